@@ -1,0 +1,234 @@
+CREATE TABLE `alert_channels` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`is_default` integer NOT NULL,
+	`settings` text NOT NULL,
+	`secrets` text NOT NULL,
+	`last_delivery_at` text,
+	`last_error` text,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`scope` text NOT NULL,
+	`hash` text NOT NULL,
+	`created_at` text NOT NULL,
+	`expires_at` text,
+	`revoked_at` text,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "api_keys_scope" CHECK("api_keys"."scope" IN ('read', 'write'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_hash_unique` ON `api_keys` (`hash`);--> statement-breakpoint
+CREATE TABLE `audit_entries` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`organization_id` text NOT NULL,
+	`at` text NOT NULL,
+	`actor_type` text NOT NULL,
+	`actor_id` text,
+	`actor_name` text NOT NULL,
+	`action` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`fields` text,
+	`request_id` text,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `audit_entries_by_organization` ON `audit_entries` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `events` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`organization_id` text NOT NULL,
+	`at` text NOT NULL,
+	`type` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`data` text,
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `guards` (
+	`holds` integer NOT NULL,
+	CONSTRAINT "guard" CHECK("guards"."holds" = 1)
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `idempotent_answers` (
+	`organization_id` text NOT NULL,
+	`api_key_id` text NOT NULL,
+	`route` text NOT NULL,
+	`idempotency_key` text NOT NULL,
+	`body_hash` text NOT NULL,
+	`status` integer NOT NULL,
+	`location` text,
+	`body` text NOT NULL,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `api_key_id`, `route`, `idempotency_key`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `idempotent_answers_by_age` ON `idempotent_answers` (`created_at`);--> statement-breakpoint
+CREATE TABLE `incident_counts` (
+	`organization_id` text NOT NULL,
+	`status` text NOT NULL,
+	`severity` text NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `status`, `severity`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `incident_updates` (
+	`organization_id` text NOT NULL,
+	`incident_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`id` text NOT NULL,
+	`status` text NOT NULL,
+	`message` text NOT NULL,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `incident_id`, `seq`),
+	FOREIGN KEY (`organization_id`,`incident_id`) REFERENCES `incidents`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `incidents` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`title` text NOT NULL,
+	`status` text NOT NULL,
+	`severity` text NOT NULL,
+	`monitor_id` text,
+	`origin` text NOT NULL,
+	`public` integer NOT NULL,
+	`resolved_at` text,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`organization_id`,`monitor_id`) REFERENCES `monitors`(`organization_id`,`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "incidents_status" CHECK("incidents"."status" IN ('investigating', 'identified', 'monitoring', 'resolved')),
+	CONSTRAINT "incidents_severity" CHECK("incidents"."severity" IN ('minor', 'major', 'critical')),
+	CONSTRAINT "incidents_origin" CHECK("incidents"."origin" IN ('manual', 'monitor'))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `incidents_by_state` ON `incidents` (`organization_id`,`status`,`severity`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_by_monitor` ON `incidents` (`organization_id`,`monitor_id`,`id`);--> statement-breakpoint
+CREATE TABLE `monitor_channels` (
+	`organization_id` text NOT NULL,
+	`monitor_id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `monitor_id`, `channel_id`),
+	FOREIGN KEY (`organization_id`,`monitor_id`) REFERENCES `monitors`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`channel_id`) REFERENCES `alert_channels`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `monitor_channels_by_channel` ON `monitor_channels` (`organization_id`,`channel_id`);--> statement-breakpoint
+CREATE TABLE `monitor_group_channels` (
+	`organization_id` text NOT NULL,
+	`group_id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `group_id`, `channel_id`),
+	FOREIGN KEY (`organization_id`,`group_id`) REFERENCES `monitor_groups`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`channel_id`) REFERENCES `alert_channels`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `monitor_group_channels_by_channel` ON `monitor_group_channels` (`organization_id`,`channel_id`);--> statement-breakpoint
+CREATE TABLE `monitor_groups` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`color` text NOT NULL,
+	`tags` text NOT NULL,
+	`position` integer NOT NULL,
+	`paused` integer NOT NULL,
+	`muted` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `monitor_groups_by_position` ON `monitor_groups` (`organization_id`,`position`,`id`);--> statement-breakpoint
+CREATE TABLE `monitor_states` (
+	`organization_id` text NOT NULL,
+	`monitor_id` text NOT NULL,
+	`status` text NOT NULL,
+	`since` text NOT NULL,
+	`last_checked_at` text,
+	`last_message` text,
+	`latency_ms` integer,
+	`certificate_expires_at` text,
+	PRIMARY KEY(`organization_id`, `monitor_id`),
+	FOREIGN KEY (`organization_id`,`monitor_id`) REFERENCES `monitors`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "monitor_states_status" CHECK("monitor_states"."status" IN ('pending', 'up', 'degraded', 'down', 'maintenance'))
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `monitors` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`description` text NOT NULL,
+	`group_id` text,
+	`position` integer NOT NULL,
+	`tags` text NOT NULL,
+	`interval_seconds` integer NOT NULL,
+	`timeout_seconds` integer NOT NULL,
+	`retries` integer NOT NULL,
+	`retry_interval_seconds` integer NOT NULL,
+	`degraded_after_ms` integer,
+	`paused` integer NOT NULL,
+	`muted` integer NOT NULL,
+	`auto_incident_severity` text,
+	`reminder_interval_seconds` integer,
+	`settings` text NOT NULL,
+	`secrets` text NOT NULL,
+	`push_token_hash` text,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`organization_id`,`group_id`) REFERENCES `monitor_groups`(`organization_id`,`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `monitors_push_token_hash_unique` ON `monitors` (`push_token_hash`);--> statement-breakpoint
+CREATE INDEX `monitors_by_group` ON `monitors` (`organization_id`,`group_id`,`position`,`id`);--> statement-breakpoint
+CREATE TABLE `organizations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`slug` text NOT NULL,
+	`name` text NOT NULL,
+	`created_at` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `organizations_slug_unique` ON `organizations` (`slug`);
+--> statement-breakpoint
+CREATE TRIGGER incidents_counted_on_insert AFTER INSERT ON incidents BEGIN
+	INSERT INTO incident_counts (organization_id, status, severity, count)
+	VALUES (new.organization_id, new.status, new.severity, 1)
+	ON CONFLICT (organization_id, status, severity) DO UPDATE SET count = count + 1;
+END;
+--> statement-breakpoint
+CREATE TRIGGER incidents_counted_on_delete AFTER DELETE ON incidents BEGIN
+	UPDATE incident_counts SET count = count - 1
+	WHERE organization_id = old.organization_id AND status = old.status AND severity = old.severity;
+END;
+--> statement-breakpoint
+CREATE TRIGGER incidents_counted_on_update AFTER UPDATE OF status, severity ON incidents BEGIN
+	UPDATE incident_counts SET count = count - 1
+	WHERE organization_id = old.organization_id AND status = old.status AND severity = old.severity;
+	INSERT INTO incident_counts (organization_id, status, severity, count)
+	VALUES (new.organization_id, new.status, new.severity, 1)
+	ON CONFLICT (organization_id, status, severity) DO UPDATE SET count = count + 1;
+END;

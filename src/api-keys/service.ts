@@ -1,0 +1,115 @@
+import { and, asc, eq, isNull } from "drizzle-orm";
+import { commit } from "../audit/commit.ts";
+import type { Scope } from "../audit/scope.ts";
+import { type Clock, timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { line } from "../base/fields.ts";
+import { newId, randomToken, sha256 } from "../base/ids.ts";
+import { parse } from "../base/validation.ts";
+import type { Store } from "../database/store.ts";
+import { apiKeys } from "../database/tables.ts";
+import type { Principal } from "../http/call.ts";
+
+export type ApiKey = {
+  id: string;
+  name: string;
+  scope: "read" | "write";
+  createdAt: string;
+  expiresAt: string | null;
+  revokedAt: string | null;
+};
+
+/** Makes a key and returns it; this is the only time it is known. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
+export async function createApiKey(
+  context: Scope,
+  input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
+): Promise<{ id: string; key: string }> {
+  parse(line(255), input.name, "name");
+  const { store, organizationId } = context;
+  const now = context.clock();
+  const id = newId(now);
+  const key = `sbx_${randomToken(43)}`;
+  const row = {
+    organizationId,
+    id,
+    name: input.name,
+    scope: input.scope,
+    hash: sha256(key),
+    createdAt: timestamp(now),
+    expiresAt: input.expiresInMs === null ? null : timestamp(now + input.expiresInMs),
+  };
+  await commit(
+    context,
+    [store.db.insert(apiKeys).values(row)],
+    { action: "api-key.created", subjectId: id },
+    {},
+  );
+  return { id, key };
+}
+
+export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]> {
+  return store.db
+    .select({
+      id: apiKeys.id,
+      name: apiKeys.name,
+      scope: apiKeys.scope,
+      createdAt: apiKeys.createdAt,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+    })
+    .from(apiKeys)
+    .where(eq(apiKeys.organizationId, organizationId))
+    .orderBy(asc(apiKeys.id));
+}
+
+/** Ends a key for good. Throws NOT_FOUND, and CONFLICT when it was already revoked. */
+export async function revokeApiKey(context: Scope, id: string): Promise<void> {
+  const { store, organizationId } = context;
+  const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
+  if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
+  if (key.revokedAt !== null) throw new AppError("CONFLICT", "This API key was already revoked.");
+  await commit(
+    context,
+    [
+      store.db
+        .update(apiKeys)
+        .set({ revokedAt: timestamp(context.clock()) })
+        .where(
+          and(
+            eq(apiKeys.organizationId, organizationId),
+            eq(apiKeys.id, id),
+            isNull(apiKeys.revokedAt),
+          ),
+        ),
+    ],
+    { action: "api-key.revoked", subjectId: id },
+    {},
+  );
+}
+
+/** How long a key is trusted without asking the database: the command line or another node may revoke it meanwhile. */
+const trustedMs = 500;
+const maxTrusted = 10_000;
+
+const byHash = `SELECT organization_id AS "organizationId", id AS "keyId", name AS "keyName", scope,
+  expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
+
+/** Finds who holds a key by its SHA-256; null for an unknown, revoked or expired one. */
+export function authenticator(store: Store, clock: Clock) {
+  const trusted = new Map<string, { principal: Principal; until: number }>();
+  return async (keyHash: string): Promise<Principal | null> => {
+    const now = clock();
+    const known = trusted.get(keyHash);
+    if (known !== undefined && known.until > now && known.until <= now + trustedMs)
+      return known.principal;
+    trusted.delete(keyHash);
+    const [row] = await store.query<Principal & { expiresAt: string | null }>(byHash, [keyHash]);
+    if (row === undefined) return null;
+    const { expiresAt, ...principal } = row;
+    const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
+    if (expires <= now) return null;
+    if (trusted.size >= maxTrusted) trusted.clear();
+    trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
+    return principal;
+  };
+}

@@ -1,0 +1,89 @@
+import { networkInterfaces } from "node:os";
+import { authenticator } from "./api-keys/service.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
+import type { Log } from "./base/log.ts";
+import type { Config } from "./config.ts";
+import { openDataDirectory } from "./database/data-directory.ts";
+import type { Appliance } from "./http/call.ts";
+import { forgetOldAnswers } from "./http/idempotency.ts";
+import { rateLimit } from "./http/rate-limit.ts";
+import { serverOf } from "./server.ts";
+
+/** Wrong credentials a minute from one address; valid keys from there are not touched. */
+const failuresPerMinute = 600;
+
+export type RunningApp = {
+  /** Addresses to open: this machine first, then the LAN. */
+  urls: string[];
+  port: number;
+  /** Answers what is in flight, then closes the data directory. */
+  stop(): Promise<void>;
+};
+
+/** Composition root: everything that runs is made here. Throws DataError. */
+export function startApp(
+  config: Config,
+  { log, migrations, clock = systemClock }: { log: Log; migrations: string; clock?: Clock },
+): RunningApp {
+  const data = openDataDirectory(config.dataDir, {
+    migrations,
+    clock,
+    init: config.init,
+    upgrade: true,
+    exclusive: true,
+  });
+  const appliance: Appliance = {
+    store: data.store,
+    clock,
+    vault: data.vault,
+    log,
+    requestLimit: rateLimit(config.rateLimit, clock),
+    failureLimit: rateLimit(failuresPerMinute, clock),
+    authenticate: authenticator(data.store, clock),
+  };
+  const app = serverOf(appliance, (request) => {
+    const address = server.requestIP(request)?.address ?? "";
+    return address.replace(/^::ffff:/, "");
+  });
+  const tls = config.tlsCert &&
+    config.tlsKey && { cert: Bun.file(config.tlsCert), key: Bun.file(config.tlsKey) };
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    fetch: app.fetch,
+    idleTimeout: 10,
+    // Ours answers 413 with a body; Bun's own limit would answer an empty one.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    ...(tls && { tls }),
+  });
+  const housekeeping = setInterval(() => {
+    data.store
+      .atomic([forgetOldAnswers(clock())])
+      .catch((error) => log.warn("housekeeping failed", { cause: String(error) }));
+  }, 60_000);
+
+  return {
+    urls: urlsOf(config, server.port ?? config.port),
+    port: server.port ?? config.port,
+    async stop() {
+      clearInterval(housekeeping);
+      const hardStop = setTimeout(() => void server.stop(true), 8_000);
+      await server.stop();
+      clearTimeout(hardStop);
+      data.close();
+    },
+  };
+}
+
+function urlsOf(config: Config, port: number): string[] {
+  const scheme = config.tlsCert === undefined ? "http" : "https";
+  const everywhere = config.host === "0.0.0.0" || config.host === "::";
+  const addresses = everywhere
+    ? Object.values(networkInterfaces())
+        .flatMap((list) => list ?? [])
+        .filter(({ family, internal }) => family === "IPv4" && !internal)
+        .map(({ address }) => address)
+    : [config.host.includes(":") ? `[${config.host}]` : config.host];
+  const hosts = everywhere ? ["localhost", ...addresses] : addresses;
+  return hosts.map((host) => `${scheme}://${host}:${port}`);
+}

@@ -1,0 +1,26 @@
+import type { Clock } from "../base/clock.ts";
+import type { Vault } from "../base/secrets.ts";
+import type { Statement, Store } from "../database/store.ts";
+
+export type Actor = {
+  type: "api-key" | "command-line";
+  /** Null where the actor has no record, such as whoever sits at the command line. */
+  id: string | null;
+  name: string;
+};
+
+/** What a use case runs in: whose data, on whose behalf, through which store, at what time. */
+export type Scope = {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  organizationId: string;
+  actor: Actor;
+  requestId: string | null;
+  /** Address of this appliance as the caller reached it, without a trailing slash. */
+  origin: string;
+  /** The caller's If-Match; null when the write is unconditional. */
+  ifMatch: string | null;
+  /** Keeps the answer under the caller's Idempotency-Key; null when there is none. */
+  remember: ((answer: object) => Statement[]) | null;
+};

@@ -1,0 +1,9 @@
+/** Wall-clock time in Unix milliseconds; tests hand in their own. */
+export type Clock = () => number;
+
+export const systemClock: Clock = () => Date.now();
+
+/** RFC 3339 in UTC with milliseconds: the form of every timestamp on the wire and in people's records. */
+export function timestamp(unixMs: number): string {
+  return new Date(unixMs).toISOString();
+}

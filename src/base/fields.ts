@@ -1,0 +1,149 @@
+import { z } from "zod";
+import { flawOfLine, flawOfParagraphs, isBlank } from "./text.ts";
+
+type Flaw = (text: string) => string | null;
+
+function checked(schema: z.ZodString, ...flaws: Flaw[]) {
+  return schema.superRefine((text, context) => {
+    for (const flawOf of flaws) {
+      const flaw = flawOf(text);
+      if (flaw !== null) {
+        context.addIssue({ code: "custom", message: flaw });
+        return;
+      }
+    }
+  });
+}
+
+const blank: Flaw = (text) => (text !== "" && isBlank(text) ? "must not be blank" : null);
+
+/** A required single line of 1 to `max` Unicode code points, not blank, stored exactly as sent. */
+export const line = (max: number) => checked(z.string().min(1).max(max), flawOfLine, blank);
+
+/** A single line that may be empty. */
+export const optionalLine = (max: number) => checked(z.string().max(max), flawOfLine);
+
+/** Required running text of 1 to `max` code points; line breaks and tabs are kept. */
+export const paragraphs = (max: number) =>
+  checked(z.string().min(1).max(max), flawOfParagraphs, blank);
+
+/** Running text that may be empty. */
+export const optionalParagraphs = (max: number) => checked(z.string().max(max), flawOfParagraphs);
+
+const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+
+/** Ours are UUIDv7; any UUID is well-formed, so a foreign one is "not found" rather than "invalid". */
+export const Id = z
+  .string()
+  .regex(uuid, "must be a UUID")
+  .meta({ format: "uuid", example: "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10" });
+
+/** RFC 3339 in UTC with milliseconds. */
+export const Timestamp = z
+  .string()
+  .meta({ format: "date-time", example: "2026-11-20T23:02:00.000Z" });
+
+/** Ids as a set: duplicates collapse, the order of first mention is kept. */
+export const idSet = (max: number) =>
+  z
+    .array(Id)
+    .max(max)
+    .transform((ids) => [...new Set(ids)]);
+
+/** Up to 10 labels of 1 to 50 characters; duplicates collapse, order is kept. */
+export const Tags = z
+  .array(line(50))
+  .max(10)
+  .transform((tags) => [...new Set(tags)])
+  .meta({ example: ["production", "eu"] });
+
+export const integer = (min: number, max: number) => z.int().min(min).max(max);
+
+/** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
+export const HttpUrl = checked(z.string().min(1).max(2048), (text) => {
+  if (/[\p{Cc}\s\\]/u.test(text) || !text.isWellFormed())
+    return "must not contain spaces, backslashes or control characters";
+  if (!/^https?:\/\//i.test(text)) return "must start with http:// or https://";
+  const url = URL.parse(text);
+  if (url === null || url.hostname === "")
+    return "must be a complete URL, such as https://host/path";
+  if (url.username !== "" || url.password !== "" || /^https?:\/\/[^/?#]*@/i.test(text))
+    return "must not contain a user name or password";
+  return null;
+}).meta({ format: "uri", example: "https://intranet.example/health" });
+
+const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}_])?";
+const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");
+const allDigitsAndDots = /^[\d.]+$/;
+
+/** A host name, an IPv4 or an IPv6 address; no scheme, port or path. */
+export const Host = checked(z.string().min(1).max(253), (text) => {
+  if (z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success) return null;
+  if (hostName.test(text) && !allDigitsAndDots.test(text)) return null;
+  return "must be a host name or an IP address, without scheme, port or path";
+}).meta({ example: "db.lan" });
+
+export const Port = integer(1, 65535);
+
+/** HTTP header fields a person adds to a request: up to 50, names as tokens and values without control characters (RFC 9110 §5). */
+export const Headers = z
+  .record(z.string(), z.string().max(4096))
+  .superRefine((headers, context) => {
+    const names = Object.keys(headers);
+    if (names.length > 50)
+      context.addIssue({ code: "custom", message: "must have at most 50 entries" });
+    const seen = new Set<string>();
+    for (const name of names.slice(0, 50)) {
+      const flaw = flawOfHeader(name, headers[name] ?? "", seen);
+      if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
+      seen.add(name.toLowerCase());
+    }
+  })
+  .meta({ example: { "X-Team": "platform" } });
+
+const connectionHeaders = new Set([
+  "connection",
+  "content-length",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+function flawOfHeader(name: string, value: string, seen: ReadonlySet<string>): string | null {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name))
+    return "must have header names of letters, digits and hyphens";
+  if (connectionHeaders.has(name.toLowerCase()))
+    return "must not set a header that belongs to the connection, such as Host or Content-Length";
+  if (seen.has(name.toLowerCase())) return "must not name a header twice";
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return "must have header values of printable Latin-1";
+  return null;
+}
+
+/** A credential: sealed at rest, write-only on the wire. */
+export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
+
+type Shape = Record<string, z.ZodType>;
+type Patched<S extends Shape> = {
+  [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer T> ? T : S[K]>;
+};
+
+/** The same fields for a PATCH: all optional, and without defaults, which `.partial()` would fill in. */
+export function patchOf<S extends Shape>(shape: S): Patched<S> {
+  const entries = Object.entries(shape).map(([name, field]) => [
+    name,
+    (field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field).optional(),
+  ]);
+  return Object.fromEntries(entries) as Patched<S>;
+}
+
+/** A body with these fields and no others; the record's read-only fields are dropped first, so that what GET returned can be sent back. */
+export function bodyOf<T extends z.ZodType>(readOnly: readonly string[], schema: T) {
+  const dropped = new Set(readOnly);
+  return z.preprocess((value) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).filter(([name]) => !dropped.has(name)));
+  }, schema);
+}

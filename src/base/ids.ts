@@ -1,0 +1,22 @@
+/** A UUIDv7 (RFC 9562) that sorts by `unixMs`, and by creation within one millisecond of one process. */
+export function newId(unixMs: number): string {
+  return Bun.randomUUIDv7("hex", unixMs);
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** `length` characters of 0-9A-Za-z from the system's randomness; 43 of them carry 256 bits. */
+export function randomToken(length: number): string {
+  let token = "";
+  while (token.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      // 248 is the largest multiple of 62 below 256: bytes above it would favour the first letters.
+      if (byte < 248 && token.length < length) token += base62[byte % 62];
+    }
+  }
+  return token;
+}
+
+export function sha256(text: string | Uint8Array): string {
+  return Bun.CryptoHasher.hash("sha256", text, "hex");
+}

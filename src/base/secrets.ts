@@ -1,0 +1,31 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated: a sealed value can't be moved elsewhere. */
+export type Vault = {
+  seal(plain: string, place: string): string;
+  open(sealed: string, place: string): string;
+};
+
+const format = "v1";
+
+export function vaultOf(key: Uint8Array): Vault {
+  return {
+    seal(plain, place) {
+      const iv = randomBytes(12);
+      const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(place));
+      const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+      return [format, iv, cipher.getAuthTag(), sealed]
+        .map((part) => (typeof part === "string" ? part : part.toString("base64url")))
+        .join(".");
+    },
+    open(sealed, place) {
+      const [version, iv, tag, text] = sealed.split(".");
+      if (version !== format || iv === undefined || tag === undefined || text === undefined)
+        throw new Error("A sealed value has an unknown format.");
+      const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(iv, "base64url"))
+        .setAAD(Buffer.from(place))
+        .setAuthTag(Buffer.from(tag, "base64url"));
+      return decipher.update(text, "base64url", "utf8") + decipher.final("utf8");
+    },
+  };
+}

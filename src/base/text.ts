@@ -1,0 +1,39 @@
+const controls = /\p{Cc}/u;
+const controlsButBreaks = /[^\P{Cc}\n\t]/u;
+const invisible = /^[\p{White_Space}\p{Cf}]*$/u;
+
+/** Why `text` can't be stored as one line; `null` when it can. */
+export function flawOfLine(text: string): string | null {
+  if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
+  if (controls.test(text)) return "must not contain control characters";
+  return null;
+}
+
+/** Why `text` can't be stored as running text, where line breaks and tabs are fine. */
+export function flawOfParagraphs(text: string): string | null {
+  if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
+  if (controlsButBreaks.test(text))
+    return "must not contain control characters other than line breaks and tabs";
+  return null;
+}
+
+export function isBlank(text: string): boolean {
+  return invisible.test(text);
+}
+
+/** `monitorIds[3].name`, the way error details name a field. */
+export function fieldPath(keys: readonly PropertyKey[]): string {
+  let path = "";
+  for (const key of keys) {
+    if (typeof key === "number") path += `[${key}]`;
+    else path += path === "" ? String(key) : `.${String(key)}`;
+  }
+  return path;
+}
+
+/** At most `length` code points of a name a client made up, fit for one line of an error message. */
+export function excerpt(text: string, length = 60): string {
+  const line = text.toWellFormed().replace(/\p{Cc}/gu, "�");
+  const points = Array.from(line.slice(0, length * 2 + 2));
+  return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
+}

@@ -1,0 +1,80 @@
+import type { z } from "zod";
+import { AppError, type ErrorDetail } from "./errors.ts";
+import { excerpt, fieldPath } from "./text.ts";
+
+const maxDetails = 20;
+
+const typeNames: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** What would be right, in words; never the value that was sent. */
+function requirement(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.input === undefined) return "is required";
+      return `must be ${typeNames[issue.expected] ?? issue.expected}`;
+    case "too_small":
+      return `must ${bound(issue.origin, "at least", Number(issue.minimum))}`;
+    case "too_big":
+      return `must ${bound(issue.origin, "at most", Number(issue.maximum))}`;
+    case "invalid_value":
+      return issue.input === undefined
+        ? "is required"
+        : `must be one of: ${issue.values.map(String).join(", ")}`;
+    case "invalid_format":
+      return `must be a valid ${issue.format}`;
+    default:
+      return "is not valid";
+  }
+}
+
+function bound(origin: string, limit: string, count: number): string {
+  const plural = count === 1 ? "" : "s";
+  if (origin === "string") return `have ${limit} ${count} character${plural}`;
+  if (origin === "array" || origin === "set")
+    return `have ${limit} ${count} ${count === 1 ? "entry" : "entries"}`;
+  return `be ${limit} ${count}`;
+}
+
+function detailsOf(issues: readonly z.core.$ZodIssue[], whole: string): ErrorDetail[] {
+  const details: ErrorDetail[] = [];
+  for (const issue of issues) {
+    if (details.length >= maxDetails) break;
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys.slice(0, maxDetails - details.length))
+        details.push({
+          path: excerpt(fieldPath([...issue.path, key])),
+          message: "is not a field of this resource",
+        });
+    } else {
+      details.push({ path: excerpt(fieldPath(issue.path)) || whole, message: issue.message });
+    }
+  }
+  return details;
+}
+
+/** The value as the schema understands it. Throws VALIDATION_ERROR naming the fields; `whole` names the value itself. */
+export function parse<T extends z.ZodType>(schema: T, value: unknown, whole = "body"): z.output<T> {
+  const result = schema.safeParse(value, { error: requirement });
+  if (result.success) return result.data;
+  throw validationError(detailsOf(result.error.issues, whole));
+}
+
+export function validationError(details: readonly ErrorDetail[]): AppError {
+  const [first] = details;
+  const message =
+    first === undefined ? "The request is not valid." : `${first.path} ${first.message}.`;
+  return new AppError("VALIDATION_ERROR", message, { details: details.slice(0, maxDetails) });
+}
+
+/** A single wrong field. */
+export function invalid(path: string, message: string): AppError {
+  return validationError([{ path, message }]);
+}

@@ -1,0 +1,40 @@
+import { Command, CommanderError } from "commander";
+import { AppError, DataError } from "../base/errors.ts";
+import { addDoctor } from "./doctor.ts";
+import { addKeys } from "./keys.ts";
+import { addMigrate } from "./migrate.ts";
+import { addOrgs } from "./orgs.ts";
+import { addServe } from "./serve.ts";
+import { addVersion, version } from "./version.ts";
+
+const exitCodes = {
+  failed: 1,
+  wrongUsage: 2,
+  DATA_UNUSABLE: 3,
+  MIGRATION_REFUSED: 4,
+  ALREADY_RUNNING: 5,
+} as const;
+
+/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
+export async function runCommandLine(args: string[]): Promise<number> {
+  const program = new Command("signalbox")
+    .description("Monitoring, incidents and status pages in one executable.")
+    .version(version, "-V, --version", "print the version")
+    .showHelpAfterError("Run the command with --help to see how it is used.")
+    .exitOverride();
+  for (const add of [addServe, addOrgs, addKeys, addMigrate, addDoctor, addVersion]) add(program);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    return exitCodeOf(error);
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
+  process.stderr.write(`signalbox: ${error instanceof Error ? error.message : String(error)}\n`);
+  if (error instanceof DataError) return exitCodes[error.code];
+  if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;
+  return exitCodes.failed;
+}

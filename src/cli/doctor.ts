@@ -1,0 +1,21 @@
+import type { Command } from "commander";
+import { assets } from "../assets.ts";
+import { DataError } from "../base/errors.ts";
+import { configOf } from "../config.ts";
+import { examine } from "../database/examine.ts";
+import { type DataOptions, onData } from "./with-data.ts";
+
+export function addDoctor(program: Command) {
+  onData(program.command("doctor"))
+    .description("examine the data directory thoroughly and change nothing")
+    .action((options: DataOptions) => {
+      const { dataDir } = configOf({ dataDir: options.dataDir });
+      const findings = examine(dataDir, assets.migrations);
+      if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
+      else
+        for (const { ok, subject, message } of findings)
+          process.stdout.write(`${ok ? "ok      " : "PROBLEM "} ${subject}: ${message}\n`);
+      if (findings.some(({ ok }) => !ok))
+        throw new DataError("DATA_UNUSABLE", "The data directory has problems; see above.");
+    });
+}

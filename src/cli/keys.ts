@@ -1,0 +1,94 @@
+import type { Command } from "commander";
+import { createApiKey, listApiKeys, revokeApiKey } from "../api-keys/service.ts";
+import { AppError } from "../base/errors.ts";
+import { invalid } from "../base/validation.ts";
+import type { DataDirectory } from "../database/data-directory.ts";
+import { getOrganization, listOrganizations } from "../organizations/service.ts";
+import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
+
+export function addKeys(program: Command) {
+  const keys = program.command("keys").description("API keys");
+
+  onData(keys.command("create"))
+    .description("create an API key and print it; it is shown only this once")
+    .requiredOption("--org <slug>", "slug of the organization")
+    .requiredOption("--name <name>", "what the key is for")
+    .option("--scope <scope>", "read or write", "write")
+    .option("--expires <duration>", "such as 12h, 30d or 8w (default: never)")
+    .action(
+      (options: DataOptions & { org: string; name: string; scope: string; expires?: string }) =>
+        withData(options, async (data) => {
+          const { scope } = options;
+          if (scope !== "read" && scope !== "write")
+            throw invalid("--scope", "must be read or write");
+          const expiresInMs = options.expires === undefined ? null : durationMs(options.expires);
+          const { id } = await getOrganization(data.store, options.org);
+          const created = await createApiKey(commandLineScope(data, id), {
+            name: options.name,
+            scope,
+            expiresInMs,
+          });
+          if (!options.json) process.stderr.write("Keep this key: it is not shown again.\n");
+          process.stdout.write(`${options.json ? JSON.stringify(created) : created.key}\n`);
+        }),
+    );
+
+  onData(keys.command("list"))
+    .description("list the API keys, without the keys themselves")
+    .option("--org <slug>", "of one organization only")
+    .action((options: DataOptions & { org?: string }) =>
+      withData(options, async (data) => {
+        const rows = (await keysOf(data, options.org)).map(({ organization, key }) => ({
+          id: key.id,
+          organization: organization.slug,
+          name: key.name,
+          scope: key.scope,
+          createdAt: key.createdAt,
+          expiresAt: key.expiresAt,
+          revokedAt: key.revokedAt,
+        }));
+        print(rows, options.json);
+      }),
+    );
+
+  onData(keys.command("revoke").argument("<id>", "id of the key, as `keys list` shows it"))
+    .description("end an API key at once and for good")
+    .action((id: string, options: DataOptions) =>
+      withData(options, async (data) => {
+        const found = (await keysOf(data)).find(({ key }) => key.id === id);
+        if (found === undefined)
+          throw new AppError("NOT_FOUND", "There is no API key with this id; see `keys list`.");
+        await revokeApiKey(commandLineScope(data, found.organization.id), id);
+        process.stderr.write(`The key ${found.key.name} is revoked.\n`);
+      }),
+    );
+}
+
+async function keysOf(data: DataDirectory, slug?: string) {
+  const organizations =
+    slug === undefined
+      ? await listOrganizations(data.store)
+      : [await getOrganization(data.store, slug)];
+  const lists = await Promise.all(
+    organizations.map(async (organization) => {
+      const keys = await listApiKeys(commandLineScope(data, organization.id));
+      return keys.map((key) => ({ organization, key }));
+    }),
+  );
+  return lists.flat();
+}
+
+const unitMs: Record<string, number> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+function durationMs(text: string): number {
+  const [, count, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(count ?? 0) * (unitMs[unit ?? ""] ?? 0);
+  if (ms === 0) throw invalid("--expires", "must be a duration such as 12h, 30d or 8w");
+  return ms;
+}

@@ -1,0 +1,47 @@
+import type { Command } from "commander";
+import { assets } from "../assets.ts";
+import { logTo } from "../base/log.ts";
+import { configOf } from "../config.ts";
+import { version } from "./version.ts";
+
+export function addServe(program: Command) {
+  program
+    .command("serve")
+    .description("run the appliance until it is told to stop")
+    .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
+    .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
+    .option("--port <number>", "port to listen on (default: 3210)")
+    .option("--public-port <number>", "a second port that serves the public pages and nothing else")
+    .option("--rate-limit <number>", "requests a minute by API key (default: 6000, 0 = none)")
+    .option("--allowed-host <name...>", "further names under which the admin page answers")
+    .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
+    .option("--tls-key <file>", "private key (PEM)")
+    .option("--init", "begin again with nothing where the database is missing or empty")
+    .addHelpText(
+      "after",
+      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",
+    )
+    .action(async (flags: Record<string, unknown>) => {
+      const { startApp } = await import("../app.ts");
+      const config = configOf(flags);
+      const log = logTo((line) => process.stderr.write(line));
+      const app = startApp(config, { log, migrations: assets.migrations });
+      const [here, ...others] = app.urls;
+      const lines = [
+        `Signalbox ${version} is running.`,
+        `  On this machine  ${here}`,
+        ...others.map((url) => `  On the network   ${url}`),
+        `  API reference    ${here}/docs`,
+      ];
+      process.stdout.write(`${lines.join("\n")}\n`);
+      await signalToStop();
+      log.info("stopping");
+      await app.stop();
+    });
+}
+
+function signalToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+  });
+}

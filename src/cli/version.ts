@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+
+export const version: string = manifest.version;
+
+export function addVersion(program: Command) {
+  program
+    .command("version")
+    .description("print the version")
+    .option("--json", "print JSON for machines")
+    .action(({ json }: { json?: boolean }) => {
+      const facts = { version, bun: Bun.version, platform: `${process.platform}-${process.arch}` };
+      process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `${version}\n`);
+    });
+}

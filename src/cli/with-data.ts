@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import { assets } from "../assets.ts";
+import type { Scope } from "../audit/scope.ts";
+import { systemClock } from "../base/clock.ts";
+import { configOf } from "../config.ts";
+import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
+
+export type DataOptions = { dataDir?: string; json?: boolean };
+
+/** The options that every command on data has. */
+export function onData(command: Command): Command {
+  return command
+    .option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)")
+    .option("--json", "print JSON for machines");
+}
+
+/** Runs `use` on the data directory, also while a server runs on it. */
+export async function withData<T>(
+  options: DataOptions,
+  use: (data: DataDirectory) => Promise<T>,
+): Promise<T> {
+  const { dataDir } = configOf({ dataDir: options.dataDir });
+  const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock: systemClock });
+  try {
+    return await use(data);
+  } finally {
+    data.close();
+  }
+}
+
+/** Whoever sits at the command line, acting for one organization. */
+export function commandLineScope(data: DataDirectory, organizationId: string): Scope {
+  return {
+    store: data.store,
+    clock: systemClock,
+    vault: data.vault,
+    organizationId,
+    actor: { type: "command-line", id: null, name: "command line" },
+    requestId: null,
+    origin: "",
+    ifMatch: null,
+    remember: null,
+  };
+}
+
+/** Rows as one JSON document, or as aligned columns under their headings. */
+export function print(rows: readonly Record<string, string | null>[], json: boolean | undefined) {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    return;
+  }
+  const names = Object.keys(rows[0] ?? {});
+  const table = [names, ...rows.map((row) => names.map((name) => row[name] ?? "–"))];
+  const widths = names.map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
+  for (const row of rows.length === 0 ? [] : table)
+    process.stdout.write(
+      `${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd()}\n`,
+    );
+}

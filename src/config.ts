@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { invalid, parse } from "./base/validation.ts";
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port number from 0 to 65535")
+  .transform(Number)
+  .refine((number) => number <= 65535, "must be a port number from 0 to 65535");
+
+const Config = z.strictObject({
+  dataDir: z.string().min(1).default("./signalbox-data"),
+  host: z.string().min(1).default("0.0.0.0"),
+  /** 0 lets the system choose. */
+  port: port.default(3210),
+  publicPort: port.optional(),
+  /** Requests a minute by API key; 0 means no limit. */
+  rateLimit: z
+    .string()
+    .regex(/^\d{1,9}$/, "must be a whole number of requests a minute; 0 means no limit")
+    .transform(Number)
+    .default(6000),
+  /** Names under which the admin page answers, besides localhost, addresses and this machine's own. */
+  allowedHost: z.array(z.string().min(1)).default([]),
+  tlsCert: z.string().min(1).optional(),
+  tlsKey: z.string().min(1).optional(),
+  /** Begins again with nothing where a database is missing or empty. */
+  init: z.boolean().default(false),
+});
+export type Config = z.infer<typeof Config>;
+
+/**
+ * What the appliance runs with: flags win over `SIGNALBOX_…` variables, these over the defaults.
+ * The only reader of the environment. Throws VALIDATION_ERROR naming the flag.
+ */
+export function configOf(
+  flags: Record<string, unknown>,
+  environment: Record<string, string | undefined> = process.env,
+): Config {
+  const values: Record<string, unknown> = {};
+  for (const name of Object.keys(Config.shape)) {
+    const variable = environment[`SIGNALBOX_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`];
+    const fromEnvironment =
+      variable === undefined || variable === ""
+        ? undefined
+        : name === "allowedHost"
+          ? variable.split(",").map((host) => host.trim())
+          : name === "init"
+            ? variable === "true" || variable === "1"
+            : variable;
+    const value = flags[name] ?? fromEnvironment;
+    if (value !== undefined) values[name] = value;
+  }
+  const config = parse(Config, values, "configuration");
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
+    throw invalid(
+      config.tlsCert === undefined ? "tlsCert" : "tlsKey",
+      "must be given with its pair",
+    );
+  return config;
+}

@@ -1,0 +1,207 @@
+import { Database } from "bun:sqlite";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { type Clock, timestamp } from "../base/clock.ts";
+import { DataError } from "../base/errors.ts";
+import { type Vault, vaultOf } from "../base/secrets.ts";
+import { type EmbeddedStore, embeddedStore, openDatabase } from "./embedded.ts";
+import { migrate, pendingMigrations } from "./migrate.ts";
+
+/** "SBOX": tells our database from any other SQLite file. */
+const applicationId = 0x53424f58;
+
+/** Databases up to this size are read through at every start (about 1 s a GB); `doctor` checks any size. */
+const checkedAtStartBytes = 128 * 1024 * 1024;
+
+export type DataDirectory = {
+  path: string;
+  database: Database;
+  store: EmbeddedStore;
+  vault: Vault;
+  /** Migrations that ran while opening. */
+  migrated: number;
+  close(): void;
+};
+
+export type OpenOptions = {
+  migrations: string;
+  clock: Clock;
+  /** Makes a new database where there was one that is now missing or empty. */
+  init?: boolean;
+  /** Upgrades older data; without it older data is refused, since a server of the old version may be running on it. */
+  upgrade?: boolean;
+  /** Holds the directory for this process alone. */
+  exclusive?: boolean;
+};
+
+const files = (path: string) => ({
+  database: join(path, "signalbox.db"),
+  key: join(path, "secret.key"),
+  marker: join(path, "instance.json"),
+  lock: join(path, "signalbox.lock"),
+});
+
+/**
+ * Opens the data directory and makes it on first use: 0700, files 0600 under the process's umask.
+ * Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is overwritten then.
+ */
+export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
+  const path = resolve(directory);
+  makeDirectory(path);
+  const unlock = options.exclusive ? lock(files(path).lock, path) : () => {};
+  makeDatabase(path, options);
+  const database = openChecked(files(path).database);
+  const vault = vaultOf(encryptionKey(path));
+  const migrated = bringUpToDate(database, path, options);
+  if (!existsSync(files(path).marker)) {
+    const marker = { createdAt: timestamp(options.clock()) };
+    writeOnce(files(path).marker, `${JSON.stringify(marker)}\n`);
+  }
+  const store = embeddedStore(database);
+  return {
+    path,
+    database,
+    store,
+    vault,
+    migrated,
+    close() {
+      store.close();
+      unlock();
+    },
+  };
+}
+
+function unusable(message: string): DataError {
+  return new DataError("DATA_UNUSABLE", message);
+}
+
+function makeDirectory(path: string) {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
+  } catch (error) {
+    throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);
+  }
+}
+
+/** An exclusive SQLite transaction is an operating-system lock that dies with its process: none is ever stale. */
+function lock(file: string, path: string): () => void {
+  const holder = new Database(file, { create: true });
+  try {
+    holder.run("PRAGMA busy_timeout = 0");
+    holder.run("BEGIN EXCLUSIVE");
+  } catch {
+    throw new DataError("ALREADY_RUNNING", `Another Signalbox is running on ${path}.`);
+  }
+  return () => holder.close();
+}
+
+function makeDatabase(path: string, options: OpenOptions) {
+  const { database, marker } = files(path);
+  const size = existsSync(database) ? statSync(database).size : null;
+  if (size !== null && size > 0) return;
+  if (!options.init && (size === 0 || existsSync(marker))) {
+    throw unusable(
+      `${database} is ${size === 0 ? "empty" : "missing"}, but this directory was in use. ` +
+        "Restore a backup, or start with --init to begin again with nothing.",
+    );
+  }
+  if (size === 0) renameSync(database, `${database}.empty-${options.clock()}`);
+  // Made aside and linked into place when whole: a crash here never leaves half a database behind.
+  const fresh = `${database}.new-${process.pid}`;
+  rmSync(fresh, { force: true });
+  const made = new Database(fresh, { create: true });
+  made.run(`PRAGMA application_id = ${applicationId}`);
+  migrate(made, options.migrations);
+  made.close();
+  putInPlace(fresh, database);
+}
+
+function openChecked(file: string): Database {
+  const header = Buffer.alloc(100);
+  const handle = openSync(file, "r");
+  const length = readSync(handle, header, 0, 100, 0);
+  closeSync(handle);
+  const advice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
+  if (length < 100 || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
+    throw unusable(`${file} is not a SQLite database. ${advice}`);
+  if (header.readUInt32BE(68) !== applicationId)
+    throw unusable(`${file} is a database, but not one of Signalbox. ${advice}`);
+  try {
+    const database = openDatabase(file);
+    if (statSync(file).size <= checkedAtStartBytes) {
+      const [first] = database
+        .query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)")
+        .all();
+      // The damaged file is left open: closing would write the WAL into it.
+      if (first?.integrity_check !== "ok") throw new Error(first?.integrity_check ?? "unreadable");
+    }
+    return database;
+  } catch (error) {
+    throw unusable(`${file} is damaged (${(error as Error).message}). ${advice}`);
+  }
+}
+
+function bringUpToDate(database: Database, path: string, options: OpenOptions): number {
+  if (pendingMigrations(database, options.migrations) === 0) return 0;
+  if (!options.upgrade)
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      "This data was written by an older Signalbox. Upgrade it with `signalbox migrate` or `signalbox serve`.",
+    );
+  return migrate(database, options.migrations, () => {
+    const copy = join(path, `signalbox.db.before-upgrade-${options.clock()}`);
+    database.query("VACUUM INTO ?").run(copy);
+    chmodSync(copy, 0o600);
+  });
+}
+
+/** The AES-256 key of the secret fields, in a file of its own so that a copy of the database alone opens none. */
+function encryptionKey(path: string): Uint8Array {
+  const { key, marker } = files(path);
+  if (!existsSync(key)) {
+    if (existsSync(marker))
+      throw unusable(
+        `${key} is missing: it opens the stored secrets. Put it back from your backup.`,
+      );
+    writeOnce(key, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"));
+  }
+  const bytes = Buffer.from(readFileSync(key, "utf8").trim(), "hex");
+  if (bytes.length !== 32)
+    throw unusable(`${key} is not a key of Signalbox. Put it back from your backup.`);
+  return bytes;
+}
+
+/** Writes a file that appears whole or not at all; the first of several writers wins. */
+function writeOnce(file: string, text: string) {
+  const fresh = `${file}.new-${process.pid}`;
+  const handle = openSync(fresh, "w", 0o600);
+  writeSync(handle, text);
+  fsyncSync(handle);
+  closeSync(handle);
+  putInPlace(fresh, file);
+}
+
+function putInPlace(fresh: string, file: string) {
+  try {
+    linkSync(fresh, file);
+    rmSync(fresh);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") rmSync(fresh);
+    else renameSync(fresh, file);
+  }
+}

@@ -1,0 +1,109 @@
+import { Database } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/sqlite-proxy";
+import { AppError } from "../base/errors.ts";
+import { compiled, type Parameter, type Statement, type Store } from "./store.ts";
+
+export type EmbeddedStore = Store & { close(): void };
+
+type Write = {
+  statements: readonly Statement[];
+  resolve: () => void;
+  reject: (error: unknown) => void;
+};
+
+/** The settings every connection of ours has; measured reasons in the README. */
+export function openDatabase(file: string): Database {
+  const database = new Database(file, { create: true, strict: true });
+  database.run("PRAGMA busy_timeout = 5000");
+  database.run("PRAGMA journal_mode = WAL");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA foreign_keys = ON");
+  database.run("PRAGMA trusted_schema = OFF");
+  database.run("PRAGMA cell_size_check = ON");
+  database.run("PRAGMA journal_size_limit = 67108864");
+  return database;
+}
+
+/** The store on one SQLite file of this machine. */
+export function embeddedStore(database: Database): EmbeddedStore {
+  let queue: Write[] = [];
+
+  // Writes that arrive in the same turn of the event loop share one COMMIT, hence one sync of the
+  // disk; a savepoint each keeps them independent of one another.
+  function flush() {
+    const writes = queue;
+    queue = [];
+    const failures = new Map<Write, unknown>();
+    try {
+      database.run("BEGIN IMMEDIATE");
+      for (const write of writes) {
+        try {
+          database.run("SAVEPOINT write");
+          runAll(write.statements);
+          database.run("RELEASE write");
+        } catch (error) {
+          // SQLite ends the whole transaction by itself on a full disk or an I/O error.
+          if (!database.inTransaction) throw error;
+          database.run("ROLLBACK TO write");
+          database.run("RELEASE write");
+          failures.set(write, translated(error));
+        }
+      }
+      database.run("COMMIT");
+    } catch (error) {
+      if (database.inTransaction) database.run("ROLLBACK");
+      for (const write of writes) write.reject(failures.get(write) ?? translated(error));
+      return;
+    }
+    for (const write of writes) {
+      if (failures.has(write)) write.reject(failures.get(write));
+      else write.resolve();
+    }
+  }
+
+  function runAll(statements: readonly Statement[]) {
+    for (const statement of statements) {
+      const { text, parameters, otherwise } = compiled(statement);
+      try {
+        database.query(text).run(...parameters);
+      } catch (error) {
+        throw otherwise !== null && isGuardFailure(error) ? otherwise : error;
+      }
+    }
+  }
+
+  return {
+    db: drizzle(async (text, parameters, method) => {
+      const rows = database.query(text).values(...(parameters as Parameter[]));
+      return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
+    }),
+    atomic(statements) {
+      return new Promise<void>((resolve, reject) => {
+        queue.push({ statements, resolve, reject });
+        if (queue.length === 1) setImmediate(flush);
+      });
+    },
+    async query<Row>(text: string, parameters: readonly Parameter[]) {
+      return database.query<Row, Parameter[]>(text).all(...parameters);
+    },
+    close() {
+      database.close();
+    },
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+function isGuardFailure(error: unknown): boolean {
+  return codeOf(error) === "SQLITE_CONSTRAINT_CHECK";
+}
+
+function translated(error: unknown): unknown {
+  if (/^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error)))
+    return new AppError("UNAVAILABLE", "The database can't be written right now. Try again soon.", {
+      headers: { "Retry-After": "5" },
+    });
+  return error;
+}

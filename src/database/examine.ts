@@ -1,0 +1,74 @@
+import { Database } from "bun:sqlite";
+import { existsSync, statfsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pendingMigrations } from "./migrate.ts";
+
+export type Finding = { ok: boolean; subject: string; message: string };
+
+const lowDiskBytes = 500 * 1024 * 1024;
+
+/** Reads the whole data directory and says what it found; for any size, so it may take minutes. */
+export function examine(directory: string, migrations: string): Finding[] {
+  const path = resolve(directory);
+  if (!existsSync(path)) return [finding(false, "data directory", `${path} does not exist`)];
+  const file = join(path, "signalbox.db");
+  return [
+    finding(true, "data directory", path),
+    ...permissions(path),
+    diskSpace(path),
+    ...(existsSync(file)
+      ? database(file, migrations)
+      : [finding(false, "database", `${file} is missing`)]),
+  ];
+}
+
+function finding(ok: boolean, subject: string, message: string): Finding {
+  return { ok, subject, message };
+}
+
+function permissions(path: string): Finding[] {
+  if (process.platform === "win32") return [];
+  return ["", "signalbox.db", "secret.key"].flatMap((name) => {
+    const file = join(path, name);
+    if (!existsSync(file)) return [];
+    const open = (statSync(file).mode & 0o077) !== 0;
+    return finding(!open, "permissions", `${file} ${open ? "is open to others" : "is ours alone"}`);
+  });
+}
+
+function diskSpace(path: string): Finding {
+  const { bavail, bsize } = statfsSync(path);
+  const free = bavail * bsize;
+  return finding(free > lowDiskBytes, "disk space", `${Math.floor(free / 1024 ** 2)} MiB free`);
+}
+
+function database(file: string, migrations: string): Finding[] {
+  try {
+    const database = new Database(file, { readonly: true });
+    const damage = database
+      .query<{ integrity_check: string }, []>("PRAGMA integrity_check(5)")
+      .all()
+      .map((row) => row.integrity_check)
+      .filter((line) => line !== "ok");
+    const orphans = database.query("PRAGMA foreign_key_check").all().length;
+    const pending = pendingMigrations(database, migrations);
+    const findings = [
+      finding(
+        damage.length === 0,
+        "integrity",
+        damage.join("; ") || "every page and index is whole",
+      ),
+      finding(orphans === 0, "references", `${orphans} rows without their parent`),
+      finding(
+        pending === 0,
+        "schema",
+        pending === 0 ? "up to date" : `${pending} migrations to run`,
+      ),
+      finding(true, "size", `${(statSync(file).size / 1024 ** 2).toFixed(1)} MiB`),
+    ];
+    database.close();
+    return findings;
+  } catch (error) {
+    return [finding(false, "database", error instanceof Error ? error.message : String(error))];
+  }
+}

@@ -1,0 +1,82 @@
+import type { Database } from "bun:sqlite";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import { DataError } from "../base/errors.ts";
+
+type Applied = { hash: string; created_at: number };
+
+/**
+ * Brings the database to this binary's schema, all or nothing, and returns how many migrations ran.
+ * `beforeChange` runs first when there are rows to lose. Throws MIGRATION_REFUSED and changes
+ * nothing when the applied list is not a prefix of ours, or a migration fails.
+ */
+export function migrate(
+  database: Database,
+  folder: string,
+  beforeChange: () => void = () => {},
+): number {
+  const ours = readMigrationFiles({ migrationsFolder: folder });
+  if (pendingAfter(appliedIn(database), ours).length === 0) return 0;
+  if (appliedIn(database).length > 0) beforeChange();
+
+  // SQLite ignores this pragma inside a transaction; left on, a table rebuild's DROP TABLE
+  // would cascade and delete the children.
+  database.run("PRAGMA foreign_keys = OFF");
+  try {
+    // A second process may have migrated while this one waited for the lock: look again inside it.
+    database.run("BEGIN IMMEDIATE");
+    const pending = pendingAfter(appliedIn(database), ours);
+    database.run(
+      "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
+    );
+    for (const migration of pending) {
+      for (const statement of migration.sql) database.run(statement);
+      database
+        .query("INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)")
+        .run(migration.hash, migration.folderMillis);
+    }
+    const orphans = database.query("PRAGMA foreign_key_check").all();
+    if (orphans.length > 0) throw new Error(`it would leave ${orphans.length} rows without parent`);
+    database.run("COMMIT");
+    return pending.length;
+  } catch (error) {
+    if (database.inTransaction) database.run("ROLLBACK");
+    if (error instanceof DataError) throw error;
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      `The migration failed and changed nothing: ${error instanceof Error ? error.message : String(error)}.`,
+    );
+  } finally {
+    database.run("PRAGMA foreign_keys = ON");
+  }
+}
+
+/** How many migrations this binary knows that the database has not had. Throws as `migrate` does. */
+export function pendingMigrations(database: Database, folder: string): number {
+  return pendingAfter(appliedIn(database), readMigrationFiles({ migrationsFolder: folder })).length;
+}
+
+function appliedIn(database: Database): Applied[] {
+  const known = database
+    .query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '__drizzle_migrations'")
+    .get();
+  if (known === null) return [];
+  return database
+    .query<Applied, []>("SELECT hash, created_at FROM __drizzle_migrations ORDER BY id")
+    .all();
+}
+
+function pendingAfter<M extends { hash: string }>(applied: readonly Applied[], ours: readonly M[]) {
+  if (applied.length > ours.length)
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      "This data was written by a newer Signalbox. Start that version, or restore a backup made by this one.",
+    );
+  for (const [index, migration] of applied.entries()) {
+    if (migration.hash !== ours[index]?.hash)
+      throw new DataError(
+        "MIGRATION_REFUSED",
+        "The history of this data is not the history of this binary. Use the version that wrote it.",
+      );
+  }
+  return ours.slice(applied.length);
+}

@@ -1,0 +1,330 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  foreignKey,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+} from "drizzle-orm/sqlite-core";
+
+// Every table belongs to one organization and says so in its keys: a composite foreign key
+// (organization_id, id) makes a reference to another organization's row impossible in SQL itself.
+// Timestamps of people's records are RFC 3339 text, as on the wire. The migrations add STRICT.
+
+export const organizations = sqliteTable("organizations", {
+  id: text("id").primaryKey(),
+  slug: text("slug").notNull().unique(),
+  name: text("name").notNull(),
+  createdAt: text("created_at").notNull(),
+});
+
+const organizationId = () =>
+  text("organization_id")
+    .notNull()
+    .references(() => organizations.id);
+const flag = (name: string) => integer(name, { mode: "boolean" });
+
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    scope: text("scope", { enum: ["read", "write"] }).notNull(),
+    /** SHA-256 of the key, hexadecimal; the key itself is never stored. */
+    hash: text("hash").notNull().unique(),
+    createdAt: text("created_at").notNull(),
+    expiresAt: text("expires_at"),
+    revokedAt: text("revoked_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    check("api_keys_scope", sql`${t.scope} IN ('read', 'write')`),
+  ],
+);
+
+/** Who changed what; appended in the same write as the change. */
+export const auditEntries = sqliteTable(
+  "audit_entries",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    organizationId: organizationId(),
+    at: text("at").notNull(),
+    actorType: text("actor_type", { enum: ["api-key", "command-line"] }).notNull(),
+    actorId: text("actor_id"),
+    actorName: text("actor_name").notNull(),
+    action: text("action").notNull(),
+    subjectId: text("subject_id").notNull(),
+    /** JSON list of the fields that were changed; never their values, which may be secret. */
+    fields: text("fields"),
+    requestId: text("request_id"),
+  },
+  (t) => [index("audit_entries_by_organization").on(t.organizationId, t.seq)],
+);
+
+/** What happened, in order; alerts, live pages and caches follow it by `seq`. */
+export const events = sqliteTable("events", {
+  seq: integer("seq").primaryKey({ autoIncrement: true }),
+  organizationId: organizationId(),
+  at: text("at").notNull(),
+  type: text("type").notNull(),
+  subjectId: text("subject_id").notNull(),
+  data: text("data"),
+});
+
+/** Answers of POST requests that carried an Idempotency-Key, stored in the same write as what they did. */
+export const idempotentAnswers = sqliteTable(
+  "idempotent_answers",
+  {
+    organizationId: organizationId(),
+    apiKeyId: text("api_key_id").notNull(),
+    route: text("route").notNull(),
+    idempotencyKey: text("idempotency_key").notNull(),
+    bodyHash: text("body_hash").notNull(),
+    status: integer("status").notNull(),
+    location: text("location"),
+    body: text("body").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.apiKeyId, t.route, t.idempotencyKey] }),
+    index("idempotent_answers_by_age").on(t.createdAt),
+  ],
+);
+
+export const alertChannels = sqliteTable(
+  "alert_channels",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    type: text("type").notNull(),
+    enabled: flag("enabled").notNull(),
+    isDefault: flag("is_default").notNull(),
+    /** JSON of the type's own fields. */
+    settings: text("settings").notNull(),
+    /** JSON of the type's sealed secrets by field. */
+    secrets: text("secrets").notNull(),
+    lastDeliveryAt: text("last_delivery_at"),
+    lastError: text("last_error"),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
+export const monitorGroups = sqliteTable(
+  "monitor_groups",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    description: text("description").notNull(),
+    color: text("color").notNull(),
+    /** JSON list. */
+    tags: text("tags").notNull(),
+    /** Place in the dashboard order. */
+    position: integer("position").notNull(),
+    paused: flag("paused").notNull(),
+    muted: flag("muted").notNull(),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("monitor_groups_by_position").on(t.organizationId, t.position, t.id),
+  ],
+);
+
+export const monitorGroupChannels = sqliteTable(
+  "monitor_group_channels",
+  {
+    organizationId: text("organization_id").notNull(),
+    groupId: text("group_id").notNull(),
+    channelId: text("channel_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.groupId, t.channelId] }),
+    index("monitor_group_channels_by_channel").on(t.organizationId, t.channelId),
+    foreignKey({
+      columns: [t.organizationId, t.groupId],
+      foreignColumns: [monitorGroups.organizationId, monitorGroups.id],
+    }).onDelete("cascade"),
+    foreignKey({
+      columns: [t.organizationId, t.channelId],
+      foreignColumns: [alertChannels.organizationId, alertChannels.id],
+    }).onDelete("cascade"),
+  ],
+);
+
+export const monitors = sqliteTable(
+  "monitors",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    type: text("type").notNull(),
+    description: text("description").notNull(),
+    groupId: text("group_id"),
+    /** Place within its group, as the dashboard shows it. */
+    position: integer("position").notNull(),
+    /** JSON list. */
+    tags: text("tags").notNull(),
+    intervalSeconds: integer("interval_seconds").notNull(),
+    timeoutSeconds: integer("timeout_seconds").notNull(),
+    retries: integer("retries").notNull(),
+    retryIntervalSeconds: integer("retry_interval_seconds").notNull(),
+    degradedAfterMs: integer("degraded_after_ms"),
+    paused: flag("paused").notNull(),
+    muted: flag("muted").notNull(),
+    autoIncidentSeverity: text("auto_incident_severity"),
+    reminderIntervalSeconds: integer("reminder_interval_seconds"),
+    /** JSON of the type's own fields. */
+    settings: text("settings").notNull(),
+    /** JSON of the type's sealed secrets by field. */
+    secrets: text("secrets").notNull(),
+    /** SHA-256 of a push monitor's token: how a ping finds its monitor. */
+    pushTokenHash: text("push_token_hash").unique(),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("monitors_by_group").on(t.organizationId, t.groupId, t.position, t.id),
+    foreignKey({
+      columns: [t.organizationId, t.groupId],
+      foreignColumns: [monitorGroups.organizationId, monitorGroups.id],
+    }),
+  ],
+);
+
+/** What a monitor is now; kept apart from the record that people edit, because checks write it all the time. */
+export const monitorStates = sqliteTable(
+  "monitor_states",
+  {
+    organizationId: text("organization_id").notNull(),
+    monitorId: text("monitor_id").notNull(),
+    status: text("status", {
+      enum: ["pending", "up", "degraded", "down", "maintenance"],
+    }).notNull(),
+    since: text("since").notNull(),
+    lastCheckedAt: text("last_checked_at"),
+    lastMessage: text("last_message"),
+    latencyMs: integer("latency_ms"),
+    certificateExpiresAt: text("certificate_expires_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.monitorId] }),
+    check(
+      "monitor_states_status",
+      sql`${t.status} IN ('pending', 'up', 'degraded', 'down', 'maintenance')`,
+    ),
+    foreignKey({
+      columns: [t.organizationId, t.monitorId],
+      foreignColumns: [monitors.organizationId, monitors.id],
+    }).onDelete("cascade"),
+  ],
+);
+
+export const monitorChannels = sqliteTable(
+  "monitor_channels",
+  {
+    organizationId: text("organization_id").notNull(),
+    monitorId: text("monitor_id").notNull(),
+    channelId: text("channel_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.monitorId, t.channelId] }),
+    index("monitor_channels_by_channel").on(t.organizationId, t.channelId),
+    foreignKey({
+      columns: [t.organizationId, t.monitorId],
+      foreignColumns: [monitors.organizationId, monitors.id],
+    }).onDelete("cascade"),
+    foreignKey({
+      columns: [t.organizationId, t.channelId],
+      foreignColumns: [alertChannels.organizationId, alertChannels.id],
+    }).onDelete("cascade"),
+  ],
+);
+
+export const incidents = sqliteTable(
+  "incidents",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    title: text("title").notNull(),
+    status: text("status", {
+      enum: ["investigating", "identified", "monitoring", "resolved"],
+    }).notNull(),
+    severity: text("severity", { enum: ["minor", "major", "critical"] }).notNull(),
+    monitorId: text("monitor_id"),
+    origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
+    public: flag("public").notNull(),
+    resolvedAt: text("resolved_at"),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("incidents_by_state").on(t.organizationId, t.status, t.severity, t.id),
+    index("incidents_by_monitor").on(t.organizationId, t.monitorId, t.id),
+    foreignKey({
+      columns: [t.organizationId, t.monitorId],
+      foreignColumns: [monitors.organizationId, monitors.id],
+    }),
+    check(
+      "incidents_status",
+      sql`${t.status} IN ('investigating', 'identified', 'monitoring', 'resolved')`,
+    ),
+    check("incidents_severity", sql`${t.severity} IN ('minor', 'major', 'critical')`),
+    check("incidents_origin", sql`${t.origin} IN ('manual', 'monitor')`),
+  ],
+);
+
+export const incidentUpdates = sqliteTable(
+  "incident_updates",
+  {
+    organizationId: text("organization_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    /** The incident's version that this update made: the order of the timeline, whatever the clock says. */
+    seq: integer("seq").notNull(),
+    id: text("id").notNull(),
+    status: text("status", {
+      enum: ["investigating", "identified", "monitoring", "resolved"],
+    }).notNull(),
+    message: text("message").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.incidentId, t.seq] }),
+    foreignKey({
+      columns: [t.organizationId, t.incidentId],
+      foreignColumns: [incidents.organizationId, incidents.id],
+    }).onDelete("cascade"),
+  ],
+);
+
+/** How many incidents stand in each state, kept by triggers: a list's total never counts rows. */
+export const incidentCounts = sqliteTable(
+  "incident_counts",
+  {
+    organizationId: organizationId(),
+    status: text("status").notNull(),
+    severity: text("severity").notNull(),
+    count: integer("count").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.status, t.severity] })],
+);
+
+/** Never holds a row: a guard statement that inserts here fails its whole batch. See `must`. */
+export const guards = sqliteTable("guards", { holds: integer("holds").notNull() }, (t) => [
+  check("guard", sql`${t.holds} = 1`),
+]);

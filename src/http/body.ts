@@ -1,0 +1,101 @@
+import { AppError } from "../base/errors.ts";
+import { invalid } from "../base/validation.ts";
+
+const maxBytes = 256 * 1024;
+const maxDepth = 32;
+/** The longest list any field takes; refused before a schema looks at its entries one by one. */
+const maxEntries = 5_000;
+
+/** The body's bytes; empty when there is none. Throws UNSUPPORTED_MEDIA_TYPE, then PAYLOAD_TOO_LARGE. */
+export async function readBody(request: Request, required: boolean): Promise<Uint8Array> {
+  const length = request.headers.get("content-length");
+  const chunked = request.headers.has("transfer-encoding");
+  const absent = !chunked && (length === null || length === "0");
+  if (absent && !required) return new Uint8Array();
+  mustBeJson(request);
+  if (Number(length ?? 0) > maxBytes) throw tooLarge();
+  if (absent) return new Uint8Array();
+  if (!chunked) return request.bytes();
+  return readCapped(request);
+}
+
+function mustBeJson(request: Request) {
+  const type = request.headers.get("content-type") ?? "";
+  if (!/^\s*application\/json\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?;?\s*$/i.test(type))
+    throw new AppError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "The body must be JSON in UTF-8, sent with Content-Type: application/json.",
+    );
+  const encoding = request.headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
+    throw new AppError("UNSUPPORTED_MEDIA_TYPE", "The body must not be compressed.");
+}
+
+function tooLarge() {
+  return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${maxBytes / 1024} KiB.`);
+}
+
+async function readCapped(request: Request): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let total = 0;
+  const reader = request.body?.getReader();
+  while (reader !== undefined) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    total += value.length;
+    if (total > maxBytes) {
+      await reader.cancel();
+      throw tooLarge();
+    }
+    parts.push(value);
+  }
+  return Buffer.concat(parts);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a list no field would take. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
+  // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
+  if (depthOf(bytes) > maxDepth)
+    throw unreadable(`The body is nested deeper than ${maxDepth} levels.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw unreadable("The body is not valid JSON in UTF-8.");
+  }
+  mustBeBounded(value, "body");
+  return value;
+}
+
+function unreadable(message: string) {
+  return new AppError("INVALID_JSON", message);
+}
+
+function depthOf(bytes: Uint8Array): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index];
+    if (inString) {
+      if (byte === 0x5c) index++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return deepest;
+}
+
+function mustBeBounded(value: unknown, path: string) {
+  if (typeof value !== "object" || value === null) return;
+  const entries = Array.isArray(value) ? value : Object.values(value);
+  if (entries.length > maxEntries) throw invalid(path, `must have at most ${maxEntries} entries`);
+  const names = Array.isArray(value) ? null : Object.keys(value);
+  for (const [index, entry] of entries.entries())
+    if (typeof entry === "object" && entry !== null)
+      mustBeBounded(entry, names === null ? path : (names[index] ?? path));
+}

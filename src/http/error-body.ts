@@ -1,0 +1,42 @@
+import { AppError, type ErrorCode } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+
+/** The one place that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
+export const statusOf: Record<ErrorCode, number> = {
+  BAD_REQUEST: 400,
+  INVALID_JSON: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  PRECONDITION_FAILED: 412,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  MISDIRECTED_REQUEST: 421,
+  VALIDATION_ERROR: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+};
+
+/** The answer to anything thrown. What is not an AppError is our bug: it goes to the log, a fixed text to the client. */
+export function errorAnswer(error: unknown, requestId: string, log: Log): Response {
+  const known =
+    error instanceof AppError
+      ? error
+      : new AppError("INTERNAL", "Something went wrong on our side. The log has the cause.");
+  if (known !== error) {
+    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    log.error("request failed", { requestId, cause });
+  }
+  const { code, message, details, headers } = known;
+  return Response.json(
+    { error: { code, message, ...(details && { details }), requestId } },
+    {
+      status: statusOf[code],
+      headers: { ...headers, "Cache-Control": "no-store", "X-Request-Id": requestId },
+    },
+  );
+}

@@ -1,0 +1,27 @@
+import type { z } from "zod";
+import { excerpt } from "../base/text.ts";
+import { invalid, parse } from "../base/validation.ts";
+
+/** The query as its schema understands it; a parameter that the route does not know is refused like an unknown field. */
+export function parseQuery<T extends z.ZodType>(url: string, schema: T): z.output<T> {
+  const start = url.indexOf("?");
+  const text = start === -1 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? "");
+  const query: Record<string, string> = Object.create(null);
+  if (text !== "") {
+    mustDecode(text);
+    for (const [name, value] of new URLSearchParams(text)) {
+      if (name in query) throw invalid(excerpt(name), "must be given only once");
+      query[name] = value;
+    }
+  }
+  return parse(schema, { ...query }, "query");
+}
+
+/** URLSearchParams turns broken escapes into U+FFFD without a word. */
+function mustDecode(text: string) {
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw invalid("query", "must be percent-encoded UTF-8");
+  }
+}

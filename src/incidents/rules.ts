@@ -1,0 +1,63 @@
+import type { IncidentPatch, IncidentQuery, IncidentStatus, Severity } from "./schema.ts";
+import { IncidentStatus as Statuses, Severity as Severities } from "./schema.ts";
+
+const defaultMessages: Record<IncidentStatus, string> = {
+  investigating: "Investigating.",
+  identified: "Identified.",
+  monitoring: "Monitoring.",
+  resolved: "Incident resolved.",
+};
+
+type Changeable = {
+  title: string;
+  status: IncidentStatus;
+  severity: Severity;
+  public: boolean;
+  resolvedAt: string | null;
+};
+
+/**
+ * What a patch makes of an incident, and the timeline entry it posts. Every status may follow every
+ * status; a patch of title, severity or public alone posts nothing.
+ */
+export function incidentAfter(
+  incident: Changeable,
+  patch: IncidentPatch,
+  at: string,
+): { change: Changeable; update: { status: IncidentStatus; message: string } | null } {
+  const status = patch.status ?? incident.status;
+  const change = {
+    title: patch.title ?? incident.title,
+    severity: patch.severity ?? incident.severity,
+    public: patch.public ?? incident.public,
+    status,
+    resolvedAt: status === "resolved" ? (incident.resolvedAt ?? at) : null,
+  };
+  const posts = patch.status !== undefined || patch.message !== undefined;
+  return {
+    change,
+    update: posts ? { status, message: patch.message ?? defaultMessages[status] } : null,
+  };
+}
+
+/** `incident.resolved` on entering resolved, `incident.reopened` on leaving it, else `incident.updated`. */
+export function actionOf(before: IncidentStatus, after: IncidentStatus): string {
+  if (after === "resolved" && before !== "resolved") return "incident.resolved";
+  if (before === "resolved" && after !== "resolved") return "incident.reopened";
+  return "incident.updated";
+}
+
+/** The states a list asks for, as pairs; null when it asks for all of them. */
+export function statesWanted(
+  query: Pick<IncidentQuery, "status" | "severity" | "open">,
+): { status: IncidentStatus; severity: Severity }[] | null {
+  if (query.status === undefined && query.severity === undefined && query.open === undefined)
+    return null;
+  const statuses = Statuses.options.filter(
+    (status) =>
+      (query.status === undefined || query.status === status) &&
+      (query.open === undefined || (query.open === "true") === (status !== "resolved")),
+  );
+  const severities = query.severity === undefined ? Severities.options : [query.severity];
+  return statuses.flatMap((status) => severities.map((severity) => ({ status, severity })));
+}

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { bodyOf, Id, line, paragraphs, Timestamp } from "../base/fields.ts";
+import { pageFields } from "../base/paging.ts";
+
+export const IncidentStatus = z
+  .enum(["investigating", "identified", "monitoring", "resolved"])
+  .meta({ id: "IncidentStatus" });
+export type IncidentStatus = z.infer<typeof IncidentStatus>;
+
+export const Severity = z.enum(["minor", "major", "critical"]).meta({ id: "Severity" });
+export type Severity = z.infer<typeof Severity>;
+
+export const IncidentUpdate = z
+  .object({
+    id: Id,
+    status: IncidentStatus,
+    message: z.string().meta({ example: "The upstream provider confirmed an outage." }),
+    createdAt: Timestamp,
+  })
+  .meta({ id: "IncidentUpdate", description: "One entry of an incident's timeline." });
+export type IncidentUpdate = z.infer<typeof IncidentUpdate>;
+
+const record = {
+  id: Id,
+  title: z.string().meta({ example: "Checkout answers slowly" }),
+  status: IncidentStatus,
+  severity: Severity,
+  monitorId: Id.nullable().meta({ description: "The affected monitor." }),
+  origin: z
+    .enum(["manual", "monitor"])
+    .meta({ description: "Who opened it: people and scripts, or a monitor that went down." }),
+  public: z.boolean().meta({ description: "Whether status pages show it." }),
+  resolvedAt: Timestamp.nullable().meta({
+    description: "Set exactly while the status is `resolved`.",
+  }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+export const IncidentSummary = z.object(record).meta({
+  id: "IncidentSummary",
+  description: "An incident as lists show it, without its timeline.",
+});
+export type IncidentSummary = z.infer<typeof IncidentSummary>;
+
+export const Incident = z
+  .object({
+    ...record,
+    updates: z.array(IncidentUpdate).meta({ description: "The timeline, oldest first." }),
+  })
+  .meta({ id: "Incident", description: "A record of a service problem with its timeline." });
+export type Incident = z.infer<typeof Incident>;
+
+const title = line(500).meta({ example: "Checkout answers slowly" });
+const message = paragraphs(5000).meta({
+  description: "Update text; shown on the timeline and on the public status page.",
+  example: "We found the cause and are rolling back.",
+});
+
+export const NewIncident = bodyOf(
+  ["id", "status", "origin", "resolvedAt", "createdAt", "updatedAt", "updates"],
+  z
+    .strictObject({
+      title,
+      monitorId: Id.nullable().default(null).meta({ description: "The affected monitor." }),
+      severity: Severity.default("minor"),
+      message: message.default("Incident opened."),
+      public: z.boolean().default(true),
+    })
+    .meta({
+      id: "NewIncident",
+      example: { title: "Checkout answers slowly", severity: "major" },
+    }),
+);
+export type NewIncident = z.infer<typeof NewIncident>;
+
+export const IncidentPatch = bodyOf(
+  ["id", "monitorId", "origin", "resolvedAt", "createdAt", "updatedAt", "updates"],
+  z
+    .strictObject({
+      status: IncidentStatus.optional(),
+      message: message.optional(),
+      title: title.optional(),
+      severity: Severity.optional(),
+      public: z.boolean().optional(),
+    })
+    .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
+      error: "must have at least one of status, message, title, severity or public",
+    })
+    .meta({
+      id: "IncidentPatch",
+      minProperties: 1,
+      example: { status: "identified", message: "We found the cause and are rolling back." },
+    }),
+);
+export type IncidentPatch = z.infer<typeof IncidentPatch>;
+
+export const IncidentQuery = z.strictObject({
+  ...pageFields,
+  status: IncidentStatus.optional(),
+  severity: Severity.optional(),
+  monitorId: Id.optional(),
+  open: z
+    .enum(["true", "false"])
+    .optional()
+    .meta({ description: "`true`: everything but resolved ones; `false`: resolved ones." }),
+  q: line(200).optional().meta({ description: "Text that the title contains, in any case." }),
+});
+export type IncidentQuery = z.infer<typeof IncidentQuery>;

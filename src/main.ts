@@ -1,0 +1,15 @@
+// Set before anything is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
+// follow a proxy or skip certificate checks because of a variable left in somebody's shell.
+process.env["NODE_ENV"] = "production";
+const hijackers = /^(https?_proxy|all_proxy|no_proxy|node_tls_reject_unauthorized)$/i;
+for (const name of Object.keys(process.env)) {
+  if (!hijackers.test(name)) continue;
+  delete process.env[name];
+  process.stderr.write(`signalbox: ignoring ${name} from the environment\n`);
+}
+process.umask(0o077);
+
+const { runCommandLine } = await import("./cli/command-line.ts");
+const exitCode = await runCommandLine(process.argv.slice(2));
+process.exit(exitCode);
+export {};

@@ -1,0 +1,71 @@
+import { asc, eq, like } from "drizzle-orm";
+import { sql } from "drizzle-orm";
+import { type Clock, timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { line } from "../base/fields.ts";
+import { newId } from "../base/ids.ts";
+import { parse } from "../base/validation.ts";
+import { must, retrying, StaleRead, type Store } from "../database/store.ts";
+import { auditEntries, organizations } from "../database/tables.ts";
+import { appendEvent } from "../events/log.ts";
+import { freeSlug, slugOf } from "./rules.ts";
+
+export type Organization = { id: string; slug: string; name: string; createdAt: string };
+
+export function listOrganizations(store: Store): Promise<Organization[]> {
+  return store.db.select().from(organizations).orderBy(asc(organizations.slug));
+}
+
+/** Throws NOT_FOUND. */
+export async function getOrganization(store: Store, slug: string): Promise<Organization> {
+  const [organization] = await store.db
+    .select()
+    .from(organizations)
+    .where(eq(organizations.slug, slug));
+  if (organization === undefined)
+    throw new AppError("NOT_FOUND", `There is no organization with the slug ${slug}.`);
+  return organization;
+}
+
+/** Makes an organization with a free slug. Throws VALIDATION_ERROR for a blank or overlong name. */
+export function createOrganization(
+  store: Store,
+  clock: Clock,
+  name: string,
+): Promise<Organization> {
+  parse(line(255), name, "name");
+  return retrying(async () => {
+    const now = clock();
+    const at = timestamp(now);
+    const wish = slugOf(name);
+    const similar = await store.db
+      .select({ slug: organizations.slug })
+      .from(organizations)
+      .where(like(organizations.slug, `${wish}%`));
+    const slug = freeSlug(wish, new Set(similar.map((row) => row.slug)));
+    const organization = { id: newId(now), slug, name, createdAt: at };
+    const organizationId = organization.id;
+    await store.atomic([
+      must(
+        sql`not exists (select 1 from ${organizations} where ${organizations.slug} = ${slug})`,
+        new StaleRead(),
+      ),
+      store.db.insert(organizations).values(organization),
+      store.db.insert(auditEntries).values({
+        organizationId,
+        at,
+        actorType: "command-line",
+        actorName: "command line",
+        action: "organization.created",
+        subjectId: organizationId,
+      }),
+      appendEvent(store, {
+        organizationId,
+        at,
+        type: "organization.created",
+        subjectId: organizationId,
+      }),
+    ]);
+    return organization;
+  });
+}
