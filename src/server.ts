@@ -4,6 +4,9 @@ import { allowedMethods } from "./http/allow.ts";
 import type { Appliance, Call } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
 import { authenticated, mustBeWellFormed } from "./http/gate.ts";
+import { alertChannelRoutes } from "./alert-channels/routes.ts";
+import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
+import { monitorRoutes } from "./monitors/routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 
 /** Paths under /api/v1 that answer without a key. */
@@ -35,7 +38,10 @@ export function serverOf(appliance: Appliance, addressOf: (request: Request) => 
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
-    .use(incidentRoutes);
+    .use(incidentRoutes)
+    .use(monitorGroupRoutes)
+    .use(monitorRoutes)
+    .use(alertChannelRoutes);
 
   const allowed = allowedMethods(app.routes);
 

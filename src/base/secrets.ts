@@ -29,3 +29,29 @@ export function vaultOf(key: Uint8Array): Vault {
     },
   };
 }
+
+/** Secrets by field path as JSON for a row, each sealed for its own place. */
+export function sealAll(
+  vault: Vault,
+  record: string,
+  secrets: Readonly<Record<string, string>>,
+): string {
+  return JSON.stringify(
+    Object.fromEntries(
+      Object.entries(secrets).map(([path, plain]) => [
+        path,
+        vault.seal(plain, `${record}/${path}`),
+      ]),
+    ),
+  );
+}
+
+/** The inverse of `sealAll`. */
+export function openAll(vault: Vault, record: string, sealed: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(JSON.parse(sealed) as Record<string, string>).map(([path, text]) => [
+      path,
+      vault.open(text, `${record}/${path}`),
+    ]),
+  );
+}

@@ -10,22 +10,28 @@ export function listed(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)})`;
 }
 
-/** Holds when each of these ids is a row of this organization; else the write fails as NOT_FOUND naming the field. */
+/** A LIKE pattern, with `escape '\\'`, for a text that contains this one. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+/** Holds when each of these ids is a row of this organization. */
 export function mustExist(
   table: Keyed,
   organizationId: string,
   ids: readonly string[],
-  path: string,
-  noun: string,
+  otherwise: AppError | StaleRead,
 ): Guard {
   const unknown = sql`select 1 from ${listed(ids)} wanted where not exists (
     select 1 from ${table} where ${table.organizationId} = ${organizationId} and ${table.id} = wanted.value)`;
-  return must(
-    sql`not exists (${unknown})`,
-    new AppError("NOT_FOUND", `${path} names no ${noun} of this organization.`, {
-      details: [{ path, message: `must name only existing ${noun}s` }],
-    }),
-  );
+  return must(sql`not exists (${unknown})`, otherwise);
+}
+
+/** NOT_FOUND for a field that names a record nobody knows here. */
+export function unknownReference(path: string, noun: string): AppError {
+  return new AppError("NOT_FOUND", `${path} names no ${noun} of this organization.`, {
+    details: [{ path, message: `must name only existing ${noun}s` }],
+  });
 }
 
 /** Holds while the record still has the version that was read; else `retrying` reads it again. */

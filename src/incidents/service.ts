@@ -4,7 +4,7 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
-import { mustBeUnchanged, mustExist } from "../database/references.ts";
+import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { incidents, monitors } from "../database/tables.ts";
 import { actionOf, incidentAfter } from "./rules.ts";
@@ -53,7 +53,7 @@ export async function openIncident(scope: Scope, input: NewIncident): Promise<In
   return commit(
     scope,
     [
-      mustExist(monitors, organizationId, monitorIds, "monitorId", "monitor"),
+      mustExist(monitors, organizationId, monitorIds, unknownReference("monitorId", "monitor")),
       insertIncident(store, organizationId, incident),
       insertUpdate(store, organizationId, incident, update),
     ],

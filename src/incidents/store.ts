@@ -1,5 +1,6 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { offsetOf } from "../base/paging.ts";
+import { containing } from "../database/references.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { incidents, incidentUpdates } from "../database/tables.ts";
 import { statesWanted } from "./rules.ts";
@@ -105,7 +106,7 @@ function searched(
   }
   if (q !== undefined) {
     conditions.push("title LIKE ? ESCAPE '\\'");
-    parameters.push(`%${q.replace(/[\\%_]/g, "\\$&")}%`);
+    parameters.push(containing(q));
   }
   if (states !== null) {
     const wanted = states.map(({ status, severity }) => `${status} ${severity}`);
@@ -154,17 +155,4 @@ export function removeIncident(store: Store, organizationId: string, id: string)
   return store.db
     .delete(incidents)
     .where(and(eq(incidents.organizationId, organizationId), eq(incidents.id, id)));
-}
-
-/** Keeps the incidents of a monitor that is being deleted. */
-export function detachIncidents(
-  store: Store,
-  organizationId: string,
-  monitorId: string,
-  at: string,
-): Statement {
-  return store.db
-    .update(incidents)
-    .set({ monitorId: null, version: sql`${incidents.version} + 1`, updatedAt: at })
-    .where(and(eq(incidents.organizationId, organizationId), eq(incidents.monitorId, monitorId)));
 }

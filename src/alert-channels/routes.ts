@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { dataOf, Deleted, deleted } from "../base/paging.ts";
+import { resource } from "../http/call.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { AlertChannel, AlertChannelPatch, NewAlertChannel } from "./schema.ts";
+import {
+  createAlertChannel,
+  deleteAlertChannel,
+  getAlertChannel,
+  listAlertChannels,
+  updateAlertChannel,
+} from "./service.ts";
+
+export const alertChannelRoutes = resource("/api/v1/alert-channels")
+  .get(
+    "/",
+    ...endpoint(
+      {
+        access: "read",
+        summary: "List all alert channels",
+        description: "Newest first.",
+        answer: dataOf(z.array(AlertChannel)),
+      },
+      async ({ scope }) => ({ data: await listAlertChannels(scope) }),
+    ),
+  )
+  .post(
+    "/",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Create an alert channel",
+        body: NewAlertChannel,
+        answer: dataOf(AlertChannel),
+        status: 201,
+      },
+      async ({ scope, body }) => ({ data: await createAlertChannel(scope, body) }),
+    ),
+  )
+  .get(
+    "/:id",
+    ...endpoint(
+      {
+        access: "read",
+        summary: "Get an alert channel",
+        answer: dataOf(AlertChannel),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id }) => ({ data: await getAlertChannel(scope, id) }),
+    ),
+  )
+  .patch(
+    "/:id",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Update an alert channel",
+        description: "Absent fields keep their value; for a secret, null clears it.",
+        body: AlertChannelPatch,
+        answer: dataOf(AlertChannel),
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id, body }) => ({ data: await updateAlertChannel(scope, id, body) }),
+    ),
+  )
+  .delete(
+    "/:id",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Delete an alert channel",
+        description: "It is detached from every monitor and group.",
+        answer: Deleted,
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id }) => {
+        await deleteAlertChannel(scope, id);
+        return deleted;
+      },
+    ),
+  );

@@ -1,0 +1,161 @@
+import { commit, mustMatch } from "../audit/commit.ts";
+import type { Scope } from "../audit/scope.ts";
+import { timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { joinSecrets, merged, splitSecrets } from "../base/kinds.ts";
+import { openAll, sealAll } from "../base/secrets.ts";
+import { invalid, parse } from "../base/validation.ts";
+import { mustBeUnchanged } from "../database/references.ts";
+import { retrying } from "../database/store.ts";
+import { alertChannels } from "../database/tables.ts";
+import {
+  type AlertChannel,
+  type AlertChannelPatch,
+  channelKinds,
+  NewAlertChannel,
+} from "./schema.ts";
+import {
+  changeChannel,
+  type ChannelRow,
+  findChannel,
+  findChannels,
+  insertChannel,
+  removeChannel,
+} from "./store.ts";
+
+export type AlertChannelRecord = AlertChannel & { version: number };
+
+/** Every channel of the organization, newest first. */
+export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecord[]> {
+  const rows = await findChannels(scope.store, scope.organizationId);
+  return rows.map(shown);
+}
+
+/** Throws NOT_FOUND. */
+export async function getAlertChannel(scope: Scope, id: string): Promise<AlertChannelRecord> {
+  return shown(await getRow(scope, id));
+}
+
+async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
+  const row = await findChannel(scope.store, scope.organizationId, id);
+  if (row === null) throw new AppError("NOT_FOUND", "There is no such alert channel.");
+  return row;
+}
+
+function shown(row: ChannelRow): AlertChannelRecord {
+  const { id, name, type, enabled, lastDeliveryAt, lastError, version } = row;
+  return {
+    ...(JSON.parse(row.settings) as Record<string, unknown>),
+    id,
+    name,
+    type,
+    enabled,
+    default: row.isDefault,
+    secretsSet: Object.keys(JSON.parse(row.secrets) as object),
+    lastDeliveryAt,
+    lastError,
+    version,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+}
+
+/** The columns that a whole, parsed channel fills; its secrets are sealed. */
+function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
+  const { settings, secrets } = splitSecrets(channelKinds, channel.type, channel);
+  return {
+    name: channel.name,
+    type: channel.type,
+    enabled: channel.enabled,
+    isDefault: channel.default,
+    settings: JSON.stringify(settings),
+    secrets: sealAll(scope.vault, placeOf(scope, id), secrets),
+  };
+}
+
+function placeOf({ organizationId }: Scope, id: string): string {
+  return `${organizationId}/alert-channel/${id}`;
+}
+
+export async function createAlertChannel(
+  scope: Scope,
+  input: NewAlertChannel,
+): Promise<AlertChannelRecord> {
+  const now = scope.clock();
+  const id = newId(now);
+  const row: ChannelRow = {
+    organizationId: scope.organizationId,
+    id,
+    ...columnsOf(scope, id, input),
+    lastDeliveryAt: null,
+    lastError: null,
+    version: 1,
+    createdAt: timestamp(now),
+    updatedAt: timestamp(now),
+  };
+  return commit(
+    scope,
+    [insertChannel(scope.store, row)],
+    { action: "alert-channel.created", subjectId: id },
+    shown(row),
+  );
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for what the channel's type does not take. */
+export function updateAlertChannel(
+  scope: Scope,
+  id: string,
+  patch: AlertChannelPatch,
+): Promise<AlertChannelRecord> {
+  return retrying(async () => {
+    const before = await getRow(scope, id);
+    mustMatch(scope, before);
+    if (patch.type !== undefined && patch.type !== before.type)
+      throw invalid("type", "is fixed when the channel is created");
+    const current = {
+      ...joinSecrets(
+        JSON.parse(before.settings) as Record<string, unknown>,
+        openAll(scope.vault, placeOf(scope, id), before.secrets),
+      ),
+      name: before.name,
+      type: before.type,
+      enabled: before.enabled,
+      default: before.isDefault,
+    };
+    const channel = parse(NewAlertChannel, merged(channelKinds, before.type, current, patch));
+    const after: ChannelRow = {
+      ...before,
+      ...columnsOf(scope, id, channel),
+      version: before.version + 1,
+      updatedAt: timestamp(scope.clock()),
+    };
+    return commit(
+      scope,
+      [
+        mustBeUnchanged(alertChannels, scope.organizationId, before),
+        changeChannel(scope.store, after),
+      ],
+      { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
+      shown(after),
+    );
+  });
+}
+
+/** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteAlertChannel(scope: Scope, id: string): Promise<object> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const row = await getRow(scope, id);
+    mustMatch(scope, row);
+    return commit(
+      scope,
+      [
+        mustBeUnchanged(alertChannels, organizationId, row),
+        ...removeChannel(store, organizationId, id, timestamp(scope.clock())),
+      ],
+      { action: "alert-channel.deleted", subjectId: id },
+      {},
+    );
+  });
+}

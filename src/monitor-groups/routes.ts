@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { dataOf, Deleted, deleted } from "../base/paging.ts";
+import { resource } from "../http/call.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { MonitorGroup, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
+import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "./service.ts";
+
+export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
+  .get(
+    "/",
+    ...endpoint(
+      {
+        access: "read",
+        summary: "List all monitor groups",
+        description: "Every group in dashboard order, each with the ids of its monitors.",
+        answer: dataOf(z.array(MonitorGroup)),
+      },
+      async ({ scope }) => ({ data: await listGroups(scope) }),
+    ),
+  )
+  .post(
+    "/",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Create a monitor group",
+        body: NewMonitorGroup,
+        answer: dataOf(MonitorGroup),
+        status: 201,
+      },
+      async ({ scope, body }) => ({ data: await createGroup(scope, body) }),
+    ),
+  )
+  .get(
+    "/:id",
+    ...endpoint(
+      {
+        access: "read",
+        summary: "Get a monitor group",
+        answer: dataOf(MonitorGroup),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id }) => ({ data: await getGroup(scope, id) }),
+    ),
+  )
+  .patch(
+    "/:id",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Update a monitor group",
+        description:
+          "Absent fields keep their value. `monitorIds` is the complete membership; an empty list empties the group.",
+        body: MonitorGroupPatch,
+        answer: dataOf(MonitorGroup),
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id, body }) => ({ data: await updateGroup(scope, id, body) }),
+    ),
+  )
+  .delete(
+    "/:id",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Delete a monitor group",
+        description:
+          "Removes the group only: its monitors are kept and return to the ungrouped list.",
+        answer: Deleted,
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id }) => {
+        await deleteGroup(scope, id);
+        return deleted;
+      },
+    ),
+  );

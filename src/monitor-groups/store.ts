@@ -1,0 +1,190 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { listed } from "../database/references.ts";
+import type { Statement, Store } from "../database/store.ts";
+import {
+  monitorChannels,
+  monitorGroupChannels,
+  monitorGroups,
+  monitors,
+} from "../database/tables.ts";
+import type { MonitorGroup } from "./schema.ts";
+
+/** A group as services know it: with the version that makes its ETag. */
+export type GroupRecord = MonitorGroup & { version: number };
+
+/** All groups of an organization in dashboard order, or the one with this id. */
+export async function findGroups(
+  store: Store,
+  organizationId: string,
+  id?: string,
+): Promise<GroupRecord[]> {
+  const [rows, members, channels] = await Promise.all([
+    store.db
+      .select()
+      .from(monitorGroups)
+      .where(
+        and(
+          eq(monitorGroups.organizationId, organizationId),
+          id === undefined ? undefined : eq(monitorGroups.id, id),
+        ),
+      )
+      .orderBy(asc(monitorGroups.position), asc(monitorGroups.id)),
+    store.db
+      .select({ groupId: monitors.groupId, id: monitors.id })
+      .from(monitors)
+      .where(
+        and(
+          eq(monitors.organizationId, organizationId),
+          id === undefined ? sql`${monitors.groupId} is not null` : eq(monitors.groupId, id),
+        ),
+      )
+      .orderBy(asc(monitors.groupId), asc(monitors.position), asc(monitors.id)),
+    store.db
+      .select({ groupId: monitorGroupChannels.groupId, id: monitorGroupChannels.channelId })
+      .from(monitorGroupChannels)
+      .where(
+        and(
+          eq(monitorGroupChannels.organizationId, organizationId),
+          id === undefined ? undefined : eq(monitorGroupChannels.groupId, id),
+        ),
+      )
+      .orderBy(asc(monitorGroupChannels.position)),
+  ]);
+  const monitorIds = byGroup(members);
+  const channelIds = byGroup(channels);
+  return rows.map(({ organizationId: _organization, position: _position, tags, ...row }) => ({
+    ...row,
+    tags: JSON.parse(tags) as string[],
+    alertChannelIds: channelIds.get(row.id) ?? [],
+    monitorIds: monitorIds.get(row.id) ?? [],
+    color: row.color as MonitorGroup["color"],
+  }));
+}
+
+function byGroup(rows: readonly { groupId: string | null; id: string }[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { groupId, id } of rows) {
+    if (groupId === null) continue;
+    const ids = groups.get(groupId);
+    if (ids === undefined) groups.set(groupId, [id]);
+    else ids.push(id);
+  }
+  return groups;
+}
+
+function columnsOf({ name, description, color, tags, version, updatedAt }: GroupRecord) {
+  return { name, description, color, tags: JSON.stringify(tags), version, updatedAt };
+}
+
+/** Appends the group to the dashboard order. */
+export function insertGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
+  const { id, paused, muted, createdAt } = group;
+  return store.db.insert(monitorGroups).values({
+    organizationId,
+    id,
+    ...columnsOf(group),
+    paused,
+    muted,
+    createdAt,
+    position: sql`(select coalesce(max(position) + 1, 0) from monitor_groups
+      where organization_id = ${organizationId})`,
+  });
+}
+
+export function changeGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
+  return store.db
+    .update(monitorGroups)
+    .set(columnsOf(group))
+    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, group.id)));
+}
+
+/** Gives the group exactly these channels; monitors already in it keep what they have. */
+export function replaceChannels(
+  store: Store,
+  organizationId: string,
+  groupId: string,
+  channelIds: readonly string[],
+): Statement[] {
+  return [
+    store.db
+      .delete(monitorGroupChannels)
+      .where(
+        and(
+          eq(monitorGroupChannels.organizationId, organizationId),
+          eq(monitorGroupChannels.groupId, groupId),
+        ),
+      ),
+    sql`insert into ${monitorGroupChannels} (organization_id, group_id, channel_id, position)
+      select ${organizationId}, ${groupId}, value, key from ${listed(channelIds)}`,
+  ];
+}
+
+/**
+ * Puts the monitors into the group: those that were not in it get the group's channels, and the
+ * groups they leave change, too. It is the one way to join, from either side. Positions follow
+ * the order of the ids, from `firstPosition` on.
+ */
+export function joinGroup(
+  organizationId: string,
+  groupId: string,
+  monitorIds: readonly string[],
+  firstPosition: number | "end",
+  at: string,
+): Statement[] {
+  const ids = listed(monitorIds);
+  const joining = sql`select m.id from ${ids} wanted join monitors m
+    on m.organization_id = ${organizationId} and m.id = wanted.value
+    where m.group_id is not ${groupId}`;
+  const start =
+    firstPosition === "end"
+      ? sql`(select coalesce(max(position) + 1, 0) from monitors
+          where organization_id = ${organizationId} and group_id = ${groupId})`
+      : sql`${firstPosition}`;
+  return [
+    sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
+      select ${organizationId}, joining.id, gc.channel_id, 1000 + gc.position
+      from (${joining}) joining join monitor_group_channels gc
+        on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
+      where true on conflict do nothing`,
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id <> ${groupId} and id in (
+        select m.group_id from ${ids} wanted join monitors m
+          on m.organization_id = ${organizationId} and m.id = wanted.value)`,
+    sql`update ${monitors} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (${joining})`,
+    sql`update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.key
+      from ${ids} wanted
+      where monitors.organization_id = ${organizationId} and monitors.id = wanted.value`,
+  ];
+}
+
+/** Returns monitors of the group to the ungrouped list: all of them, or those that are not among `stayingIds`. */
+export function leaveGroup(
+  organizationId: string,
+  groupId: string,
+  stayingIds: readonly string[],
+  at: string,
+): Statement {
+  return sql`update ${monitors} set group_id = null, version = version + 1, updated_at = ${at}
+    where organization_id = ${organizationId} and group_id = ${groupId}
+      and id not in (select value from ${listed(stayingIds)})`;
+}
+
+/** Marks a group as changed whose membership a monitor's own record changed. */
+export function touchGroup(
+  store: Store,
+  organizationId: string,
+  groupId: string,
+  at: string,
+): Statement {
+  return store.db
+    .update(monitorGroups)
+    .set({ version: sql`${monitorGroups.version} + 1`, updatedAt: at })
+    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, groupId)));
+}
+
+export function removeGroup(store: Store, organizationId: string, id: string): Statement {
+  return store.db
+    .delete(monitorGroups)
+    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, id)));
+}

@@ -1,0 +1,106 @@
+import type { Scope } from "../audit/scope.ts";
+import { randomToken, sha256 } from "../base/ids.ts";
+import { joinSecrets, splitSecrets } from "../base/kinds.ts";
+import { openAll, sealAll } from "../base/secrets.ts";
+import { statusOf } from "./rules.ts";
+import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
+import type { MonitorRow, StoredMonitor } from "./store.ts";
+
+/** A monitor as services know it: with the version that makes its ETag. */
+export type MonitorRecord = Monitor & { version: number };
+
+/** Where the token of a push monitor's URL is sealed; it is ours, so it is not among `secretsSet`. */
+const pushToken = "pushToken";
+
+function placeOf({ organizationId }: Scope, id: string): string {
+  return `${organizationId}/monitor/${id}`;
+}
+
+/** The columns that a whole, parsed monitor fills; secrets are sealed, a push monitor keeps or gets its token. */
+export function columnsOf(scope: Scope, id: string, input: NewMonitor, before?: MonitorRow) {
+  const { settings, secrets } = splitSecrets(monitorKinds, input.type, input);
+  const known = before && openAll(scope.vault, placeOf(scope, id), before.secrets)[pushToken];
+  const token = input.type === "push" ? (known ?? randomToken(32)) : undefined;
+  return {
+    name: input.name,
+    type: input.type,
+    description: input.description,
+    tags: JSON.stringify(input.tags),
+    intervalSeconds: input.interval,
+    timeoutSeconds: input.timeout,
+    retries: input.retries,
+    retryIntervalSeconds: input.retryInterval,
+    degradedAfterMs: input.degradedAfterMs,
+    paused: input.paused,
+    muted: input.muted,
+    autoIncidentSeverity: input.autoIncidentSeverity,
+    reminderIntervalSeconds: input.reminderInterval,
+    settings: JSON.stringify(settings),
+    secrets: sealAll(
+      scope.vault,
+      placeOf(scope, id),
+      token === undefined ? secrets : { ...secrets, [pushToken]: token },
+    ),
+    pushTokenHash: token === undefined ? null : sha256(token),
+  };
+}
+
+function common(row: MonitorRow) {
+  return {
+    name: row.name,
+    type: row.type,
+    description: row.description,
+    groupId: row.groupId,
+    tags: JSON.parse(row.tags) as string[],
+    interval: row.intervalSeconds,
+    timeout: row.timeoutSeconds,
+    retries: row.retries,
+    retryInterval: row.retryIntervalSeconds,
+    degradedAfterMs: row.degradedAfterMs,
+    paused: row.paused,
+    muted: row.muted,
+    autoIncidentSeverity: row.autoIncidentSeverity as Monitor["autoIncidentSeverity"],
+    reminderInterval: row.reminderIntervalSeconds,
+  };
+}
+
+/** The monitor as it might have been sent, secrets included, for a patch to be merged into. */
+export function editable(scope: Scope, row: MonitorRow): Record<string, unknown> {
+  const settings = JSON.parse(row.settings) as Record<string, unknown>;
+  const { [pushToken]: _token, ...secrets } = openAll(
+    scope.vault,
+    placeOf(scope, row.id),
+    row.secrets,
+  );
+  return { ...joinSecrets(settings, secrets), ...common(row) };
+}
+
+/** The monitor as clients see it. */
+export function shown(scope: Scope, stored: StoredMonitor): MonitorRecord {
+  const { monitor, state, groupPaused, alertChannelIds } = stored;
+  const sealed = JSON.parse(monitor.secrets) as Record<string, string>;
+  const pushUrl =
+    monitor.type === "push"
+      ? {
+          pushUrl: `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, monitor.id), monitor.secrets)[pushToken]}`,
+        }
+      : {};
+  return {
+    ...(JSON.parse(monitor.settings) as Record<string, unknown>),
+    ...pushUrl,
+    ...common(monitor),
+    id: monitor.id,
+    alertChannelIds,
+    secretsSet: Object.keys(sealed).filter((path) => path !== pushToken),
+    status: statusOf(monitor, groupPaused, state.status),
+    statusSince: state.since,
+    lastCheckedAt: state.lastCheckedAt,
+    lastMessage: state.lastMessage,
+    latencyMs: state.latencyMs,
+    uptime24h: null,
+    certificateExpiresAt: state.certificateExpiresAt,
+    version: monitor.version,
+    createdAt: monitor.createdAt,
+    updatedAt: monitor.updatedAt,
+  };
+}

@@ -1,0 +1,81 @@
+import { dataOf, Deleted, deleted, pageOf } from "../base/paging.ts";
+import { resource } from "../http/call.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
+import {
+  createMonitor,
+  deleteMonitor,
+  getMonitor,
+  listMonitors,
+  updateMonitor,
+} from "./service.ts";
+
+export const monitorRoutes = resource("/api/v1/monitors")
+  .get(
+    "/",
+    ...endpoint(
+      {
+        access: "read",
+        summary: "List monitors",
+        description: "Newest first.",
+        query: MonitorQuery,
+        answer: pageOf(Monitor),
+      },
+      ({ scope, query }) => listMonitors(scope, query),
+    ),
+  )
+  .post(
+    "/",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Create a monitor",
+        body: NewMonitor,
+        answer: dataOf(Monitor),
+        status: 201,
+      },
+      async ({ scope, body }) => ({ data: await createMonitor(scope, body) }),
+    ),
+  )
+  .get(
+    "/:id",
+    ...endpoint(
+      {
+        access: "read",
+        summary: "Get a monitor",
+        answer: dataOf(Monitor),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id }) => ({ data: await getMonitor(scope, id) }),
+    ),
+  )
+  .patch(
+    "/:id",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Update a monitor",
+        description: "Absent fields keep their value; for a secret, null clears it.",
+        body: MonitorPatch,
+        answer: dataOf(Monitor),
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id, body }) => ({ data: await updateMonitor(scope, id, body) }),
+    ),
+  )
+  .delete(
+    "/:id",
+    ...endpoint(
+      {
+        access: "write",
+        summary: "Delete a monitor",
+        description: "Its incidents stay; their `monitorId` becomes null.",
+        answer: Deleted,
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id }) => {
+        await deleteMonitor(scope, id);
+        return deleted;
+      },
+    ),
+  );

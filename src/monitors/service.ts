@@ -1,0 +1,208 @@
+import { commit, mustMatch } from "../audit/commit.ts";
+import type { Scope } from "../audit/scope.ts";
+import { timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { merged } from "../base/kinds.ts";
+import { page } from "../base/paging.ts";
+import { invalid, parse } from "../base/validation.ts";
+import { defaultChannelIds } from "../alert-channels/store.ts";
+import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
+import { retrying, StaleRead, type Statement } from "../database/store.ts";
+import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
+import { findGroups, type GroupRecord, joinGroup, touchGroup } from "../monitor-groups/store.ts";
+import { columnsOf, editable, shown, type MonitorRecord } from "./record.ts";
+import { channelsTogether } from "./rules.ts";
+import { monitorKinds, type MonitorPatch, type MonitorQuery, NewMonitor } from "./schema.ts";
+import {
+  changeMonitor,
+  findMonitor,
+  insertMonitor,
+  type MonitorRow,
+  pageOfMonitors,
+  removeMonitor,
+  replaceMonitorChannels,
+  resetState,
+  type StateRow,
+  type StoredMonitor,
+  ungroup,
+} from "./store.ts";
+
+export async function listMonitors(scope: Scope, query: MonitorQuery) {
+  const { monitors, total } = await pageOfMonitors(scope.store, scope.organizationId, query);
+  return page(
+    query,
+    monitors.map((monitor) => shown(scope, monitor)),
+    total,
+  );
+}
+
+/** Throws NOT_FOUND. */
+export async function getMonitor(scope: Scope, id: string): Promise<MonitorRecord> {
+  return shown(scope, await getStored(scope, id));
+}
+
+async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
+  const stored = await findMonitor(scope.store, scope.organizationId, id);
+  if (stored === null) throw new AppError("NOT_FOUND", "There is no such monitor.");
+  return stored;
+}
+
+/** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
+export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const now = scope.clock();
+    const at = timestamp(now);
+    const id = newId(now);
+    const group = await groupToJoin(scope, input.groupId);
+    const defaults = await defaultChannelIds(store, organizationId);
+    const alertChannelIds = channelsTogether(
+      input.alertChannelIds,
+      defaults,
+      group?.alertChannelIds ?? [],
+    );
+    const monitor: MonitorRow = {
+      organizationId,
+      id,
+      ...columnsOf(scope, id, input),
+      groupId: null,
+      position: 0,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
+    };
+    const state: StateRow = {
+      organizationId,
+      monitorId: id,
+      status: "pending",
+      since: at,
+      lastCheckedAt: null,
+      lastMessage: null,
+      latencyMs: null,
+      certificateExpiresAt: null,
+    };
+    const joined = { ...monitor, groupId: input.groupId };
+    const groupPaused = group?.paused ?? false;
+    return commit(
+      scope,
+      [
+        ...insertMonitor(store, monitor, state),
+        ...join(scope, monitor, group, at),
+        ...attach(scope, monitor, input.alertChannelIds, alertChannelIds),
+      ],
+      { action: "monitor.created", subjectId: id },
+      shown(scope, { monitor: joined, state, groupPaused, alertChannelIds }),
+    );
+  });
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for what the monitor's type does not take. */
+export function updateMonitor(
+  scope: Scope,
+  id: string,
+  patch: MonitorPatch,
+): Promise<MonitorRecord> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const stored = await getStored(scope, id);
+    const before = stored.monitor;
+    mustMatch(scope, before);
+    if (patch.type !== undefined && patch.type !== before.type)
+      throw invalid("type", "is fixed when the monitor is created");
+    const whole = merged(monitorKinds, before.type, editable(scope, before), patch);
+    const input = parse(NewMonitor, whole);
+    const at = timestamp(scope.clock());
+    const moves = input.groupId !== before.groupId;
+    const group = moves ? await groupToJoin(scope, input.groupId) : null;
+    const alertChannelIds = channelsTogether(
+      patch.alertChannelIds ?? stored.alertChannelIds,
+      group?.alertChannelIds ?? [],
+    );
+    const monitor: MonitorRow = {
+      ...before,
+      ...columnsOf(scope, id, input, before),
+      groupId: input.groupId,
+      version: before.version + 1,
+      updatedAt: at,
+    };
+    const resumes = monitor.paused !== before.paused;
+    const state = resumes
+      ? { ...stored.state, status: "pending" as const, since: at }
+      : stored.state;
+    const groupPaused = moves ? (group?.paused ?? false) : stored.groupPaused;
+    return commit(
+      scope,
+      [
+        mustBeUnchanged(monitors, organizationId, before),
+        ...(moves ? leave(scope, before, at) : []),
+        ...join(scope, before, group, at),
+        changeMonitor(store, monitor),
+        ...(resumes ? [resetState(store, monitor, at)] : []),
+        ...attach(scope, monitor, patch.alertChannelIds ?? [], alertChannelIds),
+      ],
+      { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
+      shown(scope, { monitor, state, groupPaused, alertChannelIds }),
+    );
+  });
+}
+
+async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
+  if (groupId === null) return null;
+  const [group] = await findGroups(scope.store, scope.organizationId, groupId);
+  if (group === undefined) throw unknownReference("groupId", "monitor group");
+  return group;
+}
+
+function join(
+  { store, organizationId }: Scope,
+  { id }: MonitorRow,
+  group: GroupRecord | null,
+  at: string,
+): Statement[] {
+  if (group === null) return [];
+  return [
+    mustBeUnchanged(monitorGroups, organizationId, group),
+    ...joinGroup(organizationId, group.id, [id], "end", at),
+    touchGroup(store, organizationId, group.id, at),
+  ];
+}
+
+function leave({ store, organizationId }: Scope, monitor: MonitorRow, at: string): Statement[] {
+  if (monitor.groupId === null) return [];
+  return [touchGroup(store, organizationId, monitor.groupId, at), ungroup(store, monitor)];
+}
+
+/** Attaches `all`; of these, the caller named `given`. */
+function attach(
+  { store, organizationId }: Scope,
+  monitor: MonitorRow,
+  given: readonly string[],
+  all: readonly string[],
+): Statement[] {
+  const unknown = unknownReference("alertChannelIds", "alert channel");
+  return [
+    mustExist(alertChannels, organizationId, given, unknown),
+    mustExist(alertChannels, organizationId, all, new StaleRead()),
+    ...replaceMonitorChannels(store, monitor, all),
+  ];
+}
+
+/** Removes a monitor with its results; its incidents stay. Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteMonitor(scope: Scope, id: string): Promise<object> {
+  return retrying(async () => {
+    const { monitor } = await getStored(scope, id);
+    mustMatch(scope, monitor);
+    const at = timestamp(scope.clock());
+    return commit(
+      scope,
+      [
+        mustBeUnchanged(monitors, scope.organizationId, monitor),
+        ...leave(scope, monitor, at),
+        ...removeMonitor(scope.store, monitor, at),
+      ],
+      { action: "monitor.deleted", subjectId: id },
+      {},
+    );
+  });
+}

@@ -1,0 +1,179 @@
+import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
+import { offsetOf } from "../base/paging.ts";
+import { containing, listed } from "../database/references.ts";
+import type { Statement, Store } from "../database/store.ts";
+import {
+  incidents,
+  monitorChannels,
+  monitorGroups,
+  monitors,
+  monitorStates,
+} from "../database/tables.ts";
+import type { MonitorQuery } from "./schema.ts";
+
+export type MonitorRow = typeof monitors.$inferSelect;
+export type StateRow = typeof monitorStates.$inferSelect;
+
+/** A monitor's row with what belongs to it in other tables. */
+export type StoredMonitor = {
+  monitor: MonitorRow;
+  state: StateRow;
+  groupPaused: boolean;
+  alertChannelIds: string[];
+};
+
+const inGroup = and(
+  eq(monitorGroups.organizationId, monitors.organizationId),
+  eq(monitorGroups.id, monitors.groupId),
+);
+const ofMonitor = and(
+  eq(monitorStates.organizationId, monitors.organizationId),
+  eq(monitorStates.monitorId, monitors.id),
+);
+
+async function select(
+  store: Store,
+  organizationId: string,
+  where: SQL | undefined,
+  limit: number,
+  offset: number,
+): Promise<StoredMonitor[]> {
+  const rows = await store.db
+    .select({ monitor: monitors, state: monitorStates, groupPaused: monitorGroups.paused })
+    .from(monitors)
+    .innerJoin(monitorStates, ofMonitor)
+    .leftJoin(monitorGroups, inGroup)
+    .where(where)
+    .orderBy(desc(monitors.id))
+    .limit(limit)
+    .offset(offset);
+  const attached = await store.db
+    .select({ monitorId: monitorChannels.monitorId, channelId: monitorChannels.channelId })
+    .from(monitorChannels)
+    .where(
+      and(
+        eq(monitorChannels.organizationId, organizationId),
+        sql`${monitorChannels.monitorId} in (
+          select value from ${listed(rows.map(({ monitor }) => monitor.id))})`,
+      ),
+    )
+    .orderBy(asc(monitorChannels.position), asc(monitorChannels.channelId));
+  const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  return rows.map(({ monitor, state, groupPaused }) => ({
+    monitor,
+    state,
+    groupPaused: groupPaused ?? false,
+    alertChannelIds: (channelIds.get(monitor.id) ?? []).map(({ channelId }) => channelId),
+  }));
+}
+
+export async function findMonitor(
+  store: Store,
+  organizationId: string,
+  id: string,
+): Promise<StoredMonitor | null> {
+  const where = and(eq(monitors.organizationId, organizationId), eq(monitors.id, id));
+  const [found] = await select(store, organizationId, where, 1, 0);
+  return found ?? null;
+}
+
+function when(value: string | undefined, condition: (value: string) => SQL): SQL | undefined {
+  return value === undefined ? undefined : condition(value);
+}
+
+/** One page of an organization's monitors, newest first, and how many there are in all. */
+export async function pageOfMonitors(store: Store, organizationId: string, query: MonitorQuery) {
+  const { status, type, groupId, tag, q, paused } = query;
+  const isPaused = sql`(${monitors.paused} or coalesce(${monitorGroups.paused}, 0))`;
+  const where = and(
+    eq(monitors.organizationId, organizationId),
+    when(type, (value) => eq(monitors.type, value)),
+    when(groupId, (value) => eq(monitors.groupId, value)),
+    when(paused, (value) => eq(monitors.paused, value === "true")),
+    when(
+      status,
+      (value) =>
+        sql`case when ${isPaused} then 'paused' else ${monitorStates.status} end = ${value}`,
+    ),
+    when(tag, (value) => sql`${value} in (select value from json_each(${monitors.tags}))`),
+    when(q, (value) => sql`${monitors.name} like ${containing(value)} escape '\\'`),
+  );
+  const [found, [count]] = await Promise.all([
+    select(store, organizationId, where, query.per_page, offsetOf(query)),
+    store.db
+      .select({ total: sql<number>`count(*)` })
+      .from(monitors)
+      .innerJoin(monitorStates, ofMonitor)
+      .leftJoin(monitorGroups, inGroup)
+      .where(where),
+  ]);
+  return { monitors: found, total: count?.total ?? 0 };
+}
+
+export function insertMonitor(store: Store, monitor: MonitorRow, state: StateRow): Statement[] {
+  return [store.db.insert(monitors).values(monitor), store.db.insert(monitorStates).values(state)];
+}
+
+/** Writes what people edit; the group and the place in it change by joining and leaving alone. */
+export function changeMonitor(store: Store, monitor: MonitorRow): Statement {
+  const { organizationId, id, groupId: _group, position: _position, ...change } = monitor;
+  return store.db
+    .update(monitors)
+    .set(change)
+    .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
+}
+
+/** Forgets the state: a monitor that was paused or resumed has to be checked anew. */
+export function resetState(store: Store, monitor: MonitorRow, at: string): Statement {
+  return store.db
+    .update(monitorStates)
+    .set({ status: "pending", since: at })
+    .where(
+      and(
+        eq(monitorStates.organizationId, monitor.organizationId),
+        eq(monitorStates.monitorId, monitor.id),
+      ),
+    );
+}
+
+/** Attaches exactly these channels. */
+export function replaceMonitorChannels(
+  store: Store,
+  { organizationId, id }: MonitorRow,
+  channelIds: readonly string[],
+): Statement[] {
+  return [
+    store.db
+      .delete(monitorChannels)
+      .where(
+        and(eq(monitorChannels.organizationId, organizationId), eq(monitorChannels.monitorId, id)),
+      ),
+    sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
+      select ${organizationId}, ${id}, value, key from ${listed(channelIds)}`,
+  ];
+}
+
+/** Takes the monitor out of its group, to the ungrouped list. */
+export function ungroup(store: Store, { organizationId, id }: MonitorRow): Statement {
+  return store.db
+    .update(monitors)
+    .set({ groupId: null })
+    .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
+}
+
+/** Removes the monitor; its incidents stay and name none. */
+export function removeMonitor(
+  store: Store,
+  { organizationId, id }: MonitorRow,
+  at: string,
+): Statement[] {
+  return [
+    store.db
+      .update(incidents)
+      .set({ monitorId: null, version: sql`${incidents.version} + 1`, updatedAt: at })
+      .where(and(eq(incidents.organizationId, organizationId), eq(incidents.monitorId, id))),
+    store.db
+      .delete(monitors)
+      .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id))),
+  ];
+}

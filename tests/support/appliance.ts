@@ -1,0 +1,133 @@
+import { createApiKey } from "../../src/api-keys/service.ts";
+import { authenticator } from "../../src/api-keys/service.ts";
+import { assets } from "../../src/assets.ts";
+import type { Scope } from "../../src/audit/scope.ts";
+import { vaultOf } from "../../src/base/secrets.ts";
+import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import type { Appliance } from "../../src/http/call.ts";
+import { rateLimit } from "../../src/http/rate-limit.ts";
+import { createOrganization } from "../../src/organizations/service.ts";
+import { serverOf } from "../../src/server.ts";
+
+export type Answer = {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body; empty for none. */
+  json: any;
+};
+
+export type Options = {
+  body?: unknown;
+  /** Sent as it is, instead of `body` as JSON. */
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+};
+
+export type Client = (method: string, path: string, options?: Options) => Promise<Answer>;
+
+/** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
+export async function testAppliance(settings: { requestsPerMinute?: number } = {}) {
+  const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
+  const clock = () => time.now;
+  const database = openDatabase(":memory:");
+  migrate(database, assets.migrations);
+  const store = embeddedStore(database);
+  const logged: string[] = [];
+  const log = {
+    info: (message: string) => void logged.push(message),
+    warn: (message: string) => void logged.push(message),
+    error: (message: string, fields?: Record<string, unknown>) =>
+      void logged.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const appliance: Appliance = {
+    store,
+    clock,
+    log,
+    vault: vaultOf(new Uint8Array(32).fill(7)),
+    requestLimit: rateLimit(settings.requestsPerMinute ?? 0, clock),
+    failureLimit: rateLimit(600, clock),
+    authenticate: authenticator(store, clock),
+  };
+  const app = serverOf(appliance, () => "127.0.0.1");
+
+  const client = (key: string | null): Client => {
+    return async (method, path, { body, raw, headers = {} } = {}) => {
+      const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const request = new Request(`http://localhost${path}`, {
+        method,
+        headers: {
+          Host: "localhost",
+          ...(key !== null && { Authorization: `Bearer ${key}` }),
+          ...(sent !== undefined && {
+            "Content-Type": "application/json",
+            "Content-Length": String(Buffer.byteLength(sent)),
+          }),
+          ...headers,
+        },
+        ...(sent !== undefined && { body: sent }),
+      });
+      const response = await app.handle(request);
+      const text = await response.text();
+      const json = text === "" ? undefined : JSON.parse(text);
+      return { status: response.status, headers: response.headers, text, json };
+    };
+  };
+
+  const scopeOf = (organizationId: string): Scope => ({
+    store,
+    clock,
+    vault: appliance.vault,
+    organizationId,
+    actor: { type: "command-line", id: null, name: "test" },
+    requestId: null,
+    origin: "http://localhost",
+    ifMatch: null,
+    remember: null,
+  });
+
+  async function organization(name: string) {
+    const { id } = await createOrganization(store, clock, name);
+    const keyOf = async (scope: "read" | "write", expiresInMs: number | null = null) =>
+      createApiKey(scopeOf(id), { name: scope, scope, expiresInMs });
+    const [write, read] = [await keyOf("write"), await keyOf("read")];
+    return {
+      id,
+      scope: scopeOf(id),
+      api: client(write.key),
+      reader: client(read.key),
+      keyOf,
+      writeKey: write,
+    };
+  }
+
+  return {
+    app,
+    appliance,
+    database,
+    store,
+    time,
+    logged,
+    client,
+    stranger: client(null),
+    ours: await organization("Ours"),
+    theirs: await organization("Theirs"),
+  };
+}
+
+export type TestAppliance = Awaited<ReturnType<typeof testAppliance>>;
+
+export const unknownId = "0199a3f0-0000-7000-8000-000000000000";
+
+/** Every row of every table as text: to show that nothing was changed. */
+export function dump({ database }: Pick<TestAppliance, "database">): string {
+  const tables = database
+    .query<{ name: string }, []>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+    )
+    .all();
+  return JSON.stringify(
+    tables.map(({ name }) => [name, database.query(`SELECT * FROM "${name}"`).values()]),
+  );
+}
