@@ -1,5 +1,7 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
-import { basename } from "node:path";
+import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { openApiOf, type Route } from "./src/http/openapi.ts";
+import { api } from "./src/server.ts";
+import manifest from "./package.json" with { type: "json" };
 
 const targets = {
   "bun-linux-x64": "signalbox-linux-x64",
@@ -9,13 +11,38 @@ const targets = {
   "bun-windows-x64": "signalbox-windows-x64.exe",
 } as const;
 
-const all = process.argv.includes("--all");
+await rm("dist", { recursive: true, force: true });
+await buildWeb();
+if (process.argv.includes("--all")) {
+  for (const [target, name] of Object.entries(targets))
+    await compile(`dist/${name}`, target as keyof typeof targets);
+  await writeChecksums(Object.values(targets));
+} else {
+  await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
+}
+
+/** Everything a browser may ask for, gzipped, in dist/web. */
+async function buildWeb() {
+  await mkdir("dist/plain/docs", { recursive: true });
+  await cp("web/docs", "dist/plain/docs", { recursive: true });
+  const reference = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
+  const standalone = reference.replace(/dist\/.*$/, "dist/browser/standalone.js");
+  await cp(standalone, "dist/plain/docs/reference.js");
+  const document = openApiOf(api.routes as unknown as Route[], manifest.version);
+  await Bun.write("dist/plain/openapi.json", JSON.stringify(document));
+  for (const name of await readdir("dist/plain", { recursive: true })) {
+    const file = Bun.file(`dist/plain/${name}`);
+    if ((await file.stat()).isDirectory()) continue;
+    const bytes = await file.bytes();
+    await Bun.write(`dist/web/${name}.gz`, Bun.gzipSync(bytes, { level: 9 }));
+  }
+  await rm("dist/plain", { recursive: true });
+}
 
 async function compile(outfile: string, target?: keyof typeof targets) {
   const result = await Bun.build({
     entrypoints: ["src/main.ts"],
     minify: { syntax: true, whitespace: true },
-    sourcemap: "none",
     compile: {
       outfile,
       assets: ["migrations", "dist/web"],
@@ -26,25 +53,15 @@ async function compile(outfile: string, target?: keyof typeof targets) {
     },
   });
   if (!result.success) throw new AggregateError(result.logs, "The build failed.");
-  const size = (Bun.file(outfile).size / 1024 ** 2).toFixed(0);
-  console.log(`${outfile}  ${size} MiB`);
+  console.log(`${outfile}  ${(Bun.file(outfile).size / 1024 ** 2).toFixed(0)} MiB`);
 }
 
-await rm("dist", { recursive: true, force: true });
-await mkdir("dist/web", { recursive: true });
-await Bun.write("dist/web/.keep", "");
-
-if (all) {
-  for (const [target, name] of Object.entries(targets))
-    await compile(`dist/${name}`, target as keyof typeof targets);
-  const files = (await readdir("dist")).filter((name) => name.startsWith("signalbox-")).sort();
-  const sums = await Promise.all(
-    files.map(async (name) => {
-      const hash = new Bun.CryptoHasher("sha256").update(await Bun.file(`dist/${name}`).bytes());
-      return `${hash.digest("hex")}  ${basename(name)}`;
+async function writeChecksums(names: readonly string[]) {
+  const lines = await Promise.all(
+    names.map(async (name) => {
+      const bytes = await Bun.file(`dist/${name}`).bytes();
+      return `${Bun.CryptoHasher.hash("sha256", bytes, "hex")}  ${name}\n`;
     }),
   );
-  await Bun.write("dist/SHA256SUMS", `${sums.join("\n")}\n`);
-} else {
-  await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
+  await Bun.write("dist/SHA256SUMS", lines.join(""));
 }

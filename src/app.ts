@@ -7,6 +7,7 @@ import { openDataDirectory } from "./database/data-directory.ts";
 import type { Appliance } from "./http/call.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
+import { webFiles } from "./http/web-files.ts";
 import { serverOf } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
@@ -20,10 +21,18 @@ export type RunningApp = {
   stop(): Promise<void>;
 };
 
+type Surroundings = {
+  log: Log;
+  /** Folders of the migrations and of the web files. */
+  migrations: string;
+  web: string;
+  clock?: Clock;
+};
+
 /** Composition root: everything that runs is made here. Throws DataError. */
 export function startApp(
   config: Config,
-  { log, migrations, clock = systemClock }: { log: Log; migrations: string; clock?: Clock },
+  { log, migrations, web, clock = systemClock }: Surroundings,
 ): RunningApp {
   const data = openDataDirectory(config.dataDir, {
     migrations,
@@ -41,7 +50,7 @@ export function startApp(
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
   };
-  const app = serverOf(appliance, (request) => {
+  const app = serverOf(appliance, webFiles(web), (request) => {
     const address = server.requestIP(request)?.address ?? "";
     return address.replace(/^::ffff:/, "");
   });

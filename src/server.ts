@@ -4,16 +4,27 @@ import { allowedMethods } from "./http/allow.ts";
 import type { Appliance, Call } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
 import { authenticated, mustBeWellFormed } from "./http/gate.ts";
+import type { WebFiles } from "./http/web-files.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
 import { monitorRoutes } from "./monitors/routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 
-/** Paths under /api/v1 that answer without a key. */
-const openPaths = new Set(["/api/v1/openapi.json"]);
+/** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
+export const api = new Elysia({ name: "api" })
+  .use(incidentRoutes)
+  .use(monitorGroupRoutes)
+  .use(monitorRoutes)
+  .use(alertChannelRoutes);
+
+const openApiPath = "/api/v1/openapi.json";
 
 /** All routes behind the gate. `addressOf` tells the client's address, without the port. */
-export function serverOf(appliance: Appliance, addressOf: (request: Request) => string) {
+export function serverOf(
+  appliance: Appliance,
+  web: WebFiles,
+  addressOf: (request: Request) => string,
+) {
   const app = new Elysia({ name: "signalbox" })
     .onRequest(async (context) => {
       const { request } = context;
@@ -35,19 +46,30 @@ export function serverOf(appliance: Appliance, addressOf: (request: Request) => 
       const thrown = code === "NOT_FOUND" ? noRoute(path, request.method) : error;
       return errorAnswer(thrown, call.requestId, appliance.log);
     })
+    .onAfterHandle(({ response, ...context }) => {
+      const { call } = context as unknown as { call: Call };
+      if (response instanceof Response) response.headers.set("X-Request-Id", call.requestId);
+    })
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
-    .use(incidentRoutes)
-    .use(monitorGroupRoutes)
-    .use(monitorRoutes)
-    .use(alertChannelRoutes);
+    .get("/", () => new Response(null, { status: 302, headers: { Location: "/docs" } }))
+    .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
+    .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
+    .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
+    .use(api);
 
   const allowed = allowedMethods(app.routes);
 
+  function webFile(request: Request, name: string): Response {
+    const answer = web.answer(request, name);
+    if (answer === null) throw nothingHere();
+    return answer;
+  }
+
   function options(path: string, requestId: string) {
     const allow = allowed(path);
-    if (allow === null) throw new AppError("NOT_FOUND", "There is nothing at this path.");
+    if (allow === null) throw nothingHere();
     return new Response(null, {
       status: 204,
       headers: { Allow: allow, "X-Request-Id": requestId },
@@ -56,19 +78,21 @@ export function serverOf(appliance: Appliance, addressOf: (request: Request) => 
 
   function noRoute(path: string, method: string) {
     const allow = allowed(path);
-    if (allow === null) return new AppError("NOT_FOUND", "There is nothing at this path.");
+    if (allow === null) return nothingHere();
     return new AppError(
       "METHOD_NOT_ALLOWED",
       `This path does not take ${method}; it takes ${allow}.`,
-      {
-        headers: { Allow: allow },
-      },
+      { headers: { Allow: allow } },
     );
   }
 
   return app;
 }
 
+function nothingHere() {
+  return new AppError("NOT_FOUND", "There is nothing at this path.");
+}
+
 function isGuarded(path: string): boolean {
-  return (path === "/api/v1" || path.startsWith("/api/v1/")) && !openPaths.has(path);
+  return (path === "/api/v1" || path.startsWith("/api/v1/")) && path !== openApiPath;
 }

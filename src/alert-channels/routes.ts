@@ -16,6 +16,7 @@ export const alertChannelRoutes = resource("/api/v1/alert-channels")
     "/",
     ...endpoint(
       {
+        name: "listAlertChannels",
         access: "read",
         summary: "List all alert channels",
         description: "Newest first.",
@@ -28,6 +29,7 @@ export const alertChannelRoutes = resource("/api/v1/alert-channels")
     "/",
     ...endpoint(
       {
+        name: "createAlertChannel",
         access: "write",
         summary: "Create an alert channel",
         body: NewAlertChannel,
@@ -41,6 +43,7 @@ export const alertChannelRoutes = resource("/api/v1/alert-channels")
     "/:id",
     ...endpoint(
       {
+        name: "getAlertChannel",
         access: "read",
         summary: "Get an alert channel",
         answer: dataOf(AlertChannel),
@@ -53,6 +56,7 @@ export const alertChannelRoutes = resource("/api/v1/alert-channels")
     "/:id",
     ...endpoint(
       {
+        name: "updateAlertChannel",
         access: "write",
         summary: "Update an alert channel",
         description: "Absent fields keep their value; for a secret, null clears it.",
@@ -67,6 +71,7 @@ export const alertChannelRoutes = resource("/api/v1/alert-channels")
     "/:id",
     ...endpoint(
       {
+        name: "deleteAlertChannel",
         access: "write",
         summary: "Delete an alert channel",
         description: "It is detached from every monitor and group.",

@@ -1,4 +1,4 @@
-import { commit, mustMatch } from "../audit/commit.ts";
+import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
@@ -6,7 +6,6 @@ import { newId } from "../base/ids.ts";
 import { joinSecrets, merged, splitSecrets } from "../base/kinds.ts";
 import { openAll, sealAll } from "../base/secrets.ts";
 import { invalid, parse } from "../base/validation.ts";
-import { mustBeUnchanged } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { alertChannels } from "../database/tables.ts";
 import {
@@ -110,7 +109,6 @@ export function updateAlertChannel(
 ): Promise<AlertChannelRecord> {
   return retrying(async () => {
     const before = await getRow(scope, id);
-    mustMatch(scope, before);
     if (patch.type !== undefined && patch.type !== before.type)
       throw invalid("type", "is fixed when the channel is created");
     const current = {
@@ -132,10 +130,7 @@ export function updateAlertChannel(
     };
     return commit(
       scope,
-      [
-        mustBeUnchanged(alertChannels, scope.organizationId, before),
-        changeChannel(scope.store, after),
-      ],
+      [...mustBeCurrent(scope, alertChannels, before), changeChannel(scope.store, after)],
       { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
       shown(after),
     );
@@ -147,11 +142,10 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<object> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const row = await getRow(scope, id);
-    mustMatch(scope, row);
     return commit(
       scope,
       [
-        mustBeUnchanged(alertChannels, organizationId, row),
+        ...mustBeCurrent(scope, alertChannels, row),
         ...removeChannel(store, organizationId, id, timestamp(scope.clock())),
       ],
       { action: "alert-channel.deleted", subjectId: id },

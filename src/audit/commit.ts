@@ -1,6 +1,8 @@
+import { sql } from "drizzle-orm";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import type { Statement } from "../database/store.ts";
+import { mustBeUnchanged, type Versioned } from "../database/references.ts";
+import { type Guard, must, type Statement } from "../database/store.ts";
 import { auditEntries } from "../database/tables.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Scope } from "./scope.ts";
@@ -47,13 +49,28 @@ export async function commit<T extends object>(
   return answer;
 }
 
-/** Throws PRECONDITION_FAILED when the caller's If-Match (RFC 9110 §13.1.1) names another version of the record. */
-export function mustMatch(scope: Scope, record: { version: number }) {
-  if (scope.ifMatch === null || scope.ifMatch.trim() === "*") return;
-  const versions = scope.ifMatch.split(",").map((tag) => /^"(\d+)-[^"]*"$/.exec(tag.trim())?.[1]);
-  if (!versions.includes(String(record.version)))
-    throw new AppError(
+/**
+ * Holds while the record is what this use case read – else `retrying` reads it again – and what the
+ * caller's If-Match names (RFC 9110 §13.1.1) – else the write fails as PRECONDITION_FAILED.
+ */
+export function mustBeCurrent(
+  scope: Scope,
+  table: Versioned,
+  record: { id: string; version: number },
+): Guard[] {
+  const precondition = must(
+    sql`${matches(scope.ifMatch, record.version) ? 1 : 0}`,
+    new AppError(
       "PRECONDITION_FAILED",
       "The record was changed since it was read. Read it again and decide again.",
-    );
+    ),
+  );
+  return [precondition, mustBeUnchanged(table, scope.organizationId, record)];
+}
+
+function matches(ifMatch: string | null, version: number): boolean {
+  if (ifMatch === null || ifMatch.trim() === "*") return true;
+  return ifMatch
+    .split(",")
+    .some((tag) => /^"(\d+)-[^"]*"$/.exec(tag.trim())?.[1] === String(version));
 }

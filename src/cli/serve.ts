@@ -25,7 +25,7 @@ export function addServe(program: Command) {
       const { startApp } = await import("../app.ts");
       const config = configOf(flags);
       const log = logTo((line) => process.stderr.write(line));
-      const app = startApp(config, { log, migrations: assets.migrations });
+      const app = startApp(config, { log, ...assets });
       const [here, ...others] = app.urls;
       const lines = [
         `Signalbox ${version} is running.`,

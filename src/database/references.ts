@@ -4,6 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { type Guard, must, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
+export type Versioned = Keyed & { version: SQLiteColumn };
 
 /** Ids as a table with the columns `value` and `key` (their place): one fixed statement for any number of them. */
 export function listed(ids: readonly string[]): SQL {
@@ -36,7 +37,7 @@ export function unknownReference(path: string, noun: string): AppError {
 
 /** Holds while the record still has the version that was read; else `retrying` reads it again. */
 export function mustBeUnchanged(
-  table: Keyed & { version: SQLiteColumn },
+  table: Versioned,
   organizationId: string,
   record: { id: string; version: number },
 ): Guard {

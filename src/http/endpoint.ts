@@ -15,6 +15,8 @@ export type Endpoint<
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
 > = {
+  /** What generated clients call it; unique in the document. */
+  name: string;
   access: "read" | "write";
   summary: string;
   description?: string;

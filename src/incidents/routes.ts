@@ -16,6 +16,7 @@ export const incidentRoutes = resource("/api/v1/incidents")
     "/",
     ...endpoint(
       {
+        name: "listIncidents",
         access: "read",
         summary: "List incidents",
         description: "Newest first; without their timelines.",
@@ -29,6 +30,7 @@ export const incidentRoutes = resource("/api/v1/incidents")
     "/",
     ...endpoint(
       {
+        name: "openIncident",
         access: "write",
         summary: "Open an incident",
         description: "Its first update, with status `investigating`, is posted with it.",
@@ -44,6 +46,7 @@ export const incidentRoutes = resource("/api/v1/incidents")
     "/:id",
     ...endpoint(
       {
+        name: "getIncident",
         access: "read",
         summary: "Get an incident with its timeline",
         answer: dataOf(Incident),
@@ -56,6 +59,7 @@ export const incidentRoutes = resource("/api/v1/incidents")
     "/:id",
     ...endpoint(
       {
+        name: "updateIncident",
         access: "write",
         summary: "Post a status update",
         description:
@@ -71,6 +75,7 @@ export const incidentRoutes = resource("/api/v1/incidents")
     "/:id",
     ...endpoint(
       {
+        name: "deleteIncident",
         access: "write",
         summary: "Delete an incident with its timeline",
         answer: Deleted,
@@ -86,6 +91,7 @@ export const incidentRoutes = resource("/api/v1/incidents")
     "/:id/resolve",
     ...endpoint(
       {
+        name: "resolveIncident",
         access: "write",
         summary: "Resolve an incident",
         description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",

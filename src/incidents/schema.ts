@@ -48,7 +48,36 @@ export const Incident = z
     ...record,
     updates: z.array(IncidentUpdate).meta({ description: "The timeline, oldest first." }),
   })
-  .meta({ id: "Incident", description: "A record of a service problem with its timeline." });
+  .meta({
+    id: "Incident",
+    description: "A record of a service problem with its timeline.",
+    example: {
+      id: "01a1fb99-1f06-7255-b6bc-740f65e2dffd",
+      title: "Checkout answers slowly",
+      status: "identified",
+      severity: "major",
+      monitorId: null,
+      origin: "manual",
+      public: true,
+      resolvedAt: null,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:10:00.000Z",
+      updates: [
+        {
+          id: "01a1fb99-1f06-7254-893f-bf88db30cdfe",
+          status: "investigating",
+          message: "Incident opened.",
+          createdAt: "2026-11-20T23:02:00.000Z",
+        },
+        {
+          id: "01a1fba0-2c11-7d3e-9a60-52b1f0c4e7aa",
+          status: "identified",
+          message: "We found the cause and are rolling back.",
+          createdAt: "2026-11-20T23:10:00.000Z",
+        },
+      ],
+    },
+  });
 export type Incident = z.infer<typeof Incident>;
 
 const title = line(500).meta({ example: "Checkout answers slowly" });

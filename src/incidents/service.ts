@@ -1,10 +1,10 @@
-import { commit, mustMatch } from "../audit/commit.ts";
+import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
-import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
+import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { incidents, monitors } from "../database/tables.ts";
 import { actionOf, incidentAfter } from "./rules.ts";
@@ -71,7 +71,6 @@ export function updateIncident(
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getIncident(scope, id);
-    mustMatch(scope, before);
     const now = scope.clock();
     const at = timestamp(now);
     const { change, update } = incidentAfter(before, patch, at);
@@ -86,7 +85,7 @@ export function updateIncident(
     return commit(
       scope,
       [
-        mustBeUnchanged(incidents, organizationId, before),
+        ...mustBeCurrent(scope, incidents, before),
         changeIncident(store, organizationId, after),
         ...posted.map((entry) => insertUpdate(store, organizationId, after, entry)),
       ],
@@ -111,13 +110,9 @@ export function deleteIncident(scope: Scope, id: string): Promise<object> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const incident = await getIncident(scope, id);
-    mustMatch(scope, incident);
     return commit(
       scope,
-      [
-        mustBeUnchanged(incidents, organizationId, incident),
-        removeIncident(store, organizationId, id),
-      ],
+      [...mustBeCurrent(scope, incidents, incident), removeIncident(store, organizationId, id)],
       { action: "incident.deleted", subjectId: id },
       {},
     );

@@ -10,6 +10,7 @@ export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
     "/",
     ...endpoint(
       {
+        name: "listMonitorGroups",
         access: "read",
         summary: "List all monitor groups",
         description: "Every group in dashboard order, each with the ids of its monitors.",
@@ -22,6 +23,7 @@ export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
     "/",
     ...endpoint(
       {
+        name: "createMonitorGroup",
         access: "write",
         summary: "Create a monitor group",
         body: NewMonitorGroup,
@@ -35,6 +37,7 @@ export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
     "/:id",
     ...endpoint(
       {
+        name: "getMonitorGroup",
         access: "read",
         summary: "Get a monitor group",
         answer: dataOf(MonitorGroup),
@@ -47,6 +50,7 @@ export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
     "/:id",
     ...endpoint(
       {
+        name: "updateMonitorGroup",
         access: "write",
         summary: "Update a monitor group",
         description:
@@ -62,6 +66,7 @@ export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
     "/:id",
     ...endpoint(
       {
+        name: "deleteMonitorGroup",
         access: "write",
         summary: "Delete a monitor group",
         description:

@@ -79,5 +79,21 @@ export const MonitorGroup = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: "MonitorGroup", description: "A folder of the Monitors page." });
+  .meta({
+    id: "MonitorGroup",
+    description: "A folder of the Monitors page.",
+    example: {
+      id: "01a1fb99-2b10-7c44-8f0e-6a3d5b7c9e12",
+      name: "Payments",
+      description: "Card and bank payments",
+      color: "blue",
+      tags: ["eu"],
+      alertChannelIds: [],
+      monitorIds: ["01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35"],
+      paused: false,
+      muted: false,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+    },
+  });
 export type MonitorGroup = z.infer<typeof MonitorGroup>;

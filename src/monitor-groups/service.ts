@@ -1,9 +1,9 @@
-import { commit, mustMatch } from "../audit/commit.ts";
+import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
+import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
 import type { MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
@@ -66,7 +66,6 @@ export function updateGroup(
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getGroup(scope, id);
-    mustMatch(scope, before);
     const at = timestamp(scope.clock());
     const after = {
       ...before,
@@ -78,8 +77,8 @@ export function updateGroup(
     return commit(
       scope,
       [
-        mustBeUnchanged(monitorGroups, organizationId, before),
         ...mustKnow(scope, patch),
+        ...mustBeCurrent(scope, monitorGroups, before),
         changeGroup(store, organizationId, after),
         ...(alertChannelIds ? replaceChannels(store, organizationId, id, alertChannelIds) : []),
         ...(monitorIds
@@ -112,11 +111,10 @@ export function deleteGroup(scope: Scope, id: string): Promise<object> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const group = await getGroup(scope, id);
-    mustMatch(scope, group);
     return commit(
       scope,
       [
-        mustBeUnchanged(monitorGroups, organizationId, group),
+        ...mustBeCurrent(scope, monitorGroups, group),
         leaveGroup(organizationId, id, [], timestamp(scope.clock())),
         removeGroup(store, organizationId, id),
       ],

@@ -15,6 +15,7 @@ export const monitorRoutes = resource("/api/v1/monitors")
     "/",
     ...endpoint(
       {
+        name: "listMonitors",
         access: "read",
         summary: "List monitors",
         description: "Newest first.",
@@ -28,6 +29,7 @@ export const monitorRoutes = resource("/api/v1/monitors")
     "/",
     ...endpoint(
       {
+        name: "createMonitor",
         access: "write",
         summary: "Create a monitor",
         body: NewMonitor,
@@ -41,6 +43,7 @@ export const monitorRoutes = resource("/api/v1/monitors")
     "/:id",
     ...endpoint(
       {
+        name: "getMonitor",
         access: "read",
         summary: "Get a monitor",
         answer: dataOf(Monitor),
@@ -53,6 +56,7 @@ export const monitorRoutes = resource("/api/v1/monitors")
     "/:id",
     ...endpoint(
       {
+        name: "updateMonitor",
         access: "write",
         summary: "Update a monitor",
         description: "Absent fields keep their value; for a secret, null clears it.",
@@ -67,6 +71,7 @@ export const monitorRoutes = resource("/api/v1/monitors")
     "/:id",
     ...endpoint(
       {
+        name: "deleteMonitor",
         access: "write",
         summary: "Delete a monitor",
         description: "Its incidents stay; their `monitorId` becomes null.",

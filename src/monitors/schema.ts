@@ -66,14 +66,13 @@ const BasicAuth = {
   username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
 };
 const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
-const optionalSecret = nullable(secret());
 
 const http = {
   url: HttpUrl,
   method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).default("GET"),
   headers: Headers.default({}),
   body: nullable(wellFormed(64 * 1024)),
-  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: optionalSecret })),
+  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
   bearerToken: nullable(secret(8192)),
   expectedStatus: ExpectedStatus.default(["200-299"]),
   keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),

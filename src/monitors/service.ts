@@ -1,4 +1,4 @@
-import { commit, mustMatch } from "../audit/commit.ts";
+import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
@@ -87,9 +87,10 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
     return commit(
       scope,
       [
+        ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
         ...insertMonitor(store, monitor, state),
         ...join(scope, monitor, group, at),
-        ...attach(scope, monitor, input.alertChannelIds, alertChannelIds),
+        ...replaceMonitorChannels(store, monitor, alertChannelIds),
       ],
       { action: "monitor.created", subjectId: id },
       shown(scope, { monitor: joined, state, groupPaused, alertChannelIds }),
@@ -103,11 +104,10 @@ export function updateMonitor(
   id: string,
   patch: MonitorPatch,
 ): Promise<MonitorRecord> {
-  const { store, organizationId } = scope;
+  const { store } = scope;
   return retrying(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
-    mustMatch(scope, before);
     if (patch.type !== undefined && patch.type !== before.type)
       throw invalid("type", "is fixed when the monitor is created");
     const whole = merged(monitorKinds, before.type, editable(scope, before), patch);
@@ -134,12 +134,13 @@ export function updateMonitor(
     return commit(
       scope,
       [
-        mustBeUnchanged(monitors, organizationId, before),
+        ...mustKnow(scope, patch.alertChannelIds ?? [], alertChannelIds),
+        ...mustBeCurrent(scope, monitors, before),
         ...(moves ? leave(scope, before, at) : []),
         ...join(scope, before, group, at),
         changeMonitor(store, monitor),
         ...(resumes ? [resetState(store, monitor, at)] : []),
-        ...attach(scope, monitor, patch.alertChannelIds ?? [], alertChannelIds),
+        ...replaceMonitorChannels(store, monitor, alertChannelIds),
       ],
       { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
       shown(scope, { monitor, state, groupPaused, alertChannelIds }),
@@ -173,10 +174,9 @@ function leave({ store, organizationId }: Scope, monitor: MonitorRow, at: string
   return [touchGroup(store, organizationId, monitor.groupId, at), ungroup(store, monitor)];
 }
 
-/** Attaches `all`; of these, the caller named `given`. */
-function attach(
-  { store, organizationId }: Scope,
-  monitor: MonitorRow,
+/** All these channels must exist; of them, the caller named `given`. */
+function mustKnow(
+  { organizationId }: Scope,
   given: readonly string[],
   all: readonly string[],
 ): Statement[] {
@@ -184,7 +184,6 @@ function attach(
   return [
     mustExist(alertChannels, organizationId, given, unknown),
     mustExist(alertChannels, organizationId, all, new StaleRead()),
-    ...replaceMonitorChannels(store, monitor, all),
   ];
 }
 
@@ -192,12 +191,11 @@ function attach(
 export function deleteMonitor(scope: Scope, id: string): Promise<object> {
   return retrying(async () => {
     const { monitor } = await getStored(scope, id);
-    mustMatch(scope, monitor);
     const at = timestamp(scope.clock());
     return commit(
       scope,
       [
-        mustBeUnchanged(monitors, scope.organizationId, monitor),
+        ...mustBeCurrent(scope, monitors, monitor),
         ...leave(scope, monitor, at),
         ...removeMonitor(scope.store, monitor, at),
       ],

@@ -6,6 +6,7 @@ import { vaultOf } from "../../src/base/secrets.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Appliance } from "../../src/http/call.ts";
+import { webFiles } from "../../src/http/web-files.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
 import { serverOf } from "../../src/server.ts";
@@ -21,7 +22,7 @@ export type Answer = {
 export type Options = {
   body?: unknown;
   /** Sent as it is, instead of `body` as JSON. */
-  raw?: string | Uint8Array;
+  raw?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 };
 
@@ -50,7 +51,7 @@ export async function testAppliance(settings: { requestsPerMinute?: number } = {
     failureLimit: rateLimit(600, clock),
     authenticate: authenticator(store, clock),
   };
-  const app = serverOf(appliance, () => "127.0.0.1");
+  const app = serverOf(appliance, webFiles(assets.web), () => "127.0.0.1");
 
   const client = (key: string | null): Client => {
     return async (method, path, { body, raw, headers = {} } = {}) => {
