@@ -8,7 +8,7 @@ import type { Appliance } from "./http/call.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
-import { serverOf } from "./server.ts";
+import { serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
@@ -59,7 +59,7 @@ export function startApp(
   const server = Bun.serve({
     hostname: config.host,
     port: config.port,
-    fetch: app.fetch,
+    fetch: (request) => app.fetch(withFindablePath(request)),
     idleTimeout: 10,
     // Ours answers 413 with a body; Bun's own limit would answer an empty one.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,

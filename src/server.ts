@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { AppError } from "./base/errors.ts";
 import { allowedMethods } from "./http/allow.ts";
-import type { Appliance, Call } from "./http/call.ts";
+import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
 import { authenticated, mustBeWellFormed } from "./http/gate.ts";
 import type { WebFiles } from "./http/web-files.ts";
@@ -26,13 +26,12 @@ export function serverOf(
   addressOf: (request: Request) => string,
 ) {
   const app = new Elysia({ name: "signalbox" })
-    .onRequest(async (context) => {
-      const { request } = context;
+    .onRequest(async ({ request }) => {
       const call: Call = { appliance, requestId: Bun.randomUUIDv7(), principal: null };
-      Object.assign(context, { call });
+      beginCall(request, call);
       try {
         mustBeWellFormed(request);
-        const { path } = context as unknown as { path: string };
+        const path = pathOf(request);
         if (request.method === "OPTIONS") return options(path, call.requestId);
         if (isGuarded(path))
           call.principal = await authenticated(request, appliance, addressOf(request));
@@ -40,15 +39,13 @@ export function serverOf(
         return errorAnswer(error, call.requestId, appliance.log);
       }
     })
-    .onError((context) => {
-      const { call } = context as unknown as { call: Call };
-      const { path, request, error, code } = context;
-      const thrown = code === "NOT_FOUND" ? noRoute(path, request.method) : error;
-      return errorAnswer(thrown, call.requestId, appliance.log);
+    .onError(({ request, error, code }) => {
+      const thrown = code === "NOT_FOUND" ? noRoute(pathOf(request), request.method) : error;
+      return errorAnswer(thrown, callOf(request).requestId, appliance.log);
     })
-    .onAfterHandle(({ response, ...context }) => {
-      const { call } = context as unknown as { call: Call };
-      if (response instanceof Response) response.headers.set("X-Request-Id", call.requestId);
+    .onAfterHandle(({ request, response }) => {
+      if (response instanceof Response)
+        response.headers.set("X-Request-Id", callOf(request).requestId);
     })
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
@@ -87,6 +84,16 @@ export function serverOf(
   }
 
   return app;
+}
+
+/**
+ * Elysia looks for the path behind the 11th character of the URL, so under a host as short as
+ * `http://nas/` it finds none: such a request goes on under a longer name.
+ */
+export function withFindablePath(request: Request): Request {
+  const start = request.url.indexOf("/", 8);
+  if (start >= 11 || start === -1) return request;
+  return new Request(`http://localhost${request.url.slice(start)}`, request);
 }
 
 function nothingHere() {

@@ -1,6 +1,6 @@
+import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../base/paging.ts";
-import { resource } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { AlertChannel, AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import {
@@ -11,7 +11,7 @@ import {
   updateAlertChannel,
 } from "./service.ts";
 
-export const alertChannelRoutes = resource("/api/v1/alert-channels")
+export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" })
   .get(
     "/",
     ...endpoint(

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
@@ -34,7 +33,22 @@ export type Call = {
   principal: Principal | null;
 };
 
-/** The base of every feature's routes: the gate puts the call into the context before any route runs. */
-export function resource<const Prefix extends string>(prefix: Prefix) {
-  return new Elysia({ prefix }).decorate("call", null as unknown as Call);
+/** The path as the client wrote it, without the query. */
+export function pathOf({ url }: Request): string {
+  const start = url.indexOf("/", 8);
+  const end = url.indexOf("?", start);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+const calls = new WeakMap<Request, Call>();
+
+/** The gate begins a call for every request, before any route runs. */
+export function beginCall(request: Request, call: Call) {
+  calls.set(request, call);
+}
+
+export function callOf(request: Request): Call {
+  const call = calls.get(request);
+  if (call === undefined) throw new Error("A request came past the gate.");
+  return call;
 }

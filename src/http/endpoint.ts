@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Scope } from "../audit/scope.ts";
 import { parse } from "../base/validation.ts";
 import { parseJson, readBody } from "./body.ts";
-import type { Call, Principal } from "./call.ts";
+import { type Call, callOf, pathOf, type Principal } from "./call.ts";
 import { errorAnswer } from "./error-body.ts";
 import { admit } from "./gate.ts";
 import { attemptOf, idempotencyKeyOf, type StoredAnswer } from "./idempotency.ts";
@@ -38,7 +38,7 @@ type Input<Q extends z.ZodType, B extends z.ZodType> = {
   id: string;
 };
 
-type Context = { request: Request; params?: Record<string, string>; call: Call };
+type Context = { request: Request; params?: Record<string, string> };
 
 /**
  * The handler and hook of a route, to be spread into Elysia's `.get(path, …)`. The steps follow the
@@ -52,7 +52,8 @@ export function endpoint<
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
 
-  async function run(request: Request, params: Record<string, string>, call: Call) {
+  async function run(request: Request, id: string): Promise<Response> {
+    const call = callOf(request);
     const { appliance, principal, requestId } = call;
     try {
       if (principal === null) throw new Error("A route of the API was reached without the gate.");
@@ -63,7 +64,6 @@ export function endpoint<
       const query = parseQuery(request.url, querySchema) as z.output<Q>;
       const body = parse(bodySchema, json) as z.output<B>;
       const scope = scopeOf(call, principal, request);
-      const id = params["id"] ?? "";
       if (request.method !== "POST")
         return answer(request, call, spec, await use({ scope, query, body, id }));
       return await post(request, call, principal, spec, bytes, scope, (scope) =>
@@ -75,8 +75,8 @@ export function endpoint<
   }
 
   // The answer really is a Response; its type says what the client finds in it.
-  const handler = ({ request, params, call }: Context) =>
-    run(request, params ?? {}, call) as unknown as Promise<z.output<A>>;
+  const handler = ({ request, params }: Context) =>
+    run(request, params?.["id"] ?? "") as unknown as Promise<z.output<A>>;
   return [handler, { parse: "none" as const, detail: { endpoint: spec } as object }] as const;
 }
 
@@ -91,7 +91,7 @@ function scopeOf({ appliance, requestId }: Call, principal: Principal, request: 
     actor: { type: "api-key", id: principal.keyId, name: principal.keyName },
     requestId,
     get origin() {
-      return request.url.slice(0, request.url.indexOf("/", 8));
+      return `${request.url.slice(0, request.url.indexOf(":"))}://${request.headers.get("host")}`;
     },
     ifMatch: request.headers.get("if-match"),
     remember: null,
@@ -127,10 +127,6 @@ function replay({ status, location, body }: StoredAnswer, { requestId }: Call): 
   headers.set("Idempotency-Replayed", "true");
   if (location !== null) headers.set("Location", location);
   return new Response(body, { status, headers });
-}
-
-function pathOf(request: Request): string {
-  return new URL(request.url).pathname;
 }
 
 function commonHeaders(requestId: string): Record<string, string> {

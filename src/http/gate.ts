@@ -2,7 +2,7 @@ import { AppError } from "../base/errors.ts";
 import { sha256 } from "../base/ids.ts";
 import type { Appliance, Principal } from "./call.ts";
 
-const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9._~%!$&'()*+;=-]+)(:\d{0,5})?$/i;
+const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
 
 /** Throws BAD_REQUEST unless the request names exactly one host (RFC 9112 §3.2); two arrive joined by a comma. */
 export function mustBeWellFormed(request: Request) {

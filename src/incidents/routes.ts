@@ -1,5 +1,5 @@
+import { Elysia } from "elysia";
 import { dataOf, Deleted, deleted, pageOf } from "../base/paging.ts";
-import { resource } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Incident, IncidentPatch, IncidentQuery, IncidentSummary, NewIncident } from "./schema.ts";
 import {
@@ -11,7 +11,7 @@ import {
   updateIncident,
 } from "./service.ts";
 
-export const incidentRoutes = resource("/api/v1/incidents")
+export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
   .get(
     "/",
     ...endpoint(

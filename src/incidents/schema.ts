@@ -133,6 +133,6 @@ export const IncidentQuery = z.strictObject({
     .enum(["true", "false"])
     .optional()
     .meta({ description: "`true`: everything but resolved ones; `false`: resolved ones." }),
-  q: line(200).optional().meta({ description: "Text that the title contains, in any case." }),
+  q: line(500).optional().meta({ description: "Text that the title contains, in any case." }),
 });
 export type IncidentQuery = z.infer<typeof IncidentQuery>;

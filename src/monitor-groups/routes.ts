@@ -1,11 +1,11 @@
+import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../base/paging.ts";
-import { resource } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { MonitorGroup, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "./service.ts";
 
-export const monitorGroupRoutes = resource("/api/v1/monitor-groups")
+export const monitorGroupRoutes = new Elysia({ prefix: "/api/v1/monitor-groups" })
   .get(
     "/",
     ...endpoint(

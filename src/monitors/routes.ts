@@ -1,5 +1,5 @@
+import { Elysia } from "elysia";
 import { dataOf, Deleted, deleted, pageOf } from "../base/paging.ts";
-import { resource } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
 import {
@@ -10,7 +10,7 @@ import {
   updateMonitor,
 } from "./service.ts";
 
-export const monitorRoutes = resource("/api/v1/monitors")
+export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
   .get(
     "/",
     ...endpoint(

@@ -247,7 +247,7 @@ export const MonitorQuery = z.strictObject({
   type: z.enum(Object.keys(monitorKinds) as [string]).optional(),
   groupId: Id.optional(),
   tag: line(50).optional(),
-  q: line(200).optional().meta({ description: "Text that the name contains, in any case." }),
+  q: line(255).optional().meta({ description: "Text that the name contains, in any case." }),
   paused: z.enum(["true", "false"]).optional(),
 });
 export type MonitorQuery = z.infer<typeof MonitorQuery>;

@@ -1,0 +1,13 @@
+import { restSuite } from "./rest.ts";
+
+// `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
+// figures say more about the machine than about the code.
+const suites: Record<string, () => Promise<void>> = { rest: restSuite };
+
+const wanted = process.argv.slice(2);
+for (const name of wanted.length > 0 ? wanted : Object.keys(suites)) {
+  const suite = suites[name];
+  if (suite === undefined)
+    throw new Error(`There is no suite ${name}; there are ${Object.keys(suites).join(", ")}.`);
+  await suite();
+}

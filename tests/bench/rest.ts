@@ -1,0 +1,182 @@
+import { Database } from "bun:sqlite";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { binary, freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
+
+const rounds = 5;
+
+/** List, get, and create + update over HTTP, with a thousand and a million incidents. */
+export async function restSuite() {
+  const wrk = Bun.which("wrk");
+  if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
+  console.log(`rest: medians of ${rounds} rounds, product and floor in turn\n`);
+  const first: Record<string, number> = {};
+  for (const count of [1_000, 1_000_000]) {
+    const figures = await measure(count, wrk);
+    console.log(`${count.toLocaleString("en")} incidents`);
+    for (const { name, product, floor, unit, goal } of figures) {
+      const ratio = ((product / floor) * 100).toFixed(0);
+      const growth =
+        first[name] === undefined
+          ? ""
+          : `, ${(first[name] / product).toFixed(2)}× the cost at 1,000`;
+      first[name] ??= product;
+      console.log(
+        `  ${name.padEnd(16)} ${Math.round(product)} ${unit} = ${ratio} % of the floor's ${Math.round(floor)} (${goal})${growth}`,
+      );
+    }
+  }
+}
+
+async function measure(count: number, wrk: string) {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const dataDir = join(directory, "data");
+  const slug = (await signalbox(["orgs", "create", "Bench", "--data-dir", dataDir])).stdout.trim();
+  const created = await signalbox([
+    "keys",
+    "create",
+    "--org",
+    slug,
+    "--name",
+    "bench",
+    "--data-dir",
+    dataDir,
+  ]);
+  const key = created.stdout.trim();
+  const { organizationId, id } = seed(join(dataDir, "signalbox.db"), count);
+  const floorFile = join(directory, "floor.db");
+  cpSync(join(dataDir, "signalbox.db"), floorFile);
+
+  const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
+  const floorPort = freePort();
+  const floor = Bun.spawn(
+    [
+      process.execPath,
+      join(import.meta.dir, "floor.ts"),
+      floorFile,
+      String(floorPort),
+      organizationId,
+    ],
+    { stdout: "inherit", stderr: "inherit" },
+  );
+  const floorUrl = `http://127.0.0.1:${floorPort}`;
+  await untilHealthy(floorUrl);
+  try {
+    const reads = [
+      { name: "list of 20", path: "/api/v1/incidents" },
+      { name: "get one", path: `/api/v1/incidents/${id}` },
+    ];
+    const figures = [];
+    for (const { name, path } of reads) {
+      const pairs = await alternating(
+        () => requestsPerSecond(wrk, `${server.url}${path}`, key),
+        () => requestsPerSecond(wrk, `${floorUrl}${path}`, key),
+      );
+      figures.push({ name, ...pairs, unit: "req/s", goal: "goal ≥ 60 %" });
+    }
+    const pairs = await alternating(
+      () => pairsPerSecond(server.url, key),
+      () => pairsPerSecond(floorUrl, key),
+    );
+    figures.push({ name: "create + update", ...pairs, unit: "pairs/s", goal: "goal ≥ 1,000" });
+    return figures;
+  } finally {
+    floor.kill();
+    await server.stop();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Medians of the two, measured in turn so that the machine's moods meet both. */
+async function alternating(product: () => Promise<number>, floor: () => Promise<number>) {
+  const results: { product: number; floor: number }[] = [];
+  for (let round = 0; round < rounds; round++)
+    results.push({ product: await product(), floor: await floor() });
+  const byRatio = results.sort((a, b) => a.product / a.floor - b.product / b.floor);
+  return byRatio[Math.floor(rounds / 2)] as { product: number; floor: number };
+}
+
+async function requestsPerSecond(wrk: string, url: string, key: string): Promise<number> {
+  const run = Bun.spawn([wrk, "-t1", "-c32", "-d3s", "-H", `Authorization: Bearer ${key}`, url]);
+  const output = await new Response(run.stdout).text();
+  if (/Non-2xx/.test(output)) throw new Error(output);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]);
+}
+
+/** 16 clients, each creating an incident and then updating it. */
+async function pairsPerSecond(url: string, key: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const send = async (method: string, path: string, body: object) => {
+    const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}`);
+    return ((await answer.json()) as { data: { id: string } }).data.id;
+  };
+  const startedAt = performance.now();
+  const until = startedAt + 3_000;
+  let pairs = 0;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (performance.now() < until) {
+        const id = await send("POST", "/api/v1/incidents", { title: "Checkout answers slowly" });
+        await send("PATCH", `/api/v1/incidents/${id}`, { status: "identified" });
+        pairs++;
+      }
+    }),
+  );
+  return (pairs * 1000) / (performance.now() - startedAt);
+}
+
+/** Fills the only organization with incidents of two updates each, as the product itself would write them. */
+function seed(file: string, count: number): { organizationId: string; id: string } {
+  const database = new Database(file);
+  const { organizationId } = database
+    .query<{ organizationId: string }, []>("SELECT id AS organizationId FROM organizations")
+    .get() as { organizationId: string };
+  const incident = database.query(
+    `INSERT INTO incidents (organization_id, id, title, status, severity, origin, public,
+     resolved_at, version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, 'manual', 1, ?, 2, ?, ?)`,
+  );
+  const update = database.query(
+    `INSERT INTO incident_updates (organization_id, incident_id, seq, id, status, message, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const severities = ["minor", "major", "critical"];
+  let id = "";
+  const startMs = Date.now() - count * 1000;
+  database.transaction(() => {
+    for (let index = 0; index < count; index++) {
+      const ms = startMs + index * 1000;
+      const at = new Date(ms).toISOString();
+      const resolved = index < count - 50;
+      id = Bun.randomUUIDv7("hex", ms);
+      incident.run(
+        organizationId,
+        id,
+        `Checkout answers slowly for some customers (${index})`,
+        resolved ? "resolved" : "investigating",
+        severities[index % 3] ?? "minor",
+        resolved ? at : null,
+        at,
+        at,
+      );
+      const made = Bun.randomUUIDv7("hex", ms);
+      update.run(organizationId, id, 1, made, "investigating", "Incident opened.", at);
+      const second = Bun.randomUUIDv7("hex", ms);
+      update.run(
+        organizationId,
+        id,
+        2,
+        second,
+        resolved ? "resolved" : "investigating",
+        "Done.",
+        at,
+      );
+    }
+  })();
+  database.close();
+  return { organizationId, id };
+}
+
+if (!(await Bun.file(binary).exists()))
+  throw new Error(`${binary} is missing: run \`bun run build\` first.`);

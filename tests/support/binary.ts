@@ -1,0 +1,84 @@
+import { join } from "node:path";
+
+/** The compiled executable, tested from outside. */
+export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = probe;
+  void probe.stop(true);
+  return port ?? 0;
+}
+
+export type Run = { exitCode: number; stdout: string; stderr: string };
+type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
+
+/** Runs one command to its end. */
+export async function signalbox(args: string[], { cwd, env }: Surroundings = {}): Promise<Run> {
+  const run = Bun.spawn([binary, ...args], {
+    stdout: "pipe",
+    stderr: "pipe",
+    ...(cwd !== undefined && { cwd }),
+    ...(env && { env }),
+  });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(run.stdout).text(),
+    new Response(run.stderr).text(),
+    run.exited,
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+/** Resolves when the server answers; its own process tells nothing about when that is. */
+export async function untilHealthy(url: string, path = "/healthz"): Promise<void> {
+  for (;;) {
+    try {
+      await fetch(`${url}${path}`);
+      return;
+    } catch {
+      await Bun.sleep(5);
+    }
+  }
+}
+
+/** Starts `serve` on a free port of loopback and waits until it answers. */
+export async function startServer({
+  dataDir,
+  flags = [],
+  ...surroundings
+}: { dataDir: string; flags?: string[] } & Surroundings) {
+  const port = freePort();
+  const { cwd, env } = surroundings;
+  const child = Bun.spawn(
+    [
+      binary,
+      "serve",
+      "--data-dir",
+      dataDir,
+      "--host",
+      "127.0.0.1",
+      "--port",
+      String(port),
+      ...flags,
+    ],
+    { stdout: "pipe", stderr: "pipe", ...(cwd !== undefined && { cwd }), ...(env && { env }) },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  await Promise.race([
+    untilHealthy(url),
+    child.exited.then(async (code) => {
+      throw new Error(`serve ended with ${code}: ${await new Response(child.stderr).text()}`);
+    }),
+  ]);
+  return {
+    url,
+    port,
+    child,
+    /** Asks it to stop and returns the exit code. */
+    async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number> {
+      child.kill(signal);
+      return child.exited;
+    },
+  };
+}
