@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import type { Config } from "./config.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
+import { answerCache } from "./http/answer-cache.ts";
 import type { Appliance } from "./http/call.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
@@ -46,6 +47,7 @@ export function startApp(
     clock,
     vault: data.vault,
     log,
+    answers: answerCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),

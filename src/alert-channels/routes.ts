@@ -18,6 +18,7 @@ export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" 
       {
         name: "listAlertChannels",
         access: "read",
+        cached: true,
         summary: "List all alert channels",
         description: "Newest first.",
         answer: dataOf(z.array(AlertChannel)),
@@ -45,6 +46,7 @@ export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" 
       {
         name: "getAlertChannel",
         access: "read",
+        cached: true,
         summary: "Get an alert channel",
         answer: dataOf(AlertChannel),
         errors: ["NOT_FOUND"],

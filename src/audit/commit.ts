@@ -1,11 +1,12 @@
-import { sql } from "drizzle-orm";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
-import { type Guard, must, type Statement } from "../database/store.ts";
+import { insertInto, mustText, type Prepared, type Statement } from "../database/store.ts";
 import { auditEntries } from "../database/tables.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Scope } from "./scope.ts";
+
+const insertAuditEntry = insertInto(auditEntries);
 
 /** What a write did, for the audit log and for everyone who follows the events. */
 export type Happening = {
@@ -32,7 +33,7 @@ export async function commit<T extends object>(
   const { action, subjectId, fields, data } = happening;
   await store.atomic([
     ...statements,
-    store.db.insert(auditEntries).values({
+    insertAuditEntry({
       organizationId,
       at,
       actorType: actor.type,
@@ -43,7 +44,7 @@ export async function commit<T extends object>(
       fields: fields === undefined ? null : JSON.stringify(fields),
       requestId: scope.requestId,
     }),
-    appendEvent(store, { organizationId, at, type: action, subjectId, ...(data && { data }) }),
+    appendEvent({ organizationId, at, type: action, subjectId, ...(data && { data }) }),
     ...(scope.remember?.(answer) ?? []),
   ]);
   return answer;
@@ -57,16 +58,20 @@ export function mustBeCurrent(
   scope: Scope,
   table: Versioned,
   record: { id: string; version: number },
-): Guard[] {
-  const precondition = must(
-    sql`${matches(scope.ifMatch, record.version) ? 1 : 0}`,
+): Prepared[] {
+  const current = mustBeUnchanged(table, scope.organizationId, record);
+  return matches(scope.ifMatch, record.version) ? [current] : [refuse, current];
+}
+
+const refuse: Prepared = {
+  ...mustText("false"),
+  parameters: [],
+  otherwise: () =>
     new AppError(
       "PRECONDITION_FAILED",
       "The record was changed since it was read. Read it again and decide again.",
     ),
-  );
-  return [precondition, mustBeUnchanged(table, scope.organizationId, record)];
-}
+};
 
 function matches(ifMatch: string | null, version: number): boolean {
   if (ifMatch === null || ifMatch.trim() === "*") return true;

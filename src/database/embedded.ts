@@ -27,6 +27,8 @@ export function openDatabase(file: string): Database {
 /** The store on one SQLite file of this machine. */
 export function embeddedStore(database: Database): EmbeddedStore {
   let queue: Write[] = [];
+  let commits = 0;
+  const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
 
   // Writes that arrive in the same turn of the event loop share one COMMIT, hence one sync of the
   // disk; a savepoint each keeps them independent of one another.
@@ -50,6 +52,7 @@ export function embeddedStore(database: Database): EmbeddedStore {
         }
       }
       database.run("COMMIT");
+      commits++;
     } catch (error) {
       if (database.inTransaction) database.run("ROLLBACK");
       for (const write of writes) write.reject(failures.get(write) ?? translated(error));
@@ -67,7 +70,7 @@ export function embeddedStore(database: Database): EmbeddedStore {
       try {
         database.query(text).run(...parameters);
       } catch (error) {
-        throw otherwise !== null && isGuardFailure(error) ? otherwise : error;
+        throw otherwise !== undefined && isGuardFailure(error) ? otherwise() : error;
       }
     }
   }
@@ -85,6 +88,10 @@ export function embeddedStore(database: Database): EmbeddedStore {
     },
     async query<Row>(text: string, parameters: readonly Parameter[]) {
       return database.query<Row, Parameter[]>(text).all(...parameters);
+    },
+    revision() {
+      // SQLite's own counter moves only for the commits of other connections.
+      return `${commits}.${dataVersion.get()?.data_version}`;
     },
     close() {
       database.close();

@@ -1,7 +1,7 @@
-import { type SQL, sql } from "drizzle-orm";
+import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../base/errors.ts";
-import { type Guard, must, StaleRead } from "./store.ts";
+import { mustText, type Prepared, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
 export type Versioned = Keyed & { version: SQLiteColumn };
@@ -21,11 +21,12 @@ export function mustExist(
   table: Keyed,
   organizationId: string,
   ids: readonly string[],
-  otherwise: AppError | StaleRead,
-): Guard {
-  const unknown = sql`select 1 from ${listed(ids)} wanted where not exists (
-    select 1 from ${table} where ${table.organizationId} = ${organizationId} and ${table.id} = wanted.value)`;
-  return must(sql`not exists (${unknown})`, otherwise);
+  otherwise: () => AppError | StaleRead,
+): Prepared[] {
+  if (ids.length === 0) return [];
+  const guard = mustText(`not exists (select 1 from json_each(?) wanted where not exists (
+    select 1 from ${getTableName(table)} where organization_id = ? and id = wanted.value))`);
+  return [{ ...guard, parameters: [JSON.stringify(ids), organizationId], otherwise }];
 }
 
 /** NOT_FOUND for a field that names a record nobody knows here. */
@@ -40,10 +41,9 @@ export function mustBeUnchanged(
   table: Versioned,
   organizationId: string,
   record: { id: string; version: number },
-): Guard {
-  return must(
-    sql`exists (select 1 from ${table} where ${table.organizationId} = ${organizationId}
-      and ${table.id} = ${record.id} and ${table.version} = ${record.version})`,
-    new StaleRead(),
-  );
+): Prepared {
+  const guard = mustText(`exists (select 1 from ${getTableName(table)}
+    where organization_id = ? and id = ? and version = ?)`);
+  const parameters = [organizationId, record.id, record.version];
+  return { ...guard, parameters, otherwise: () => new StaleRead() };
 }

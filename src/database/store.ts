@@ -1,8 +1,11 @@
-import { type SQL, sql } from "drizzle-orm";
-import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
-import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
-import { AppError } from "../base/errors.ts";
-import { guards } from "./tables.ts";
+import { type Column, getTableColumns, getTableName, type SQL } from "drizzle-orm";
+import {
+  type BaseSQLiteDatabase,
+  type SQLiteColumn,
+  SQLiteSyncDialect,
+  type SQLiteTable,
+} from "drizzle-orm/sqlite-core";
+import type { AppError } from "../base/errors.ts";
 
 /**
  * One persistence layer for one file or a cluster. There is no transaction(): between a read and
@@ -18,42 +21,81 @@ export type Store = {
   atomic(statements: readonly Statement[]): Promise<void>;
   /** Rows of a fixed text, prepared once: for the hottest reads, where a builder's mapping costs more than the query. */
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
+  /** Differs after every write, by this process or another; null where that can't be told at once. */
+  revision(): string | null;
 };
 
 export type Parameter = string | number | null;
 
-/** A write without RETURNING: a Drizzle builder, a piece of SQL, or a guard. */
-export type Statement = { toSQL(): { sql: string; params: unknown[] } } | SQL | Guard;
+/** A write without RETURNING: a Drizzle builder, a piece of SQL, or a text that was made once. */
+export type Statement = { toSQL(): { sql: string; params: unknown[] } } | SQL | Prepared;
 
-/** Fails its whole batch with `otherwise` when the condition does not hold at the moment of the write. */
-export type Guard = { guard: SQL; otherwise: AppError | StaleRead };
+export type Prepared = {
+  text: string;
+  parameters: readonly Parameter[];
+  /** Makes it a guard: what its whole batch fails with when the condition does not hold at the moment of the write. */
+  otherwise?: () => AppError | StaleRead;
+};
 
 /** What was read is no longer so: read again, decide again. Never leaves `retrying`. */
 export class StaleRead extends Error {}
 
-export function must(condition: SQL, otherwise: AppError | StaleRead): Guard {
-  return {
-    guard: sql`insert into ${guards} (holds) select 0 where not (${condition})`,
-    otherwise,
-  };
-}
-
 const dialect = new SQLiteSyncDialect();
 
-/** The text, the parameters and, for a guard, the error of one statement. */
-export function compiled(statement: Statement): {
-  text: string;
-  parameters: Parameter[];
-  otherwise: AppError | StaleRead | null;
-} {
-  const otherwise = "guard" in statement ? statement.otherwise : null;
-  const query =
-    "guard" in statement
-      ? dialect.sqlToQuery(statement.guard)
-      : "toSQL" in statement
-        ? statement.toSQL()
-        : dialect.sqlToQuery(statement);
-  return { text: query.sql, parameters: query.params as Parameter[], otherwise };
+/** A guard: without RETURNING, a statement can only fail by breaking a constraint. */
+export function must(condition: SQL, otherwise: () => AppError | StaleRead): Prepared {
+  const { sql: text, params } = dialect.sqlToQuery(condition);
+  return { ...mustText(text), parameters: params as Parameter[], otherwise };
+}
+
+/** The text of a guard whose condition is SQL text itself. */
+export function mustText(condition: string): Pick<Prepared, "text"> {
+  return { text: `insert into guards (holds) select 0 where not (${condition})` };
+}
+
+export function compiled(statement: Statement): Prepared {
+  if ("text" in statement) return statement;
+  const query = "toSQL" in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
+  return { text: query.sql, parameters: query.params as Parameter[] };
+}
+
+/**
+ * An INSERT whose text is made once: on the hottest writes, building it each time costs more than
+ * the write. Absent columns are null.
+ */
+export function insertInto<T extends SQLiteTable>(table: T): (row: T["$inferInsert"]) => Prepared {
+  const columns = Object.entries(getTableColumns(table));
+  const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
+  const values = columns.map(() => "?").join(", ");
+  const text = `insert into "${getTableName(table)}" (${names}) values (${values})`;
+  return (row) => ({ text, parameters: columns.map(valueIn(row)) });
+}
+
+/** The same for an UPDATE of one row of an organization by its id. */
+export function updateOf<T extends SQLiteTable, K extends keyof T["$inferInsert"] & string>(
+  table: T,
+  keys: readonly K[],
+): (
+  organizationId: string,
+  row: { id: string } & Required<Pick<T["$inferInsert"], K>>,
+) => Prepared {
+  const all = getTableColumns(table) as Record<string, SQLiteColumn>;
+  const columns = keys.map((key) => [key, all[key] as SQLiteColumn] as const);
+  const changes = columns.map(([, column]) => `"${column.name}" = ?`).join(", ");
+  const text = `update "${getTableName(table)}" set ${changes} where organization_id = ? and id = ?`;
+  return (organizationId, row) => ({
+    text,
+    parameters: [...columns.map(valueIn(row)), organizationId, row.id],
+  });
+}
+
+function valueIn(row: object) {
+  return ([key, column]: readonly [string, Column]): Parameter => {
+    const value = (row as Record<string, unknown>)[key];
+    return value === undefined || value === null
+      ? null
+      : (column.mapToDriverValue(value) as Parameter);
+  };
 }
 
 /** Runs `attempt` again for as long as others change what it read: each round lets at least one writer through. */

@@ -1,4 +1,4 @@
-import type { Statement, Store } from "../database/store.ts";
+import { insertInto, type Statement } from "../database/store.ts";
 import { events } from "../database/tables.ts";
 
 export type Event = {
@@ -10,9 +10,9 @@ export type Event = {
   data?: Record<string, unknown>;
 };
 
+const insertEvent = insertInto(events);
+
 /** The statement that appends an event; it belongs into the write that makes the event true. */
-export function appendEvent(store: Store, { data, ...event }: Event): Statement {
-  return store.db
-    .insert(events)
-    .values({ ...event, data: data === undefined ? null : JSON.stringify(data) });
+export function appendEvent({ data, ...event }: Event): Statement {
+  return insertEvent({ ...event, data: data === undefined ? null : JSON.stringify(data) });
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { Store } from "../database/store.ts";
+import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** What every request of one running appliance shares. */
@@ -10,6 +11,7 @@ export type Appliance = {
   clock: Clock;
   vault: Vault;
   log: Log;
+  answers: AnswerCache;
   /** Requests a minute by API key. */
   requestLimit: RateLimit;
   /** Wrong credentials a minute by client address. */

@@ -3,22 +3,13 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { sha256 } from "../base/ids.ts";
 import { invalid } from "../base/validation.ts";
-import { must, type Statement, type Store } from "../database/store.ts";
+import { must, type Statement } from "../database/store.ts";
 import { idempotentAnswers as answers } from "../database/tables.ts";
-import type { Principal } from "./call.ts";
+import type { Answer } from "./answer.ts";
+import type { Call, Principal } from "./call.ts";
 
 /** Answers are kept 24 hours by API key and route. */
 const keptMs = 24 * 3600 * 1000;
-
-export type StoredAnswer = { status: number; location: string | null; body: string };
-
-/** One POST under an Idempotency-Key. */
-export type Attempt = {
-  /** The statement that keeps the answer, for the same write as what was done. */
-  keep(answer: StoredAnswer): Statement[];
-  /** Another request may use the key from now on. */
-  end(): void;
-};
 
 const inFlight = new Set<string>();
 
@@ -31,59 +22,83 @@ export function idempotencyKeyOf(request: Request): string | null {
 }
 
 /**
- * The answer this key already got, or a new attempt. Throws CONFLICT while the first request is
- * still in flight and IDEMPOTENCY_KEY_REUSED when the body differs from the first one's.
+ * Does a POST at most once under its key: the answer is kept in the same write as what was done, and
+ * given again to whoever repeats the request. Throws CONFLICT while the first is in flight and
+ * IDEMPOTENCY_KEY_REUSED when the body differs from the first one's.
  */
-export async function attemptOf(
-  store: Store,
-  now: number,
+export async function onlyOnce(
+  { appliance, requestId }: Call,
   { organizationId, keyId }: Principal,
   route: string,
   idempotencyKey: string,
-  bodyBytes: Uint8Array,
-): Promise<StoredAnswer | Attempt> {
+  body: Uint8Array,
+  answerOf: (data: object) => Answer,
+  use: (remember: (data: object) => Statement[]) => Promise<Answer>,
+): Promise<Answer | Response> {
+  const { store, vault } = appliance;
+  const now = appliance.clock();
   const claim = JSON.stringify([organizationId, keyId, route, idempotencyKey]);
   if (inFlight.has(claim)) throw busy();
   inFlight.add(claim);
-  const bodyHash = sha256(bodyBytes);
-  const place = and(
-    eq(answers.organizationId, organizationId),
-    eq(answers.apiKeyId, keyId),
-    eq(answers.route, route),
-    eq(answers.idempotencyKey, idempotencyKey),
-  );
-  const fresh = and(place, gt(answers.createdAt, timestamp(now - keptMs)));
   try {
-    const [stored] = await store.db.select().from(answers).where(fresh);
-    if (stored !== undefined) {
-      if (stored.bodyHash !== bodyHash)
-        throw new AppError(
-          "IDEMPOTENCY_KEY_REUSED",
-          "This Idempotency-Key was already used with another body. Use a new key.",
-        );
-      inFlight.delete(claim);
-      return stored;
+    const bodyHash = sha256(body);
+    const place = and(
+      eq(answers.organizationId, organizationId),
+      eq(answers.apiKeyId, keyId),
+      eq(answers.route, route),
+      eq(answers.idempotencyKey, idempotencyKey),
+    );
+    const fresh = and(place, gt(answers.createdAt, timestamp(now - keptMs)));
+    const [kept] = await store.db.select().from(answers).where(fresh);
+    if (kept !== undefined) {
+      if (kept.bodyHash !== bodyHash) throw reused();
+      return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
     }
-  } catch (error) {
+    return await use((data) => {
+      const { status, location, body } = answerOf(data);
+      return [
+        must(sql`not exists (select 1 from ${answers} where ${fresh})`, busy),
+        store.db.delete(answers).where(place),
+        store.db.insert(answers).values({
+          organizationId,
+          apiKeyId: keyId,
+          route,
+          idempotencyKey,
+          bodyHash,
+          status,
+          location,
+          // Sealed, because an answer may hold what is sealed elsewhere, such as a push URL.
+          body: vault.seal(body, claim),
+          createdAt: timestamp(now),
+        }),
+      ];
+    });
+  } finally {
     inFlight.delete(claim);
-    throw error;
   }
-  return {
-    keep: (answer) => [
-      must(sql`not exists (select 1 from ${answers} where ${fresh})`, busy()),
-      store.db.delete(answers).where(place),
-      store.db.insert(answers).values({
-        organizationId,
-        apiKeyId: keyId,
-        route,
-        idempotencyKey,
-        bodyHash,
-        ...answer,
-        createdAt: timestamp(now),
-      }),
-    ],
-    end: () => inFlight.delete(claim),
-  };
+}
+
+function replay(
+  { status, location, body }: Pick<Answer, "status" | "location" | "body">,
+  requestId: string,
+): Response {
+  return new Response(body, {
+    status,
+    headers: {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-cache",
+      "Idempotency-Replayed": "true",
+      "X-Request-Id": requestId,
+      ...(location !== null && { Location: location }),
+    },
+  });
+}
+
+function reused() {
+  return new AppError(
+    "IDEMPOTENCY_KEY_REUSED",
+    "This Idempotency-Key was already used with another body. Use a new key.",
+  );
 }
 
 function busy() {

@@ -18,6 +18,7 @@ export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
       {
         name: "listIncidents",
         access: "read",
+        cached: true,
         summary: "List incidents",
         description: "Newest first; without their timelines.",
         query: IncidentQuery,
@@ -48,6 +49,7 @@ export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
       {
         name: "getIncident",
         access: "read",
+        cached: true,
         summary: "Get an incident with its timeline",
         answer: dataOf(Incident),
         errors: ["NOT_FOUND"],

@@ -33,7 +33,7 @@ export async function getIncident(scope: Scope, id: string): Promise<IncidentRec
 
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */
 export async function openIncident(scope: Scope, input: NewIncident): Promise<IncidentRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   const now = scope.clock();
   const at = timestamp(now);
   const { message, ...fields } = input;
@@ -53,9 +53,11 @@ export async function openIncident(scope: Scope, input: NewIncident): Promise<In
   return commit(
     scope,
     [
-      mustExist(monitors, organizationId, monitorIds, unknownReference("monitorId", "monitor")),
-      insertIncident(store, organizationId, incident),
-      insertUpdate(store, organizationId, incident, update),
+      ...mustExist(monitors, organizationId, monitorIds, () =>
+        unknownReference("monitorId", "monitor"),
+      ),
+      insertIncident(organizationId, incident),
+      insertUpdate(organizationId, incident, update),
     ],
     { action: "incident.opened", subjectId: incident.id, data: { updateId: update.id } },
     incident,
@@ -68,7 +70,7 @@ export function updateIncident(
   id: string,
   patch: IncidentPatch,
 ): Promise<IncidentRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   return retrying(async () => {
     const before = await getIncident(scope, id);
     const now = scope.clock();
@@ -86,8 +88,8 @@ export function updateIncident(
       scope,
       [
         ...mustBeCurrent(scope, incidents, before),
-        changeIncident(store, organizationId, after),
-        ...posted.map((entry) => insertUpdate(store, organizationId, after, entry)),
+        changeIncident(organizationId, after),
+        ...posted.map((entry) => insertUpdate(organizationId, after, entry)),
       ],
       {
         action: actionOf(before.status, after.status),

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { offsetOf } from "../base/paging.ts";
 import { containing } from "../database/references.ts";
-import type { Statement, Store } from "../database/store.ts";
+import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
 import { incidents, incidentUpdates } from "../database/tables.ts";
 import { statesWanted } from "./rules.ts";
 import type { Incident, IncidentQuery, IncidentSummary, IncidentUpdate } from "./schema.ts";
@@ -121,34 +121,32 @@ function searched(
   };
 }
 
-export function insertIncident(
-  store: Store,
-  organizationId: string,
-  incident: IncidentRecord,
-): Statement {
-  return store.db.insert(incidents).values({ organizationId, ...incident });
+const incidentRow = insertInto(incidents);
+const incidentChange = updateOf(incidents, [
+  "title",
+  "status",
+  "severity",
+  "public",
+  "resolvedAt",
+  "version",
+  "updatedAt",
+]);
+const updateRow = insertInto(incidentUpdates);
+
+export function insertIncident(organizationId: string, incident: IncidentRecord): Statement {
+  return incidentRow({ organizationId, ...incident });
 }
 
-export function changeIncident(
-  store: Store,
-  organizationId: string,
-  { id, ...change }: IncidentRecord,
-): Statement {
-  return store.db
-    .update(incidents)
-    .set(change)
-    .where(and(eq(incidents.organizationId, organizationId), eq(incidents.id, id)));
+export function changeIncident(organizationId: string, incident: IncidentRecord): Statement {
+  return incidentChange(organizationId, incident);
 }
 
 export function insertUpdate(
-  store: Store,
   organizationId: string,
   incident: { id: string; version: number },
   update: IncidentUpdate,
 ): Statement {
-  return store.db
-    .insert(incidentUpdates)
-    .values({ organizationId, incidentId: incident.id, seq: incident.version, ...update });
+  return updateRow({ organizationId, incidentId: incident.id, seq: incident.version, ...update });
 }
 
 export function removeIncident(store: Store, organizationId: string, id: string): Statement {

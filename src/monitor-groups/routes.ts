@@ -12,6 +12,7 @@ export const monitorGroupRoutes = new Elysia({ prefix: "/api/v1/monitor-groups" 
       {
         name: "listMonitorGroups",
         access: "read",
+        cached: true,
         summary: "List all monitor groups",
         description: "Every group in dashboard order, each with the ids of its monitors.",
         answer: dataOf(z.array(MonitorGroup)),
@@ -39,6 +40,7 @@ export const monitorGroupRoutes = new Elysia({ prefix: "/api/v1/monitor-groups" 
       {
         name: "getMonitorGroup",
         access: "read",
+        cached: true,
         summary: "Get a monitor group",
         answer: dataOf(MonitorGroup),
         errors: ["NOT_FOUND"],

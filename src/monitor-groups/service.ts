@@ -98,11 +98,11 @@ function mustKnow(
   { organizationId }: Scope,
   { alertChannelIds, monitorIds }: MonitorGroupPatch,
 ): Statement[] {
-  const monitor = unknownReference("monitorIds", "monitor");
-  const channel = unknownReference("alertChannelIds", "alert channel");
+  const monitor = () => unknownReference("monitorIds", "monitor");
+  const channel = () => unknownReference("alertChannelIds", "alert channel");
   return [
-    mustExist(monitors, organizationId, monitorIds ?? [], monitor),
-    mustExist(alertChannels, organizationId, alertChannelIds ?? [], channel),
+    ...mustExist(monitors, organizationId, monitorIds ?? [], monitor),
+    ...mustExist(alertChannels, organizationId, alertChannelIds ?? [], channel),
   ];
 }
 

@@ -180,10 +180,10 @@ function mustKnow(
   given: readonly string[],
   all: readonly string[],
 ): Statement[] {
-  const unknown = unknownReference("alertChannelIds", "alert channel");
+  const unknown = () => unknownReference("alertChannelIds", "alert channel");
   return [
-    mustExist(alertChannels, organizationId, given, unknown),
-    mustExist(alertChannels, organizationId, all, new StaleRead()),
+    ...mustExist(alertChannels, organizationId, given, unknown),
+    ...mustExist(alertChannels, organizationId, all, () => new StaleRead()),
   ];
 }
 

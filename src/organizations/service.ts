@@ -48,7 +48,7 @@ export function createOrganization(
     await store.atomic([
       must(
         sql`not exists (select 1 from ${organizations} where ${organizations.slug} = ${slug})`,
-        new StaleRead(),
+        () => new StaleRead(),
       ),
       store.db.insert(organizations).values(organization),
       store.db.insert(auditEntries).values({
@@ -59,7 +59,7 @@ export function createOrganization(
         action: "organization.created",
         subjectId: organizationId,
       }),
-      appendEvent(store, {
+      appendEvent({
         organizationId,
         at,
         type: "organization.created",

@@ -10,7 +10,7 @@ database.run("PRAGMA synchronous = FULL");
 const columns = `id, title, status, severity, monitor_id AS monitorId, origin, public,
   resolved_at AS resolvedAt, created_at AS createdAt, updated_at AS updatedAt`;
 const list = database.query(
-  `SELECT ${columns} FROM incidents WHERE organization_id = ? ORDER BY id DESC LIMIT 20`,
+  `SELECT ${columns} FROM incidents WHERE organization_id = ? ORDER BY id DESC LIMIT 20 OFFSET ?`,
 );
 const one = database.query(`SELECT ${columns} FROM incidents WHERE organization_id = ? AND id = ?`);
 const updates = database.query(
@@ -29,6 +29,7 @@ Bun.serve({
   port: Number(port),
   async fetch(request) {
     const id = request.url.split("/")[6];
+    const page = Number(request.url.split("page=")[1] ?? 1);
     if (request.method === "POST") {
       const { title } = (await request.json()) as { title: string };
       const at = new Date().toISOString();
@@ -43,8 +44,8 @@ Bun.serve({
     }
     if (id === undefined)
       return Response.json({
-        data: list.all(organizationId),
-        meta: { page: 1, per_page: 20, total: 1000 },
+        data: list.all(organizationId, (page - 1) * 20),
+        meta: { page, per_page: 20, total: 1000 },
       });
     const incident = one.get(organizationId, id) as object;
     return Response.json({ data: { ...incident, updates: updates.all(organizationId, id) } });

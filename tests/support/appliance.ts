@@ -5,6 +5,7 @@ import type { Scope } from "../../src/audit/scope.ts";
 import { vaultOf } from "../../src/base/secrets.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
+import { answerCache } from "../../src/http/answer-cache.ts";
 import type { Appliance } from "../../src/http/call.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
@@ -46,6 +47,7 @@ export async function testAppliance(settings: { requestsPerMinute?: number } = {
     store,
     clock,
     log,
+    answers: answerCache(store),
     vault: vaultOf(new Uint8Array(32).fill(7)),
     requestLimit: rateLimit(settings.requestsPerMinute ?? 0, clock),
     failureLimit: rateLimit(600, clock),

@@ -1,0 +1,50 @@
+import type { z } from "zod";
+import { pathOf } from "./call.ts";
+
+/** What a use case found or did, as it will go over the wire. */
+export type Answer = { status: number; body: string; etag: string; location: string | null };
+
+/**
+ * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
+ * `"version-hash"` for a record that people edit and `"hash"` for anything else.
+ */
+export function answerOf(
+  request: Request,
+  { answer, status = 200 }: { answer: z.ZodType; status?: 200 | 201 },
+  payload: unknown,
+): Answer {
+  const result = answer.safeParse(payload);
+  if (!result.success)
+    throw new Error(`An answer does not fit its schema: ${result.error.message}`);
+  const body = JSON.stringify(result.data);
+  const { id, version } = (payload as { data: { id?: string; version?: number } }).data;
+  const hash = Bun.hash(body).toString(36);
+  return {
+    status,
+    body,
+    etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
+    location: status === 201 ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
+  };
+}
+
+/** The answer as a Response: 304 without a body where a reader already has it. */
+export function respond(request: Request, answer: Answer, requestId: string): Response {
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-cache",
+    "X-Request-Id": requestId,
+    ETag: answer.etag,
+  };
+  if (answer.location !== null) headers["Location"] = answer.location;
+  if (request.method === "GET" || request.method === "HEAD") {
+    const known = request.headers.get("if-none-match");
+    if (known !== null && names(known, answer.etag))
+      return new Response(null, { status: 304, headers });
+  }
+  return new Response(answer.body, { status: answer.status, headers });
+}
+
+/** If-None-Match compares weakly (RFC 9110 §13.1.2). */
+function names(header: string, etag: string): boolean {
+  return header.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
+}
