@@ -2,12 +2,13 @@ import type { Store } from "../database/store.ts";
 import type { Answer } from "./answer.ts";
 
 export type AnswerCache = {
-  find(key: string): Answer | undefined;
-  /** To be taken before the rows of an answer are read. */
-  revision(): string | null;
-  /** Keeps an answer unless something was written since `revision` was taken. */
-  keep(key: string, revision: string | null, answer: Answer): void;
+  /** The answer kept under this key, or what `keep` needs: a mark of the moment before its rows are read. */
+  find(key: string): Answer | Moment;
+  /** Keeps an answer unless something was written since. */
+  keep(key: string, moment: Moment, answer: Answer): void;
 };
+
+type Moment = { revision: string | null };
 
 const maxAnswers = 1_000;
 const maxLength = 64 * 1024;
@@ -26,12 +27,12 @@ export function answerCache(store: Store): AnswerCache {
 
   return {
     find(key) {
-      revision();
-      return answers.get(key);
+      const current = revision();
+      return answers.get(key) ?? { revision: current };
     },
-    revision,
-    keep(key, readAt, answer) {
-      if (readAt === null || readAt !== revision() || answer.body.length > maxLength) return;
+    keep(key, moment, answer) {
+      if (moment.revision === null || answer.body.length > maxLength) return;
+      if (moment.revision !== revision()) return;
       if (answers.size >= maxAnswers) answers.clear();
       answers.set(key, answer);
     },

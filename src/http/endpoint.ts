@@ -73,13 +73,12 @@ export function endpoint<
 
   async function read(request: Request, { answers }: Appliance, scope: Scope, id: string) {
     const key = `${scope.organizationId} ${request.url}`;
-    const known = spec.cached === true ? answers.find(key) : undefined;
-    if (known !== undefined) return known;
-    const revision = spec.cached === true ? answers.revision() : null;
+    const known = spec.cached === true ? answers.find(key) : { revision: null };
+    if ("body" in known) return known;
     const query = parseQuery(request.url, querySchema) as z.output<Q>;
     const body = undefined as z.output<B>;
     const answer = answerOf(request, spec, await use({ scope, query, body, id }));
-    answers.keep(key, revision, answer);
+    answers.keep(key, known, answer);
     return answer;
   }
 

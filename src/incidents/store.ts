@@ -10,25 +10,28 @@ import type { Incident, IncidentQuery, IncidentSummary, IncidentUpdate } from ".
 export type IncidentRecord = Incident & { version: number };
 
 type SummaryRow = Omit<IncidentSummary, "public"> & { public: 0 | 1 };
-type Row = SummaryRow & { version: number };
+type Row = SummaryRow & { version: number; updates: string };
 
 const summary = `id, title, status, severity, monitor_id AS "monitorId", origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-const one = `SELECT ${summary}, version FROM incidents WHERE organization_id = ? AND id = ?`;
-const timeline = `SELECT id, status, message, created_at AS "createdAt" FROM incident_updates
-  WHERE organization_id = ? AND incident_id = ? ORDER BY seq`;
+// The timeline comes as JSON made by SQLite: one query costs less than half of two.
+const one = `SELECT ${summary}, version, (
+    SELECT json_group_array(json_object('id', id, 'status', status, 'message', message,
+      'createdAt', created_at) ORDER BY seq)
+    FROM incident_updates u
+    WHERE u.organization_id = incidents.organization_id AND u.incident_id = incidents.id
+  ) AS updates FROM incidents WHERE organization_id = ? AND id = ?`;
 
 export async function findIncident(
   store: Store,
   organizationId: string,
   id: string,
 ): Promise<IncidentRecord | null> {
-  const [[row], updates] = await Promise.all([
-    store.query<Row>(one, [organizationId, id]),
-    store.query<IncidentUpdate>(timeline, [organizationId, id]),
-  ]);
-  return row === undefined ? null : { ...row, public: row.public === 1, updates };
+  const [row] = await store.query<Row>(one, [organizationId, id]);
+  if (row === undefined) return null;
+  const updates = JSON.parse(row.updates) as IncidentUpdate[];
+  return { ...row, public: row.public === 1, updates };
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
