@@ -1,0 +1,262 @@
+import { describe, expect, test } from "bun:test";
+import { dump, testAppliance, unknownId } from "../support/appliance.ts";
+
+const statuses = ["investigating", "identified", "monitoring", "resolved"] as const;
+const defaults = {
+  investigating: "Investigating.",
+  identified: "Identified.",
+  monitoring: "Monitoring.",
+  resolved: "Incident resolved.",
+};
+
+async function opened(fields: object = {}) {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+  const answer = await api("POST", "/api/v1/incidents", { body: { title: "Slow", ...fields } });
+  const path = `/api/v1/incidents/${answer.json.data.id}`;
+  return { ...appliance, api, answer, incident: answer.json.data, path };
+}
+
+describe("opening", () => {
+  test("an incident opens as minor, public and investigating, with its first update", async () => {
+    const { answer, incident } = await opened();
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get("location")).toBe(`/api/v1/incidents/${incident.id}`);
+    expect(incident).toMatchObject({
+      title: "Slow",
+      status: "investigating",
+      severity: "minor",
+      monitorId: null,
+      origin: "manual",
+      public: true,
+      resolvedAt: null,
+      createdAt: "2026-11-20T10:00:00.000Z",
+      updatedAt: "2026-11-20T10:00:00.000Z",
+    });
+    expect(incident.updates).toHaveLength(1);
+    expect(incident.updates[0]).toMatchObject({
+      status: "investigating",
+      message: "Incident opened.",
+    });
+  });
+
+  test("a title may have 500 code points, and not one more", async () => {
+    const { api } = await opened({ title: "😀".repeat(500) });
+    const { status, json } = await api("POST", "/api/v1/incidents", {
+      body: { title: "😀".repeat(501) },
+    });
+    expect(status).toBe(422);
+    expect(json.error.details).toEqual([
+      { path: "title", message: "must have at most 500 characters" },
+    ]);
+  });
+
+  test("an unknown monitor is 404, names the field, and nothing is written", async () => {
+    const appliance = await testAppliance();
+    const before = dump(appliance);
+    const { status, json } = await appliance.ours.api("POST", "/api/v1/incidents", {
+      body: { title: "Slow", monitorId: unknownId },
+    });
+    expect(status).toBe(404);
+    expect(json.error.details[0].path).toBe("monitorId");
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("a typo in a field's name is refused and named", async () => {
+    const { api } = await opened();
+    const { status, json } = await api("POST", "/api/v1/incidents", {
+      body: { title: "Slow", severty: "major" },
+    });
+    expect(status).toBe(422);
+    expect(json.error.details[0].path).toBe("severty");
+  });
+});
+
+describe("updating", () => {
+  for (const from of statuses)
+    for (const to of statuses)
+      test(`${from} may become ${to}, with one update and its default message`, async () => {
+        const { api, path } = await opened();
+        await api("PATCH", path, { body: { status: from } });
+        const { status, json } = await api("PATCH", path, { body: { status: to } });
+        expect(status).toBe(200);
+        expect(json.data.status).toBe(to);
+        expect(json.data.updates).toHaveLength(3);
+        expect(json.data.updates[2]).toMatchObject({ status: to, message: defaults[to] });
+      });
+
+  test("a message alone repeats the current status", async () => {
+    const { api, path } = await opened();
+    await api("PATCH", path, { body: { status: "identified" } });
+    const { json } = await api("PATCH", path, { body: { message: "Still at it." } });
+    expect(json.data.updates[2]).toMatchObject({ status: "identified", message: "Still at it." });
+  });
+
+  test("resolvedAt is stamped once, stays when resolved again, and is cleared by reopening", async () => {
+    const { api, path, time } = await opened();
+    const resolve = async () => (await api("PATCH", path, { body: { status: "resolved" } })).json;
+    time.now += 60_000;
+    expect((await resolve()).data.resolvedAt).toBe("2026-11-20T10:01:00.000Z");
+    time.now += 60_000;
+    expect((await resolve()).data.resolvedAt).toBe("2026-11-20T10:01:00.000Z");
+    const reopened = await api("PATCH", path, { body: { status: "monitoring" } });
+    expect(reopened.json.data.resolvedAt).toBeNull();
+  });
+
+  test("title, severity and public are corrected without an update", async () => {
+    const { api, path } = await opened();
+    const body = { title: "Down", severity: "critical", public: false };
+    const { json } = await api("PATCH", path, { body });
+    expect(json.data).toMatchObject(body);
+    expect(json.data.updates).toHaveLength(1);
+  });
+
+  test("an empty patch is refused", async () => {
+    const { api, path } = await opened();
+    expect((await api("PATCH", path, { body: {} })).status).toBe(422);
+  });
+
+  test("what GET returned can be sent back; it repeats the status", async () => {
+    const { api, path } = await opened();
+    const { json } = await api("GET", path);
+    const { status, json: after } = await api("PATCH", path, { body: json.data });
+    expect(status).toBe(200);
+    expect(after.data.updates).toHaveLength(2);
+  });
+
+  test("resolve is a patch to resolved with the default message", async () => {
+    const { api, path } = await opened();
+    const { status, json } = await api("POST", `${path}/resolve`);
+    expect(status).toBe(200);
+    expect(json.data).toMatchObject({
+      status: "resolved",
+      resolvedAt: "2026-11-20T10:00:00.000Z",
+    });
+    expect(json.data.updates[1]).toMatchObject({
+      status: "resolved",
+      message: "Incident resolved.",
+    });
+  });
+
+  test("50 updates at once all land, each exactly once and in one order for everybody", async () => {
+    const { api, path } = await opened();
+    const messages = Array.from({ length: 50 }, (_, index) => `Update ${index}`);
+    const answers = await Promise.all(
+      messages.map((message) => api("PATCH", path, { body: { message } })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { json } = await api("GET", path);
+    const told = json.data.updates.slice(1).map(({ message }: { message: string }) => message);
+    expect(told.toSorted()).toEqual(messages.toSorted());
+    for (const answer of answers) {
+      const seen = answer.json.data.updates;
+      expect(json.data.updates.slice(0, seen.length)).toEqual(seen);
+    }
+  });
+
+  test("the order of the timeline holds when the clock goes back", async () => {
+    const { api, path, time } = await opened();
+    time.now -= 3_600_000;
+    await api("PATCH", path, { body: { message: "Second" } });
+    const { json } = await api("GET", path);
+    expect(json.data.updates.map(({ message }: { message: string }) => message)).toEqual([
+      "Incident opened.",
+      "Second",
+    ]);
+  });
+});
+
+describe("listing", () => {
+  test("newest first, without timelines, with the true total on a page past the end", async () => {
+    const { api, time } = await opened();
+    time.now += 1;
+    await api("POST", "/api/v1/incidents", { body: { title: "Second" } });
+    const { json } = await api("GET", "/api/v1/incidents?per_page=1");
+    expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["Second"]);
+    expect(json.data[0]).not.toHaveProperty("updates");
+    expect(json.meta).toEqual({ page: 1, per_page: 1, total: 2 });
+    const past = await api("GET", "/api/v1/incidents?page=9");
+    expect(past.json).toEqual({ data: [], meta: { page: 9, per_page: 20, total: 2 } });
+  });
+
+  test("every filter finds what counting by hand finds, alone and together", async () => {
+    const { api } = await opened({ title: "100% down_now", severity: "critical" });
+    const made = [{ title: "DOWN again" }, { title: "Slow", severity: "major" }];
+    for (const body of made) await api("POST", "/api/v1/incidents", { body });
+    const { json } = await api("GET", "/api/v1/incidents");
+    await api("POST", `/api/v1/incidents/${json.data[0].id}/resolve`);
+    const totals: Record<string, number> = {
+      "": 3,
+      "status=resolved": 1,
+      "status=identified": 0,
+      "severity=minor": 1,
+      "severity=major&status=resolved": 1,
+      "open=true": 2,
+      "open=false": 1,
+      "open=true&status=resolved": 0,
+      "open=true&severity=critical": 1,
+      "q=down": 2,
+      "q=%25%20down_": 1,
+      "q=_": 1,
+      "q=down&severity=critical": 1,
+      "q=down&open=false": 0,
+      [`monitorId=${unknownId}`]: 0,
+    };
+    for (const [query, total] of Object.entries(totals)) {
+      const { json } = await api("GET", `/api/v1/incidents?${query}`);
+      expect([query, json.meta?.total, json.data?.length]).toEqual([query, total, total]);
+    }
+  });
+
+  test("totals follow deletion and changes of state", async () => {
+    const { api, path } = await opened();
+    await api("POST", `${path}/resolve`);
+    await api("DELETE", path);
+    for (const query of ["", "?status=resolved", "?status=investigating"])
+      expect((await api("GET", `/api/v1/incidents${query}`)).json.meta.total).toBe(0);
+  });
+});
+
+describe("deleting", () => {
+  test("an incident goes with its timeline", async () => {
+    const { api, path, database } = await opened();
+    const { status, json } = await api("DELETE", path);
+    expect([status, json]).toEqual([200, { data: { deleted: true } }]);
+    expect((await api("GET", path)).status).toBe(404);
+    expect(database.query("SELECT count(*) AS n FROM incident_updates").get()).toEqual({ n: 0 });
+  });
+
+  test("deleting its monitor keeps the incident, which then names none", async () => {
+    const { api } = await opened();
+    const monitor = await api("POST", "/api/v1/monitors", {
+      body: { type: "ping", name: "Router", host: "192.168.1.1" },
+    });
+    const { json } = await api("POST", "/api/v1/incidents", {
+      body: { title: "Down", monitorId: monitor.json.data.id },
+    });
+    await api("DELETE", `/api/v1/monitors/${monitor.json.data.id}`);
+    const { json: after } = await api("GET", `/api/v1/incidents/${json.data.id}`);
+    expect(after.data.monitorId).toBeNull();
+  });
+});
+
+test("every write leaves its audit row and its event, a refused one neither", async () => {
+  const { api, path, database } = await opened();
+  await api("PATCH", path, { body: { status: "resolved" } });
+  await api("PATCH", path, { body: { status: "monitoring" } });
+  await api("PATCH", path, { body: { message: "Watching." } });
+  await api("PATCH", path, { body: { status: "gone" } });
+  await api("DELETE", path);
+  const expected = [
+    "incident.opened",
+    "incident.resolved",
+    "incident.reopened",
+    "incident.updated",
+    "incident.deleted",
+  ];
+  const column = (sql: string) => database.query(sql).values().flat();
+  expect(column("SELECT action FROM audit_entries WHERE action LIKE 'incident.%'")).toEqual(
+    expected,
+  );
+  expect(column("SELECT type FROM events WHERE type LIKE 'incident.%'")).toEqual(expected);
+});
