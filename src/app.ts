@@ -9,10 +9,13 @@ import type { Appliance } from "./http/call.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
-import { serverOf, withFindablePath } from "./server.ts";
+import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
+
+/** Requests still unanswered so long after the request to stop are cut off. */
+const hardStopMs = 8_000;
 
 export type RunningApp = {
   /** Addresses to open: this machine first, then the LAN. */
@@ -52,21 +55,15 @@ export function startApp(
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
   };
-  const app = serverOf(appliance, webFiles(web), (request) => {
-    const address = server.requestIP(request)?.address ?? "";
-    return address.replace(/^::ffff:/, "");
+  const app = serverOf(appliance, {
+    web: webFiles(web),
+    allowedHosts: config.allowedHost,
+    addressOf: (request) => (server.requestIP(request)?.address ?? "").replace(/^::ffff:/, ""),
   });
-  const tls = config.tlsCert &&
-    config.tlsKey && { cert: Bun.file(config.tlsCert), key: Bun.file(config.tlsKey) };
-  const server = Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    fetch: (request) => app.fetch(withFindablePath(request)),
-    idleTimeout: 10,
-    // Ours answers 413 with a body; Bun's own limit would answer an empty one.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    ...(tls && { tls }),
-  });
+  const server = listen(config, config.port, (request) => app.fetch(withFindablePath(request)));
+  const servers = [server];
+  if (config.publicPort !== undefined)
+    servers.push(listen(config, config.publicPort, publicServer(appliance)));
   const housekeeping = setInterval(() => {
     data.store
       .atomic([forgetOldAnswers(clock())])
@@ -78,12 +75,30 @@ export function startApp(
     port: server.port ?? config.port,
     async stop() {
       clearInterval(housekeeping);
-      const hardStop = setTimeout(() => void server.stop(true), 8_000);
-      await server.stop();
+      const hardStop = setTimeout(() => {
+        for (const server of servers) void server.stop(true);
+      }, hardStopMs);
+      await Promise.all(servers.map((server) => server.stop()));
       clearTimeout(hardStop);
       data.close();
     },
   };
+}
+
+type Answering = (request: Request) => Response | Promise<Response>;
+
+function listen(config: Config, port: number, fetch: Answering) {
+  const { tlsCert, tlsKey } = config;
+  const tls = tlsCert && tlsKey && { cert: Bun.file(tlsCert), key: Bun.file(tlsKey) };
+  return Bun.serve({
+    hostname: config.host,
+    port,
+    fetch,
+    idleTimeout: 10,
+    // Ours answers 413 with a body; Bun's own limit would answer an empty one.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    ...(tls && { tls }),
+  });
 }
 
 function urlsOf(config: Config, port: number): string[] {

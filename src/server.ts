@@ -4,6 +4,7 @@ import { allowedMethods } from "./http/allow.ts";
 import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
 import { authenticated, mustBeWellFormed } from "./http/gate.ts";
+import { hostGuard } from "./http/host-guard.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
@@ -19,12 +20,17 @@ export const api = new Elysia({ name: "api" })
 
 const openApiPath = "/api/v1/openapi.json";
 
-/** All routes behind the gate. `addressOf` tells the client's address, without the port. */
-export function serverOf(
-  appliance: Appliance,
-  web: WebFiles,
-  addressOf: (request: Request) => string,
-) {
+type Surroundings = {
+  web: WebFiles;
+  /** Further names under which the pages for people answer. */
+  allowedHosts: readonly string[];
+  /** The client's address, without the port. */
+  addressOf(request: Request): string;
+};
+
+/** All routes behind the gate. */
+export function serverOf(appliance: Appliance, { web, allowedHosts, addressOf }: Surroundings) {
+  const mustBeOurs = hostGuard(allowedHosts);
   const app = new Elysia({ name: "signalbox" })
     .onRequest(async ({ request }) => {
       const call: Call = { appliance, requestId: Bun.randomUUIDv7(), principal: null };
@@ -50,7 +56,10 @@ export function serverOf(
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
-    .get("/", () => new Response(null, { status: 302, headers: { Location: "/docs" } }))
+    .get("/", ({ request }) => {
+      mustBeOurs(request);
+      return new Response(null, { status: 302, headers: { Location: "/docs" } });
+    })
     .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
     .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
@@ -94,6 +103,11 @@ export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
   return new Request(`http://localhost${request.url.slice(start)}`, request);
+}
+
+/** The port for the public pages alone; there is nothing public yet but the answer that there is nothing. */
+export function publicServer({ log }: Appliance) {
+  return () => errorAnswer(nothingHere(), Bun.randomUUIDv7(), log);
 }
 
 function nothingHere() {

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import {
+  type AnySQLiteColumn,
   check,
   foreignKey,
   index,
@@ -24,6 +25,12 @@ const organizationId = () =>
   text("organization_id")
     .notNull()
     .references(() => organizations.id);
+const reference = (
+  columns: [AnySQLiteColumn, AnySQLiteColumn],
+  to: { organizationId: AnySQLiteColumn; id: AnySQLiteColumn },
+) => foreignKey({ columns, foreignColumns: [to.organizationId, to.id] });
+const incidentStatus = () =>
+  text("status", { enum: ["investigating", "identified", "monitoring", "resolved"] });
 const flag = (name: string) => integer(name, { mode: "boolean" });
 
 export const apiKeys = sqliteTable(
@@ -151,14 +158,8 @@ export const monitorGroupChannels = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.groupId, t.channelId] }),
     index("monitor_group_channels_by_channel").on(t.organizationId, t.channelId),
-    foreignKey({
-      columns: [t.organizationId, t.groupId],
-      foreignColumns: [monitorGroups.organizationId, monitorGroups.id],
-    }).onDelete("cascade"),
-    foreignKey({
-      columns: [t.organizationId, t.channelId],
-      foreignColumns: [alertChannels.organizationId, alertChannels.id],
-    }).onDelete("cascade"),
+    reference([t.organizationId, t.groupId], monitorGroups).onDelete("cascade"),
+    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
   ],
 );
 
@@ -197,10 +198,7 @@ export const monitors = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("monitors_by_group").on(t.organizationId, t.groupId, t.position, t.id),
-    foreignKey({
-      columns: [t.organizationId, t.groupId],
-      foreignColumns: [monitorGroups.organizationId, monitorGroups.id],
-    }),
+    reference([t.organizationId, t.groupId], monitorGroups),
   ],
 );
 
@@ -225,10 +223,7 @@ export const monitorStates = sqliteTable(
       "monitor_states_status",
       sql`${t.status} IN ('pending', 'up', 'degraded', 'down', 'maintenance')`,
     ),
-    foreignKey({
-      columns: [t.organizationId, t.monitorId],
-      foreignColumns: [monitors.organizationId, monitors.id],
-    }).onDelete("cascade"),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
   ],
 );
 
@@ -243,14 +238,8 @@ export const monitorChannels = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.monitorId, t.channelId] }),
     index("monitor_channels_by_channel").on(t.organizationId, t.channelId),
-    foreignKey({
-      columns: [t.organizationId, t.monitorId],
-      foreignColumns: [monitors.organizationId, monitors.id],
-    }).onDelete("cascade"),
-    foreignKey({
-      columns: [t.organizationId, t.channelId],
-      foreignColumns: [alertChannels.organizationId, alertChannels.id],
-    }).onDelete("cascade"),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
+    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
   ],
 );
 
@@ -260,9 +249,7 @@ export const incidents = sqliteTable(
     organizationId: organizationId(),
     id: text("id").notNull(),
     title: text("title").notNull(),
-    status: text("status", {
-      enum: ["investigating", "identified", "monitoring", "resolved"],
-    }).notNull(),
+    status: incidentStatus().notNull(),
     severity: text("severity", { enum: ["minor", "major", "critical"] }).notNull(),
     monitorId: text("monitor_id"),
     origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
@@ -276,10 +263,7 @@ export const incidents = sqliteTable(
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("incidents_by_state").on(t.organizationId, t.status, t.severity, t.id),
     index("incidents_by_monitor").on(t.organizationId, t.monitorId, t.id),
-    foreignKey({
-      columns: [t.organizationId, t.monitorId],
-      foreignColumns: [monitors.organizationId, monitors.id],
-    }),
+    reference([t.organizationId, t.monitorId], monitors),
     check(
       "incidents_status",
       sql`${t.status} IN ('investigating', 'identified', 'monitoring', 'resolved')`,
@@ -297,18 +281,13 @@ export const incidentUpdates = sqliteTable(
     /** The incident's version that this update made: the order of the timeline, whatever the clock says. */
     seq: integer("seq").notNull(),
     id: text("id").notNull(),
-    status: text("status", {
-      enum: ["investigating", "identified", "monitoring", "resolved"],
-    }).notNull(),
+    status: incidentStatus().notNull(),
     message: text("message").notNull(),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.incidentId, t.seq] }),
-    foreignKey({
-      columns: [t.organizationId, t.incidentId],
-      foreignColumns: [incidents.organizationId, incidents.id],
-    }).onDelete("cascade"),
+    reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
   ],
 );
 

@@ -53,7 +53,11 @@ export async function testAppliance(settings: { requestsPerMinute?: number } = {
     failureLimit: rateLimit(600, clock),
     authenticate: authenticator(store, clock),
   };
-  const app = serverOf(appliance, webFiles(assets.web), () => "127.0.0.1");
+  const app = serverOf(appliance, {
+    web: webFiles(assets.web),
+    allowedHosts: ["status.example"],
+    addressOf: () => "127.0.0.1",
+  });
 
   const client = (key: string | null): Client => {
     return async (method, path, { body, raw, headers = {} } = {}) => {
