@@ -40,32 +40,33 @@ export async function pageOfIncidents(
   organizationId: string,
   query: IncidentQuery,
 ): Promise<{ incidents: IncidentSummary[]; total: number }> {
+  if (query.monitorId !== undefined || query.q !== undefined)
+    return search(store, organizationId, query);
   const { source, parameters, total } = selection(organizationId, query);
-  const [rows, [count]] = await Promise.all([
-    store.query<SummaryRow>(`SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`, [
-      ...parameters,
-      query.per_page,
-      offsetOf(query),
-    ]),
-    store.query<{ total: number }>(total.text, total.parameters),
-  ]);
-  return {
-    incidents: rows.map((row) => ({ ...row, public: row.public === 1 })),
-    total: count?.total ?? 0,
-  };
+  const [count] = await store.query<{ total: number }>(total.text, total.parameters);
+  const found = count?.total ?? 0;
+  // Stepping over a million rows to find nothing behind them would hold up everybody else.
+  if (offsetOf(query) >= found) return { incidents: [], total: found };
+  const rows = await store.query<SummaryRow>(
+    `SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
+    [...parameters, query.per_page, offsetOf(query)],
+  );
+  return { incidents: rows.map(shown), total: found };
+}
+
+function shown(row: SummaryRow): IncidentSummary {
+  return { ...row, public: row.public === 1 };
 }
 
 type Selection = {
   source: string;
   parameters: (string | number)[];
-  total: { text: string; parameters: (string | number)[] };
+  total: { text: string; parameters: string[] };
 };
 
 // ids are UUIDv7 made with createdAt, so their order is "newest first, id as tie-break".
 function selection(organizationId: string, query: IncidentQuery): Selection {
   const states = statesWanted(query);
-  if (query.monitorId !== undefined || query.q !== undefined)
-    return searched(organizationId, query, states);
   const counts = `SELECT coalesce(sum(count), 0) AS total FROM incident_counts WHERE organization_id = ?`;
   if (states === null)
     return {
@@ -75,12 +76,11 @@ function selection(organizationId: string, query: IncidentQuery): Selection {
     };
   // The newest of each wanted state, merged: reads no more than the page needs, however rare or
   // common a state is. A plain IN would sort all that match.
-  const needed = offsetOf(query) + query.per_page;
   const branch = `SELECT * FROM (SELECT * FROM incidents WHERE organization_id = ? AND status = ?
     AND severity = ? ORDER BY id DESC LIMIT ?)`;
-  const pairs = states.flatMap(({ status, severity }) => [status, severity]);
+  const needed = Math.min(offsetOf(query) + query.per_page, Number.MAX_SAFE_INTEGER);
   return {
-    source: states.length === 0 ? none : `(${states.map(() => branch).join(" UNION ALL ")})`,
+    source: `(${states.map(() => branch).join(" UNION ALL ")})`,
     parameters: states.flatMap(({ status, severity }) => [
       organizationId,
       status,
@@ -88,41 +88,58 @@ function selection(organizationId: string, query: IncidentQuery): Selection {
       needed,
     ]),
     total: {
-      text: `${counts} AND (status, severity) IN (VALUES ${states.map(() => "(?, ?)").join(", ") || "(NULL, NULL)"})`,
-      parameters: [organizationId, ...pairs],
+      text: `${counts} AND status || ' ' || severity IN (SELECT value FROM json_each(?))`,
+      parameters: [organizationId, namesOf(states)],
     },
   };
 }
 
-const none = "incidents WHERE false";
-
-function searched(
-  organizationId: string,
-  { monitorId, q }: IncidentQuery,
-  states: ReturnType<typeof statesWanted>,
-): Selection {
-  const conditions = ["organization_id = ?"];
-  const parameters: string[] = [organizationId];
-  if (monitorId !== undefined) {
-    conditions.push("monitor_id = ?");
-    parameters.push(monitorId);
-  }
-  if (q !== undefined) {
-    conditions.push("title LIKE ? ESCAPE '\\'");
-    parameters.push(containing(q));
-  }
-  if (states !== null) {
-    const wanted = states.map(({ status, severity }) => `${status} ${severity}`);
-    conditions.push("status || ' ' || severity IN (SELECT value FROM json_each(?))");
-    parameters.push(JSON.stringify(wanted));
-  }
-  const source = `incidents WHERE ${conditions.join(" AND ")}`;
-  return {
-    source,
-    parameters,
-    total: { text: `SELECT count(*) AS total FROM ${source}`, parameters },
-  };
+function namesOf(states: NonNullable<ReturnType<typeof statesWanted>>): string {
+  return JSON.stringify(states.map(({ status, severity }) => `${status} ${severity}`));
 }
+
+/** Rows looked at in one go: some 10 ms, after which others have their turn. */
+const stride = 10_000;
+
+/** A search has to look at every title; it does so in strides, so that it holds up nobody. */
+async function search(
+  store: Store,
+  organizationId: string,
+  query: IncidentQuery,
+): Promise<{ incidents: IncidentSummary[]; total: number }> {
+  const states = statesWanted(query);
+  const place = `organization_id = ? ${query.monitorId === undefined ? "" : "AND monitor_id = ?"}`;
+  const where = [organizationId, ...(query.monitorId === undefined ? [] : [query.monitorId])];
+  const matches = `title LIKE ? ESCAPE '\\' ${
+    states === null ? "" : "AND status || ' ' || severity IN (SELECT value FROM json_each(?))"
+  }`;
+  const wanted = [containing(query.q ?? ""), ...(states === null ? [] : [namesOf(states)])];
+  const strideEnd = `SELECT id FROM incidents WHERE ${place} AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ${stride}`;
+  const strideHits = `SELECT id FROM incidents WHERE ${place} AND id < ? AND id >= ? AND ${matches} ORDER BY id DESC`;
+
+  const ids: string[] = [];
+  let total = 0;
+  let end = afterAllIds;
+  while (end !== "") {
+    const [next] = await store.query<{ id: string }>(strideEnd, [...where, end]);
+    const start = next?.id ?? "";
+    const hits = await store.query<{ id: string }>(strideHits, [...where, end, start, ...wanted]);
+    const from = Math.max(0, offsetOf(query) - total);
+    ids.push(...hits.slice(from, from + query.per_page - ids.length).map(({ id }) => id));
+    total += hits.length;
+    end = start;
+    if (end !== "") await Bun.sleep(0);
+  }
+  const rows = await store.query<SummaryRow>(
+    `SELECT ${summary} FROM incidents WHERE organization_id = ?
+     AND id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
+    [organizationId, JSON.stringify(ids)],
+  );
+  return { incidents: rows.map(shown), total };
+}
+
+/** Greater than every id, which are lower-case hexadecimal. */
+const afterAllIds = "~";
 
 const incidentRow = insertInto(incidents);
 const incidentChange = updateOf(incidents, [
