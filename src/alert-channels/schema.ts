@@ -71,6 +71,21 @@ export const AlertChannel = shownOf(
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { id: "AlertChannel", description: "A place where alerts go. Its secrets are write-only." },
+  {
+    id: "AlertChannel",
+    description: "A place where alerts go. Its secrets are write-only.",
+    example: {
+      id: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46",
+      type: "slack",
+      name: "On-call",
+      enabled: true,
+      default: true,
+      lastDeliveryAt: null,
+      lastError: null,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+      secretsSet: ["webhookUrl"],
+    },
+  },
 );
 export type AlertChannel = z.infer<typeof AlertChannel>;

@@ -116,7 +116,7 @@ export const monitorKinds = {
     certificateExpiryDays,
   }),
   push: kind({ grace: integer(0, 86_400).default(60) }, [], {
-    grace: z.int(),
+    grace: z.int().min(0),
     pushUrl: z
       .string()
       .meta({ description: "Where the watched job reports; whoever knows it may report." }),
@@ -205,6 +205,9 @@ export const MonitorStatus = z
   .enum(["up", "degraded", "down", "pending", "paused", "maintenance"])
   .meta({ id: "MonitorStatus" });
 
+const seconds = z.int().min(0).meta({ description: "Seconds." });
+const milliseconds = z.int().min(0).meta({ description: "Milliseconds." });
+
 export const Monitor = shownOf(
   monitorKinds,
   {
@@ -212,21 +215,21 @@ export const Monitor = shownOf(
     description: z.string(),
     groupId: Id.nullable(),
     tags: z.array(z.string()),
-    interval: z.int(),
-    timeout: z.int(),
-    retries: z.int(),
-    retryInterval: z.int(),
-    degradedAfterMs: z.int().nullable(),
+    interval: seconds,
+    timeout: seconds,
+    retries: z.int().min(0),
+    retryInterval: seconds,
+    degradedAfterMs: milliseconds.nullable(),
     paused: z.boolean(),
     muted: z.boolean(),
     alertChannelIds: z.array(Id),
     autoIncidentSeverity: severity.nullable(),
-    reminderInterval: z.int().nullable(),
+    reminderInterval: seconds.nullable(),
     status: MonitorStatus,
     statusSince: Timestamp,
     lastCheckedAt: Timestamp.nullable(),
     lastMessage: z.string().nullable(),
-    latencyMs: z.int().nullable(),
+    latencyMs: milliseconds.nullable(),
     uptime24h: z
       .number()
       .min(0)
@@ -237,7 +240,42 @@ export const Monitor = shownOf(
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { id: "Monitor", description: "One thing being watched. Its secrets are write-only." },
+  {
+    id: "Monitor",
+    description: "One thing being watched. Its secrets are write-only.",
+    example: {
+      id: "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35",
+      type: "tcp",
+      name: "Database",
+      description: "",
+      groupId: null,
+      tags: ["production"],
+      interval: 60,
+      timeout: 10,
+      retries: 1,
+      retryInterval: 10,
+      degradedAfterMs: null,
+      paused: false,
+      muted: false,
+      alertChannelIds: [],
+      autoIncidentSeverity: null,
+      reminderInterval: null,
+      status: "pending",
+      statusSince: "2026-11-20T23:02:00.000Z",
+      lastCheckedAt: null,
+      lastMessage: null,
+      latencyMs: null,
+      uptime24h: null,
+      certificateExpiresAt: null,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+      host: "db.lan",
+      port: 5432,
+      send: null,
+      expect: null,
+      secretsSet: [],
+    },
+  },
 );
 export type Monitor = z.infer<typeof Monitor>;
 

@@ -4,6 +4,7 @@ Scalar.createApiReference("#reference", {
   theme: "none",
   withDefaultFonts: false,
   telemetry: false,
+  orderSchemaPropertiesBy: "preserve",
   hideClientButton: true,
   showDeveloperTools: "never",
   agent: { disabled: true },
