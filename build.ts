@@ -43,6 +43,9 @@ async function compile(outfile: string, target?: keyof typeof targets) {
   const result = await Bun.build({
     entrypoints: ["src/main.ts"],
     minify: { syntax: true, whitespace: true },
+    // Halves the time to the first answer for 5 MiB.
+    bytecode: true,
+    format: "esm",
     compile: {
       outfile,
       assets: ["migrations", "dist/web"],
