@@ -131,10 +131,9 @@ export function joinGroup(
   firstPosition: number | "end",
   at: string,
 ): Statement[] {
-  const ids = listed(monitorIds);
-  const joining = sql`select m.id from ${ids} wanted join monitors m
-    on m.organization_id = ${organizationId} and m.id = wanted.value
-    where m.group_id is not ${groupId}`;
+  const theirs = sql`organization_id = ${organizationId} and id in (
+    select value from ${listed(monitorIds)})`;
+  const joining = sql`select id from ${monitors} where ${theirs} and group_id is not ${groupId}`;
   const start =
     firstPosition === "end"
       ? sql`(select coalesce(max(position) + 1, 0) from monitors
@@ -147,14 +146,14 @@ export function joinGroup(
         on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
       where true on conflict do nothing`,
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
-      where organization_id = ${organizationId} and id <> ${groupId} and id in (
-        select m.group_id from ${ids} wanted join monitors m
-          on m.organization_id = ${organizationId} and m.id = wanted.value)`,
+      where organization_id = ${organizationId} and id <> ${groupId}
+        and id in (select group_id from ${monitors} where ${theirs})`,
     sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (${joining})`,
-    sql`update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.key
-      from ${ids} wanted
-      where monitors.organization_id = ${organizationId} and monitors.id = wanted.value`,
+    // Materialized, the list gets an index; else SQLite parses all of it once for each monitor.
+    sql`with wanted as materialized (select value as id, key as place from ${listed(monitorIds)})
+      update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
+      where monitors.organization_id = ${organizationId} and monitors.id = wanted.id`,
   ];
 }
 
