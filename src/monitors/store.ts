@@ -98,14 +98,16 @@ export async function pageOfMonitors(store: Store, organizationId: string, query
     when(tag, (value) => sql`${value} in (select value from json_each(${monitors.tags}))`),
     when(q, (value) => sql`${monitors.name} like ${containing(value)} escape '\\'`),
   );
+  const counted = store.db
+    .select({ total: sql<number>`count(*)` })
+    .from(monitors)
+    .where(where)
+    .$dynamic();
   const [found, [count]] = await Promise.all([
     select(store, organizationId, where, query.per_page, offsetOf(query)),
-    store.db
-      .select({ total: sql<number>`count(*)` })
-      .from(monitors)
-      .innerJoin(monitorStates, ofMonitor)
-      .leftJoin(monitorGroups, inGroup)
-      .where(where),
+    status === undefined
+      ? counted
+      : counted.innerJoin(monitorStates, ofMonitor).leftJoin(monitorGroups, inGroup),
   ]);
   return { monitors: found, total: count?.total ?? 0 };
 }
