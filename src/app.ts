@@ -14,7 +14,7 @@ import { publicServer, serverOf, withFindablePath } from "./server.ts";
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
 
-/** Requests still unanswered so long after the request to stop are cut off. */
+/** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
 
 export type RunningApp = {
@@ -75,11 +75,11 @@ export function startApp(
     port: server.port ?? config.port,
     async stop() {
       clearInterval(housekeeping);
-      const hardStop = setTimeout(() => {
-        for (const server of servers) void server.stop(true);
-      }, hardStopMs);
-      await Promise.all(servers.map((server) => server.stop()));
-      clearTimeout(hardStop);
+      for (const server of servers) void server.stop();
+      const deadline = performance.now() + hardStopMs;
+      const answering = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
+      while (answering() && performance.now() < deadline) await Bun.sleep(10);
+      await Promise.all(servers.map((server) => server.stop(true)));
       data.close();
     },
   };
