@@ -25,7 +25,7 @@ type Surroundings = {
   /** Further names under which the pages for people answer. */
   allowedHosts: readonly string[];
   /** The client's address, without the port. */
-  addressOf(request: Request): string;
+  addressOf: (request: Request) => string;
 };
 
 /** All routes behind the gate. */

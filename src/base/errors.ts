@@ -29,9 +29,14 @@ export class AppError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    extra: { details?: readonly ErrorDetail[]; headers?: Record<string, string> } = {},
+    extra: {
+      details?: readonly ErrorDetail[];
+      headers?: Record<string, string>;
+      /** What lies behind it, for the log alone. */
+      cause?: unknown;
+    } = {},
   ) {
-    super(message);
+    super(message, { cause: extra.cause });
     this.name = "AppError";
     this.code = code;
     this.details = extra.details;

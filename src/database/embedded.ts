@@ -111,6 +111,7 @@ function translated(error: unknown): unknown {
   if (/^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error)))
     return new AppError("UNAVAILABLE", "The database can't be written right now. Try again soon.", {
       headers: { "Retry-After": "5" },
+      cause: error,
     });
   return error;
 }

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { Scope } from "../audit/scope.ts";
 import { parse } from "../base/validation.ts";
 import { type Answer, answerOf, respond } from "./answer.ts";
@@ -8,7 +8,10 @@ import { errorAnswer } from "./error-body.ts";
 import { admit } from "./gate.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
-import { NoBody, NoQuery } from "./nothing.ts";
+
+/** The query and the body of a route that takes none; clients that always send `{}` are fine. */
+const NoQuery = z.strictObject({});
+const NoBody = z.strictObject({}).optional();
 
 /** Everything that is declared about one route: who may, what goes in, what comes out, what the document says. */
 export type Endpoint<

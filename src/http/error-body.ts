@@ -26,10 +26,13 @@ export function errorAnswer(error: unknown, requestId: string, log: Log): Respon
   const known =
     error instanceof AppError
       ? error
-      : new AppError("INTERNAL", "Something went wrong on our side. The log has the cause.");
-  if (known !== error) {
-    const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    log.error("request failed", { requestId, cause });
+      : new AppError("INTERNAL", "Something went wrong on our side. The log has the cause.", {
+          cause: error,
+        });
+  if (known.cause !== undefined) {
+    const { cause } = known;
+    const text = cause instanceof Error ? (cause.stack ?? cause.message) : Bun.inspect(cause);
+    log.error("request failed", { requestId, cause: text });
   }
   const { code, message, details, headers } = known;
   return Response.json(
