@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
+
+export const version: string = manifest.version;
 
 const root = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, "..");
 

@@ -3,12 +3,13 @@ import { AppError } from "./base/errors.ts";
 import { allowedMethods } from "./http/allow.ts";
 import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
-import { authenticated, mustBeWellFormed } from "./http/gate.ts";
+import { admit, authenticated, mustBeWellFormed } from "./http/gate.ts";
 import { hostGuard } from "./http/host-guard.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
 import { monitorRoutes } from "./monitors/routes.ts";
+import { metricsOf } from "./metrics.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 
 /** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
@@ -59,6 +60,14 @@ export function serverOf(appliance: Appliance, { web, allowedHosts, addressOf }:
     .get("/", ({ request }) => {
       mustBeOurs(request);
       return new Response(null, { status: 302, headers: { Location: "/docs" } });
+    })
+    .get("/metrics", async ({ request }) => {
+      const { principal } = callOf(request);
+      if (principal === null) throw new Error("Metrics were asked for past the gate.");
+      admit(appliance, principal, "read");
+      return new Response(await metricsOf(appliance.store, principal.organizationId), {
+        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
+      });
     })
     .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
@@ -114,6 +123,8 @@ function nothingHere() {
   return new AppError("NOT_FOUND", "There is nothing at this path.");
 }
 
+/** Whether a path asks for a key. */
 function isGuarded(path: string): boolean {
-  return (path === "/api/v1" || path.startsWith("/api/v1/")) && path !== openApiPath;
+  if (path === openApiPath) return false;
+  return path === "/metrics" || path === "/api/v1" || path.startsWith("/api/v1/");
 }

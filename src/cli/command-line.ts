@@ -1,11 +1,12 @@
 import { Command, CommanderError } from "commander";
+import { version } from "../assets.ts";
 import { AppError, DataError } from "../base/errors.ts";
 import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addOrgs } from "./orgs.ts";
 import { addServe } from "./serve.ts";
-import { addVersion, version } from "./version.ts";
+import { addVersion } from "./version.ts";
 
 const exitCodes = {
   failed: 1,

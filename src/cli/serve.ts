@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import { assets } from "../assets.ts";
+import { assets, version } from "../assets.ts";
 import { logTo } from "../base/log.ts";
 import { configOf } from "../config.ts";
-import { version } from "./version.ts";
 
 export function addServe(program: Command) {
   program

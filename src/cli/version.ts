@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import manifest from "../../package.json" with { type: "json" };
-
-export const version: string = manifest.version;
+import { version } from "../assets.ts";
 
 export function addVersion(program: Command) {
   program
