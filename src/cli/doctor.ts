@@ -13,9 +13,11 @@ export function addDoctor(program: Command) {
       const findings = examine(dataDir, assets.migrations);
       if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
       else
-        for (const { ok, subject, message } of findings)
-          process.stdout.write(`${ok ? "ok      " : "PROBLEM "} ${subject}: ${message}\n`);
-      if (findings.some(({ ok }) => !ok))
-        throw new DataError("DATA_UNUSABLE", "The data directory has problems; see above.");
+        for (const { verdict, subject, message } of findings)
+          process.stdout.write(`${verdict.padEnd(9)} ${subject}: ${message}\n`);
+      if (findings.some(({ verdict }) => verdict === "unusable"))
+        throw new DataError("DATA_UNUSABLE", "This data can't be used as it is; see above.");
+      if (findings.some(({ verdict }) => verdict === "problem"))
+        throw new Error("There are problems; see above.");
     });
 }

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { assets } from "../assets.ts";
 import { systemClock } from "../base/clock.ts";
+import { DataError } from "../base/errors.ts";
 import { configOf } from "../config.ts";
 import { openDataDirectory } from "../database/data-directory.ts";
 import { type DataOptions, onData } from "./with-data.ts";
@@ -10,15 +11,7 @@ export function addMigrate(program: Command) {
     .description("bring the data up to this version; a running server must be stopped first")
     .action((options: DataOptions) => {
       const { dataDir } = configOf({ dataDir: options.dataDir });
-      const { migrations } = assets;
-      const data = openDataDirectory(dataDir, {
-        migrations,
-        clock: systemClock,
-        upgrade: true,
-        exclusive: true,
-      });
-      const { migrated } = data;
-      data.close();
+      const migrated = upgraded(dataDir);
       process.stdout.write(
         options.json
           ? `${JSON.stringify({ migrated })}\n`
@@ -27,4 +20,18 @@ export function addMigrate(program: Command) {
             : `${migrated} migrations applied.\n`,
       );
     });
+}
+
+/** How many migrations ran. Only data that needs some has to be ours alone. */
+function upgraded(dataDir: string): number {
+  const options = { migrations: assets.migrations, clock: systemClock };
+  try {
+    openDataDirectory(dataDir, options).close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof DataError) || error.code !== "MIGRATION_REFUSED") throw error;
+    const data = openDataDirectory(dataDir, { ...options, upgrade: true, exclusive: true });
+    data.close();
+    return data.migrated;
+  }
 }

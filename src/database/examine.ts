@@ -3,14 +3,19 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pendingMigrations } from "./migrate.ts";
 
-export type Finding = { ok: boolean; subject: string; message: string };
+export type Finding = {
+  /** `unusable` means that `serve` would not start on it. */
+  verdict: "ok" | "problem" | "unusable";
+  subject: string;
+  message: string;
+};
 
 const lowDiskBytes = 500 * 1024 * 1024;
 
 /** Reads the whole data directory and says what it found; for any size, so it may take minutes. */
 export function examine(directory: string, migrations: string): Finding[] {
   const path = resolve(directory);
-  if (!existsSync(path)) return [finding(false, "data directory", `${path} does not exist`)];
+  if (!existsSync(path)) return [vital(false, "data directory", `${path} does not exist`)];
   const file = join(path, "signalbox.db");
   return [
     finding(true, "data directory", path),
@@ -18,12 +23,16 @@ export function examine(directory: string, migrations: string): Finding[] {
     diskSpace(path),
     ...(existsSync(file)
       ? database(file, migrations)
-      : [finding(false, "database", `${file} is missing`)]),
+      : [vital(false, "database", `${file} is missing`)]),
   ];
 }
 
 function finding(ok: boolean, subject: string, message: string): Finding {
-  return { ok, subject, message };
+  return { verdict: ok ? "ok" : "problem", subject, message };
+}
+
+function vital(ok: boolean, subject: string, message: string): Finding {
+  return { verdict: ok ? "ok" : "unusable", subject, message };
 }
 
 function permissions(path: string): Finding[] {
@@ -53,11 +62,7 @@ function database(file: string, migrations: string): Finding[] {
     const orphans = database.query("PRAGMA foreign_key_check").all().length;
     const pending = pendingMigrations(database, migrations);
     const findings = [
-      finding(
-        damage.length === 0,
-        "integrity",
-        damage.join("; ") || "every page and index is whole",
-      ),
+      vital(damage.length === 0, "integrity", damage.join("; ") || "every page and index is whole"),
       finding(orphans === 0, "references", `${orphans} rows without their parent`),
       finding(
         pending === 0,
@@ -69,6 +74,6 @@ function database(file: string, migrations: string): Finding[] {
     database.close();
     return findings;
   } catch (error) {
-    return [finding(false, "database", error instanceof Error ? error.message : String(error))];
+    return [vital(false, "database", error instanceof Error ? error.message : String(error))];
   }
 }

@@ -44,7 +44,7 @@ const JsonPath = z
   )
   .meta({ example: "$.status" });
 
-const certificateExpiryDays = integer(1, 365)
+const certificateExpiryDays = integer(1, 3650)
   .nullable()
   .default(14)
   .meta({ description: "Degraded when the certificate ends within so many days; null is off." });
@@ -150,7 +150,7 @@ const common = {
   autoIncidentSeverity: nullable(severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",
   }),
-  reminderInterval: nullable(integer(60, 604_800)).meta({
+  reminderInterval: nullable(integer(10, 604_800)).meta({
     description: "Seconds between reminders while it is down.",
   }),
 };
