@@ -64,8 +64,8 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   makeDirectory(path);
   const unlock = options.exclusive ? lock(files(path).lock, path) : () => {};
   makeDatabase(path, options);
-  const database = openChecked(files(path).database);
   const vault = vaultOf(encryptionKey(path));
+  const database = openChecked(files(path).database);
   const migrated = bringUpToDate(database, path, options);
   if (!existsSync(files(path).marker)) {
     const marker = { createdAt: timestamp(options.clock()) };
@@ -131,29 +131,37 @@ function makeDatabase(path: string, options: OpenOptions) {
   putInPlace(fresh, database);
 }
 
-function openChecked(file: string): Database {
+const advice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
+
+/** Throws DATA_UNUSABLE unless the file's header is that of a database of ours; SQLite has not touched it by then. */
+export function mustBeOurs(file: string) {
   const header = Buffer.alloc(100);
   const handle = openSync(file, "r");
   const length = readSync(handle, header, 0, 100, 0);
   closeSync(handle);
-  const advice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
   if (length < 100 || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
     throw unusable(`${file} is not a SQLite database. ${advice}`);
   if (header.readUInt32BE(68) !== applicationId)
     throw unusable(`${file} is a database, but not one of Signalbox. ${advice}`);
+}
+
+function openChecked(file: string): Database {
+  mustBeOurs(file);
   try {
-    const database = openDatabase(file);
-    if (statSync(file).size <= checkedAtStartBytes) {
-      const [first] = database
-        .query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)")
-        .all();
-      // The damaged file is left open: closing would write the WAL into it.
-      if (first?.integrity_check !== "ok") throw new Error(first?.integrity_check ?? "unreadable");
-    }
-    return database;
+    if (statSync(file).size <= checkedAtStartBytes) mustBeWhole(file);
+    return openDatabase(file);
   } catch (error) {
     throw unusable(`${file} is damaged (${(error as Error).message}). ${advice}`);
   }
+}
+
+/** Reads it through without writing: a connection that may write would merge the log into a damaged file on closing. */
+function mustBeWhole(file: string) {
+  const database = new Database(file, { readonly: true });
+  const rows = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").all();
+  database.close();
+  const verdict = rows[0]?.integrity_check ?? "unreadable";
+  if (verdict !== "ok") throw new Error(verdict);
 }
 
 function bringUpToDate(database: Database, path: string, options: OpenOptions): number {

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { mustBeOurs } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 
 export type Finding = {
@@ -20,6 +21,7 @@ export function examine(directory: string, migrations: string): Finding[] {
   return [
     finding(true, "data directory", path),
     ...permissions(path),
+    key(path),
     diskSpace(path),
     ...(existsSync(file)
       ? database(file, migrations)
@@ -45,6 +47,13 @@ function permissions(path: string): Finding[] {
   });
 }
 
+function key(path: string): Finding {
+  const file = join(path, "secret.key");
+  return existsSync(file)
+    ? vital(true, "key", `${file} is there`)
+    : vital(false, "key", `${file} is missing: put it back from your backup`);
+}
+
 function diskSpace(path: string): Finding {
   const { bavail, bsize } = statfsSync(path);
   const free = bavail * bsize;
@@ -53,6 +62,7 @@ function diskSpace(path: string): Finding {
 
 function database(file: string, migrations: string): Finding[] {
   try {
+    mustBeOurs(file);
     const database = new Database(file, { readonly: true });
     const damage = database
       .query<{ integrity_check: string }, []>("PRAGMA integrity_check(5)")
