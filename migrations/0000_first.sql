@@ -69,6 +69,7 @@ CREATE TABLE `idempotent_answers` (
 	`body_hash` text NOT NULL,
 	`status` integer NOT NULL,
 	`location` text,
+	`etag` text NOT NULL,
 	`body` text NOT NULL,
 	`created_at` text NOT NULL,
 	PRIMARY KEY(`organization_id`, `api_key_id`, `route`, `idempotency_key`),

@@ -47,7 +47,9 @@ export function serverOf(appliance: Appliance, { web, allowedHosts, addressOf }:
       }
     })
     .onError(({ request, error, code }) => {
-      const thrown = code === "NOT_FOUND" ? noRoute(pathOf(request), request.method) : error;
+      // Elysia takes the code from whatever was thrown; only its own means that no route was found.
+      const unrouted = code === "NOT_FOUND" && !(error instanceof AppError);
+      const thrown = unrouted ? noRoute(pathOf(request), request.method) : error;
       return errorAnswer(thrown, callOf(request).requestId, appliance.log);
     })
     .onAfterHandle(({ request, response }) => {

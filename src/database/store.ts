@@ -50,7 +50,7 @@ export function must(condition: SQL, otherwise: () => AppError | StaleRead): Pre
 
 /** The text of a guard whose condition is SQL text itself. */
 export function mustText(condition: string): Pick<Prepared, "text"> {
-  return { text: `insert into guards (holds) select 0 where not (${condition})` };
+  return { text: `insert into guards (holds) select 0 where (${condition}) is not true` };
 }
 
 export function compiled(statement: Statement): Prepared {

@@ -92,6 +92,7 @@ export const idempotentAnswers = sqliteTable(
     bodyHash: text("body_hash").notNull(),
     status: integer("status").notNull(),
     location: text("location"),
+    etag: text("etag").notNull(),
     body: text("body").notNull(),
     createdAt: text("created_at").notNull(),
   },

@@ -124,7 +124,7 @@ function scopeOf({ appliance, requestId }: Call, principal: Principal, request: 
     get origin() {
       return `${request.url.slice(0, request.url.indexOf(":"))}://${request.headers.get("host")}`;
     },
-    ifMatch: request.headers.get("if-match"),
+    ifMatch: request.method === "POST" ? null : request.headers.get("if-match"),
     remember: null,
   };
 }

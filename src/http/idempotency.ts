@@ -55,7 +55,7 @@ export async function onlyOnce(
       return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
     }
     return await use((data) => {
-      const { status, location, body } = answerOf(data);
+      const { status, location, etag, body } = answerOf(data);
       return [
         must(sql`not exists (select 1 from ${answers} where ${fresh})`, busy),
         store.db.delete(answers).where(place),
@@ -67,6 +67,7 @@ export async function onlyOnce(
           bodyHash,
           status,
           location,
+          etag,
           // Sealed, because an answer may hold what is sealed elsewhere, such as a push URL.
           body: vault.seal(body, claim),
           createdAt: timestamp(now),
@@ -78,10 +79,7 @@ export async function onlyOnce(
   }
 }
 
-function replay(
-  { status, location, body }: Pick<Answer, "status" | "location" | "body">,
-  requestId: string,
-): Response {
+function replay({ status, location, etag, body }: Answer, requestId: string): Response {
   return new Response(body, {
     status,
     headers: {
@@ -89,6 +87,7 @@ function replay(
       "Cache-Control": "no-cache",
       "Idempotency-Replayed": "true",
       "X-Request-Id": requestId,
+      ETag: etag,
       ...(location !== null && { Location: location }),
     },
   });

@@ -71,12 +71,25 @@ const referred = errorCodes.filter(
 );
 const codesByStatus = Map.groupBy(referred, (code) => statusOf[code]);
 
+const header = (description: string) => z.string().optional().meta({ description });
+const requestIdHeader = z.string().meta({ description: "Names the request in the log." });
+
+function headersGiven(status: number): Record<string, z.ZodType> {
+  const given: Record<string, z.ZodType> = { "X-Request-Id": requestIdHeader };
+  if (status === 401)
+    given["WWW-Authenticate"] = header("The scheme, and whether the key sent was wrong.");
+  if (status === 409 || status === 429 || status === 503)
+    given["Retry-After"] = header("Whole seconds to wait, where waiting helps.");
+  return given;
+}
+
 /** One response a status, which every operation that may give it refers to. */
 const errorResponses = Object.fromEntries(
   [...codesByStatus].map(([status, codes]) => [
     `Error${status}`,
     {
       description: codes.map((code) => `\`${code}\`: ${errorTexts[code]}`).join(" "),
+      headers: z.object(headersGiven(status)),
       content: {
         "application/json": {
           schema: ErrorBody,
@@ -98,8 +111,6 @@ function referencesTo(codes: readonly ErrorCode[]) {
     ]),
   );
 }
-
-const header = (description: string) => z.string().optional().meta({ description });
 
 function headersTaken(method: string, spec: Endpoint) {
   const taken: Record<string, z.ZodType> = {};
@@ -139,7 +150,12 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
         description: spec.status === 201 ? "Created." : "Done.",
         headers: z.object({
           ETag: z.string().meta({ description: "Version of this answer." }),
-          "X-Request-Id": z.string().meta({ description: "Names the request in the log." }),
+          "X-Request-Id": requestIdHeader,
+          ...(method === "POST" && {
+            "Idempotency-Replayed": header(
+              "`true` where the answer was kept from an earlier request.",
+            ),
+          }),
           ...(spec.status === 201 && {
             Location: z.string().meta({ description: "Path of the new record." }),
           }),

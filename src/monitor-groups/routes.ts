@@ -30,6 +30,7 @@ export const monitorGroupRoutes = new Elysia({ prefix: "/api/v1/monitor-groups" 
         body: NewMonitorGroup,
         answer: dataOf(MonitorGroup),
         status: 201,
+        errors: ["NOT_FOUND"],
       },
       async ({ scope, body }) => ({ data: await createGroup(scope, body) }),
     ),

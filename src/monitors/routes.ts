@@ -35,6 +35,7 @@ export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
         body: NewMonitor,
         answer: dataOf(Monitor),
         status: 201,
+        errors: ["NOT_FOUND"],
       },
       async ({ scope, body }) => ({ data: await createMonitor(scope, body) }),
     ),

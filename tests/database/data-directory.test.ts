@@ -1,0 +1,236 @@
+import { describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { assets } from "../../src/assets.ts";
+import { type OpenOptions, openDataDirectory } from "../../src/database/data-directory.ts";
+import { createOrganization, listOrganizations } from "../../src/organizations/service.ts";
+import { migrationFolder } from "../support/migration-folder.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const now = Date.parse("2026-11-20T10:00:00.000Z");
+const clock = () => now;
+
+/** Opens as the executable does, which sets this umask for its whole process. */
+function open(path: string, options: Partial<OpenOptions> = {}) {
+  const before = process.umask(0o077);
+  try {
+    return openDataDirectory(path, { migrations: assets.migrations, clock, ...options });
+  } finally {
+    process.umask(before);
+  }
+}
+
+/** A directory that was in use by an organization, and its database file. */
+async function used() {
+  const path = newDirectory();
+  const data = open(path);
+  await createOrganization(data.store, clock, "Ours");
+  data.close();
+  return { path, file: join(path, "signalbox.db") };
+}
+
+function bytesIn(path: string): Map<string, string> {
+  const names = readdirSync(path).filter((name) => !/-(wal|shm)$/.test(name));
+  return new Map(names.map((name) => [name, Bun.hash(readFileSync(join(path, name))).toString()]));
+}
+
+/** What opening is refused with; every file must be as it was. */
+function refusal(path: string, options: Partial<OpenOptions> = {}) {
+  const before = bytesIn(path);
+  try {
+    open(path, options).close();
+  } catch (error) {
+    for (const [name, hash] of before)
+      expect([name, bytesIn(path).get(name)]).toEqual([name, hash]);
+    return { code: (error as { code: string }).code, message: (error as Error).message };
+  }
+  return null;
+}
+
+async function slugsIn(path: string, options: Partial<OpenOptions> = {}) {
+  const data = open(path, options);
+  const slugs = (await listOrganizations(data.store)).map(({ slug }) => slug);
+  data.close();
+  return slugs;
+}
+
+const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
+
+describe("making and sharing", () => {
+  test("a new directory is made with all above it, open to nobody else, and so are its files", () => {
+    const path = join(newDirectory(), "a", "b");
+    const data = open(path, { exclusive: true });
+    expect(modeOf(path)).toBe("700");
+    const names = readdirSync(path);
+    for (const name of ["signalbox.db", "secret.key", "instance.json", "signalbox.lock"])
+      expect(names).toContain(name);
+    for (const name of names) expect([name, modeOf(join(path, name))]).toEqual([name, "600"]);
+    data.close();
+  });
+
+  test("a directory that was open to others is closed to them", async () => {
+    const { path } = await used();
+    chmodSync(path, 0o755);
+    open(path).close();
+    expect(modeOf(path)).toBe("700");
+  });
+
+  test("one server a directory: a second one is refused until the first has ended", async () => {
+    const { path } = await used();
+    const server = open(path, { exclusive: true });
+    expect(refusal(path, { exclusive: true })).toMatchObject({ code: "ALREADY_RUNNING" });
+    expect(await slugsIn(path)).toEqual(["ours"]);
+    server.close();
+    expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
+  });
+
+  test("a lock file that a dead process left behind blocks no start", async () => {
+    const { path } = await used();
+    writeFileSync(join(path, "signalbox.lock"), "");
+    expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
+  });
+
+  test("a place that can't be a directory is unusable", () => {
+    const file = join(newDirectory(), "file");
+    writeFileSync(file, "");
+    expect(() => open(file)).toThrow("can't be used");
+  });
+});
+
+describe("a database that is not ours to use is refused, and nothing is overwritten", () => {
+  const damages: [what: string, damage: (file: string) => void][] = [
+    ["missing", (file) => rmSync(file)],
+    ["empty", (file) => truncateSync(file)],
+    ["garbage", (file) => writeFileSync(file, crypto.getRandomValues(new Uint8Array(20_000)))],
+    ["shorter than a header", (file) => truncateSync(file, 50)],
+    ["cut in half", (file) => truncateSync(file, statSync(file).size / 2)],
+    ["cut behind its first page", (file) => truncateSync(file, 4096)],
+    [
+      "of another program",
+      (file) => {
+        rmSync(file);
+        const foreign = new Database(file, { create: true });
+        foreign.run("CREATE TABLE theirs (id INTEGER)");
+        foreign.close();
+      },
+    ],
+    [
+      "damaged inside",
+      (file) => {
+        const bytes = readFileSync(file);
+        bytes.fill(0xa5, 3 * 4096, 5 * 4096);
+        writeFileSync(file, bytes);
+      },
+    ],
+  ];
+  test.each(damages)("%s", async (_what, damage) => {
+    const { path, file } = await used();
+    damage(file);
+    const refused = refusal(path, { exclusive: true, upgrade: true });
+    expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringContaining(file) });
+    expect(refused?.message).toMatch(/backup/);
+  });
+});
+
+describe("beginning again with nothing", () => {
+  test("an empty database is put aside, a missing one made; the key stays", async () => {
+    for (const damage of [truncateSync, rmSync]) {
+      const { path, file } = await used();
+      const key = readFileSync(join(path, "secret.key"), "utf8");
+      damage(file);
+      expect(await slugsIn(path, { init: true })).toEqual([]);
+      expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(key);
+      expect(existsSync(`${file}.empty-${now}`)).toBe(damage === truncateSync);
+    }
+  });
+
+  test("a database with data is opened, not replaced", async () => {
+    const { path } = await used();
+    expect(await slugsIn(path, { init: true })).toEqual(["ours"]);
+  });
+
+  test("a foreign or damaged database is refused even so", async () => {
+    const { path, file } = await used();
+    writeFileSync(file, "not a database ".repeat(100));
+    expect(refusal(path, { init: true })).toMatchObject({ code: "DATA_UNUSABLE" });
+  });
+});
+
+describe("the key of the stored secrets", () => {
+  test("is the same at every start", async () => {
+    const { path } = await used();
+    const [first, second] = [open(path), open(path)];
+    expect(second.vault.open(first.vault.seal("secret", "place"), "place")).toBe("secret");
+    first.close();
+    second.close();
+  });
+
+  test("is not made anew when it is missing, nor taken when it is none", async () => {
+    const { path } = await used();
+    const key = join(path, "secret.key");
+    writeFileSync(key, "abc");
+    expect(refusal(path)).toMatchObject({ code: "DATA_UNUSABLE" });
+    rmSync(key);
+    const refused = refusal(path);
+    expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringContaining(key) });
+    expect(existsSync(key)).toBe(false);
+  });
+});
+
+describe("data of another version", () => {
+  const newer = () =>
+    migrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
+
+  test("older data is left alone by whoever was not asked to upgrade it", async () => {
+    const { path } = await used();
+    expect(refusal(path, { migrations: newer() })).toEqual({
+      code: "MIGRATION_REFUSED",
+      message: expect.stringContaining("signalbox migrate"),
+    });
+    expect(readdirSync(path).filter((name) => name.includes("before-upgrade"))).toEqual([]);
+    expect(await slugsIn(path)).toEqual(["ours"]);
+  });
+
+  test("an upgrade leaves a whole copy of the older data beside it, open to nobody else", async () => {
+    const { path, file } = await used();
+    const data = open(path, { migrations: newer(), upgrade: true });
+    expect(data.migrated).toBe(1);
+    expect(data.database.query("SELECT slug, motto FROM organizations").values()).toEqual([
+      ["ours", null],
+    ]);
+    data.close();
+    const copy = `${file}.before-upgrade-${now}`;
+    expect(modeOf(copy)).toBe("600");
+    const older = new Database(copy, { readonly: true });
+    expect(older.query("SELECT slug FROM organizations").values()).toEqual([["ours"]]);
+    expect(() => older.query("SELECT motto FROM organizations")).toThrow("no such column");
+    older.close();
+  });
+
+  test("newer data is refused, also by an upgrade", async () => {
+    const { path } = await used();
+    open(path, { migrations: newer(), upgrade: true }).close();
+    for (const upgrade of [false, true])
+      expect(refusal(path, { upgrade })).toMatchObject({ code: "MIGRATION_REFUSED" });
+  });
+
+  test("a failing upgrade leaves the older data in use", async () => {
+    const { path } = await used();
+    const migrations = migrationFolder(newDirectory(), ["DELETE FROM organizations;", "NONSENSE;"]);
+    expect(refusal(path, { migrations, upgrade: true })).toMatchObject({
+      code: "MIGRATION_REFUSED",
+    });
+    expect(await slugsIn(path)).toEqual(["ours"]);
+  });
+});

@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { assets } from "../../src/assets.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { examine } from "../../src/database/examine.ts";
+import { migrationFolder } from "../support/migration-folder.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+function healthy() {
+  const path = newDirectory();
+  openDataDirectory(path, { migrations: assets.migrations, clock: Date.now }).close();
+  for (const name of readdirSync(path)) chmodSync(join(path, name), 0o600);
+  return { path, file: join(path, "signalbox.db") };
+}
+
+/** What is not as it should be; how full this machine's disk is is not ours to test. */
+function problems(path: string, migrations = assets.migrations): string[] {
+  return examine(path, migrations)
+    .filter(({ verdict, subject }) => verdict !== "ok" && subject !== "disk space")
+    .map(({ verdict, subject }) => `${verdict}: ${subject}`);
+}
+
+test("a healthy directory has no problem, and is not changed by being examined", () => {
+  const { path, file } = healthy();
+  const before = readFileSync(file);
+  const findings = examine(path, assets.migrations);
+  const subjects = ["data directory", "permissions", "disk space", "integrity", "references"];
+  expect(findings.map(({ subject }) => subject)).toEqual(
+    expect.arrayContaining([...subjects, "schema", "size"]),
+  );
+  expect(problems(path)).toEqual([]);
+  expect(readFileSync(file).equals(before)).toBe(true);
+});
+
+const damages: [what: string, damage: (file: string) => void, found: string][] = [
+  [
+    "a directory that is not there",
+    (file) => rmSync(join(file, ".."), { recursive: true }),
+    "unusable: data directory",
+  ],
+  ["a missing key", (file) => rmSync(join(file, "..", "secret.key")), "unusable: key"],
+  ["a missing database", (file) => rmSync(file), "unusable: database"],
+  [
+    "garbage",
+    (file) => writeFileSync(file, "not a database ".repeat(100), { mode: 0o600 }),
+    "unusable: database",
+  ],
+  ["a database open to others", (file) => chmodSync(file, 0o640), "problem: permissions"],
+  [
+    "a key open to others",
+    (file) => chmodSync(join(file, "..", "secret.key"), 0o604),
+    "problem: permissions",
+  ],
+  [
+    "a directory open to others",
+    (file) => chmodSync(join(file, ".."), 0o711),
+    "problem: permissions",
+  ],
+  [
+    "a row without its parent",
+    (file) => {
+      const database = new Database(file);
+      database.run("INSERT INTO incident_counts VALUES ('nobody', 'resolved', 'minor', 1)");
+      database.close();
+    },
+    "problem: references",
+  ],
+  [
+    "a damaged page",
+    (file) => {
+      const bytes = readFileSync(file);
+      bytes.fill(0xa5, 3 * 4096, 5 * 4096);
+      writeFileSync(file, bytes);
+    },
+    "unusable: database",
+  ],
+];
+test.each(damages)("it finds %s", (_what, damage, found) => {
+  const { path, file } = healthy();
+  damage(file);
+  expect(problems(path)).toEqual([found]);
+});
+
+test("it finds data of an older version, and of a newer one", () => {
+  const { path } = healthy();
+  const newer = migrationFolder(newDirectory(), ["CREATE TABLE more (id INTEGER) STRICT;"]);
+  expect(problems(path, newer)).toEqual(["problem: schema"]);
+  const clock = Date.now;
+  openDataDirectory(path, { migrations: newer, clock, upgrade: true }).close();
+  expect(problems(path)).toEqual(["unusable: database"]);
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { openDatabase } from "../../src/database/embedded.ts";
+import { testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { made } from "../support/records.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+type Table = { name: string; type: string; strict: number };
+type Reference = { id: number; table: string; from: string; to: string };
+
+function tablesOf({ database }: TestAppliance): Table[] {
+  return database
+    .query<Table, []>("PRAGMA table_list")
+    .all()
+    .filter(({ name, type }) => type === "table" && !name.startsWith("sqlite_"));
+}
+
+test("every connection has the settings that make writes durable and references real", () => {
+  const database = openDatabase(join(newDirectory(), "settings.db"));
+  const settings = {
+    journal_mode: "wal",
+    synchronous: 2,
+    busy_timeout: 5000,
+    foreign_keys: 1,
+    trusted_schema: 0,
+    cell_size_check: 1,
+    journal_size_limit: 67108864,
+  };
+  for (const [name, value] of Object.entries(settings))
+    expect([name, database.query(`PRAGMA ${name}`).values()]).toEqual([name, [[value]]]);
+  database.close();
+});
+
+test("every table is STRICT", async () => {
+  const tables = tablesOf(await testAppliance());
+  expect(tables.length).toBeGreaterThan(10);
+  expect(tables.filter(({ strict }) => strict === 0)).toEqual([]);
+});
+
+test("every reference between records carries the organization on both sides", async () => {
+  const appliance = await testAppliance();
+  const references = tablesOf(appliance).flatMap(({ name }) => {
+    const columns = appliance.database
+      .query<Reference, []>(`PRAGMA foreign_key_list("${name}")`)
+      .all();
+    return [...Map.groupBy(columns, ({ id }) => id).values()].map((pairs) => ({
+      name: `${name} to ${pairs[0]?.table}`,
+      table: pairs[0]?.table,
+      pairs: pairs.map(({ from, to }) => `${from}=${to}`),
+    }));
+  });
+  const between = references.filter(({ table }) => table !== "organizations");
+  expect(between.length).toBeGreaterThan(5);
+  for (const { name, pairs } of between)
+    expect([name, pairs]).toEqual([
+      name,
+      expect.arrayContaining(["organization_id=organization_id"]),
+    ]);
+});
+
+test("SQL itself refuses a reference to another organization's record", async () => {
+  const appliance = await testAppliance();
+  const { database, ours, theirs } = appliance;
+  const [monitor, group, incident] = [
+    await made(ours.api, "monitors"),
+    await made(ours.api, "monitor-groups"),
+    await made(ours.api, "incidents"),
+  ];
+  const their = {
+    monitor: await made(theirs.api, "monitors"),
+    group: await made(theirs.api, "monitor-groups"),
+    channel: await made(theirs.api, "alert-channels"),
+    incident: await made(theirs.api, "incidents"),
+  };
+  const attempts: [statement: string, parameters: string[]][] = [
+    ["UPDATE monitors SET group_id = ? WHERE id = ?", [their.group, monitor]],
+    ["UPDATE incidents SET monitor_id = ? WHERE id = ?", [their.monitor, incident]],
+    [
+      "UPDATE incident_updates SET incident_id = ? WHERE incident_id = ?",
+      [their.incident, incident],
+    ],
+    ["INSERT INTO monitor_channels VALUES (?, ?, ?, 0)", [ours.id, monitor, their.channel]],
+    ["INSERT INTO monitor_channels VALUES (?, ?, ?, 0)", [theirs.id, monitor, their.channel]],
+    ["INSERT INTO monitor_group_channels VALUES (?, ?, ?, 0)", [ours.id, group, their.channel]],
+    ["UPDATE monitors SET organization_id = ? WHERE id = ?", [theirs.id, monitor]],
+  ];
+  for (const [statement, parameters] of attempts)
+    expect(() => database.query(statement).run(...parameters)).toThrow(
+      "FOREIGN KEY constraint failed",
+    );
+});
+
+test("SQL itself refuses a state that no rule knows", async () => {
+  const { database, ours } = await testAppliance();
+  await made(ours.api, "monitors");
+  await made(ours.api, "incidents");
+  for (const statement of [
+    "UPDATE incidents SET status = 'gone'",
+    "UPDATE incidents SET severity = 'huge'",
+    "UPDATE incidents SET origin = 'rumour'",
+    "UPDATE monitor_states SET status = 'paused'",
+    "UPDATE api_keys SET scope = 'admin'",
+  ])
+    expect(() => database.run(statement)).toThrow("CHECK constraint failed");
+  expect(() => database.run("UPDATE incidents SET version = 'two'")).toThrow("cannot store TEXT");
+});

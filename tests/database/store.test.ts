@@ -1,0 +1,181 @@
+import { describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { join } from "node:path";
+import { AppError } from "../../src/base/errors.ts";
+import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { must, retrying, StaleRead } from "../../src/database/store.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+/** A store with the table of guards and a small one to write into. */
+function newStore(file = ":memory:") {
+  const database = openDatabase(file);
+  database.run(`CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT`);
+  database.run(
+    `CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER CHECK (count >= 0)) STRICT`,
+  );
+  const store = embeddedStore(database);
+  const put = (item: string, count = 1) =>
+    sql`insert into stock values (${item}, ${count}) on conflict do update set count = ${count}`;
+  const items = () => database.query("SELECT item FROM stock ORDER BY item").values().flat();
+  return { database, store, put, items };
+}
+
+const codeOf = (error: unknown) => (error as { code?: string }).code;
+const taken = () => new AppError("CONFLICT", "Taken.");
+
+describe("atomic", () => {
+  test("does all of it or nothing", async () => {
+    const { store, put, items } = newStore();
+    const broken = store.atomic([put("a"), put("b", -1), put("c")]).catch(codeOf);
+    expect(await broken).toBe("SQLITE_CONSTRAINT_CHECK");
+    expect(items()).toEqual([]);
+    await store.atomic([put("a"), put("b"), put("c")]);
+    expect(items()).toEqual(["a", "b", "c"]);
+  });
+
+  test("writes of one turn share a commit and nothing else: one's failure is not the others'", async () => {
+    const { store, put, items } = newStore();
+    const results = await Promise.allSettled([
+      store.atomic([put("a")]),
+      store.atomic([put("b"), put("b", -1)]),
+      store.atomic([must(sql`false`, taken), put("c")]),
+      store.atomic([sql`insert into nowhere values (1)`]),
+      store.atomic([put("d")]),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual([
+      "fulfilled",
+      "rejected",
+      "rejected",
+      "rejected",
+      "fulfilled",
+    ]);
+    expect(items()).toEqual(["a", "d"]);
+  });
+
+  test("when it resolves, another connection reads what was written", async () => {
+    const file = join(newDirectory(), "stock.db");
+    const { store, put } = newStore(file);
+    const reader = openDatabase(file);
+    await store.atomic([put("a")]);
+    expect(reader.query("SELECT item FROM stock").values()).toEqual([["a"]]);
+    reader.close();
+    store.close();
+  });
+
+  test("a full disk is UNAVAILABLE, loses nothing acknowledged, and ends when there is room", async () => {
+    const { database, store, put, items } = newStore(join(newDirectory(), "stock.db"));
+    await store.atomic([put("before")]);
+    const pages = database.query<{ page_count: number }, []>("PRAGMA page_count").get();
+    database.run(`PRAGMA max_page_count = ${pages?.page_count}`);
+    const big = sql`insert into stock values (${"x".repeat(100_000)}, 1)`;
+    const writes = [store.atomic([put("small")]), store.atomic([put("half"), big])];
+    const results = await Promise.all(writes.map((write) => write.then(() => "done", codeOf)));
+    expect(results[1]).toBe("UNAVAILABLE");
+    expect(items()).toEqual(results[0] === "done" ? ["before", "small"] : ["before"]);
+    database.run("PRAGMA max_page_count = 1000000");
+    await store.atomic([put("half"), big]);
+    expect(items()).toContain("half");
+    store.close();
+  });
+
+  test("a database that another process holds is UNAVAILABLE, with Retry-After", async () => {
+    const file = join(newDirectory(), "stock.db");
+    const { database, store, put, items } = newStore(file);
+    database.run("PRAGMA busy_timeout = 0");
+    const other = openDatabase(file);
+    other.run("BEGIN IMMEDIATE");
+    const error = await store.atomic([put("a")]).catch((error: AppError) => error);
+    expect(error).toMatchObject({ code: "UNAVAILABLE", headers: { "Retry-After": "5" } });
+    other.run("ROLLBACK");
+    await store.atomic([put("a")]);
+    expect(items()).toEqual(["a"]);
+    other.close();
+    store.close();
+  });
+});
+
+describe("must", () => {
+  test("fails the whole write with its own error when its condition does not hold at that moment", async () => {
+    const { store, put, items } = newStore();
+    const free = must(sql`not exists (select 1 from stock where item = ${"a"})`, taken);
+    expect(await store.atomic([put("b"), free, put("a")])).toBeUndefined();
+    const error = await store.atomic([put("c"), free, put("d")]).catch((error) => error);
+    expect(error).toMatchObject({ code: "CONFLICT", message: "Taken." });
+    expect(items()).toEqual(["a", "b"]);
+  });
+
+  test("sees what the statements before it in the same write did, and leaves no row", async () => {
+    const { database, store, put, items } = newStore();
+    const there = must(sql`exists (select 1 from stock where item = ${"a"})`, taken);
+    await store.atomic([put("a"), there]);
+    expect(items()).toEqual(["a"]);
+    expect(database.query("SELECT * FROM guards").all()).toEqual([]);
+  });
+
+  test("does not take an unknown answer for a yes", async () => {
+    const { store } = newStore();
+    const unknown = must(sql`null = 1`, taken);
+    expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
+  });
+
+  test("takes the blame for nothing but its own condition", async () => {
+    const { store, put, items } = newStore();
+    const holds = must(sql`true`, taken);
+    expect(await store.atomic([holds, put("a", -1)]).catch(codeOf)).toBe("SQLITE_CONSTRAINT_CHECK");
+    const broken = must(sql`exists (select 1 from nowhere)`, taken);
+    expect(await store.atomic([broken]).catch(String)).toContain("no such table");
+    expect(items()).toEqual([]);
+  });
+});
+
+test("retrying reads again for as long as others were first, and passes on every other error", async () => {
+  let attempts = 0;
+  const value = await retrying(async () => {
+    attempts += 1;
+    if (attempts < 3) throw new StaleRead();
+    return "done";
+  });
+  expect([value, attempts]).toEqual(["done", 3]);
+  const failing = retrying(async () => {
+    attempts += 1;
+    throw taken();
+  });
+  expect(await failing.catch(codeOf)).toBe("CONFLICT");
+  expect(attempts).toBe(4);
+});
+
+test("twenty who read, decide and write one number at once lose no step", async () => {
+  const { database, store, put } = newStore();
+  await store.atomic([put("a", 0)]);
+  const step = () =>
+    retrying(async () => {
+      const [row] = await store.query<{ count: number }>("SELECT count FROM stock", []);
+      const count = row?.count ?? 0;
+      const unchanged = must(
+        sql`exists (select 1 from stock where count = ${count})`,
+        () => new StaleRead(),
+      );
+      await store.atomic([unchanged, put("a", count + 1)]);
+    });
+  await Promise.all(Array.from({ length: 20 }, step));
+  expect(database.query("SELECT count FROM stock").get()).toEqual({ count: 20 });
+});
+
+test("the revision differs after every write, whoever's, and stays while nothing is written", async () => {
+  const file = join(newDirectory(), "stock.db");
+  const { store, put } = newStore(file);
+  const other = openDatabase(file);
+  const seen = [store.revision()];
+  expect(store.revision()).toBe(seen[0] ?? null);
+  await store.atomic([put("a")]);
+  seen.push(store.revision());
+  other.run("DELETE FROM stock");
+  seen.push(store.revision());
+  await store.atomic([put("b")]);
+  seen.push(store.revision());
+  expect(new Set(seen).size).toBe(4);
+  other.close();
+  store.close();
+});

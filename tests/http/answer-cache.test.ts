@@ -1,0 +1,128 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { authenticator, createApiKey } from "../../src/api-keys/service.ts";
+import { assets } from "../../src/assets.ts";
+import { logTo } from "../../src/base/log.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { answerCache } from "../../src/http/answer-cache.ts";
+import { rateLimit } from "../../src/http/rate-limit.ts";
+import { webFiles } from "../../src/http/web-files.ts";
+import { deleteIncident, openIncident, updateIncident } from "../../src/incidents/service.ts";
+import { createOrganization } from "../../src/organizations/service.ts";
+import { serverOf } from "../../src/server.ts";
+import { type Client, testAppliance } from "../support/appliance.ts";
+import { apiRoutes, made, nounOf, nouns } from "../support/records.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+const cached = apiRoutes.filter(({ hooks }) => hooks.detail?.endpoint?.cached === true);
+
+test.each(cached.map(({ path }) => path))("%s shows what was just written", async (route) => {
+  const { api } = (await testAppliance()).ours;
+  const noun = nounOf(route);
+  const id = await made(api, noun);
+  const path = route.replace(":id", id);
+  const field = Object.keys(nouns[noun]?.patch ?? {})[0] ?? "";
+  for (let round = 0; round < 5; round++) {
+    const value = `Round ${round}`;
+    await Promise.all([
+      api("GET", path),
+      api("PATCH", `/api/v1/${noun}/${id}`, { body: { [field]: value } }),
+      api("GET", path),
+    ]);
+    for (const _ of ["made", "kept"]) {
+      const { data } = (await api("GET", path)).json;
+      expect((Array.isArray(data) ? data[0] : data)[field]).toBe(value);
+    }
+  }
+});
+
+test("one organization's kept answer is never another's", async () => {
+  const { ours, theirs } = await testAppliance();
+  const id = await made(ours.api, "incidents");
+  const totalFor = async (api: Client) => (await api("GET", "/api/v1/incidents")).json.meta.total;
+  expect([await totalFor(ours.api), await totalFor(theirs.api)]).toEqual([1, 0]);
+  expect((await ours.api("GET", `/api/v1/incidents/${id}`)).status).toBe(200);
+  expect((await theirs.api("GET", `/api/v1/incidents/${id}`)).status).toBe(404);
+});
+
+/** A server of its own, with a connection and kept answers of its own, on this directory. */
+function nodeOn(directory: string) {
+  const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+  const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
+  const { store, vault } = data;
+  const appliance = {
+    store,
+    clock,
+    vault,
+    log: logTo(() => {}),
+    answers: answerCache(store),
+    requestLimit: rateLimit(0, clock),
+    failureLimit: rateLimit(600, clock),
+    authenticate: authenticator(store, clock),
+  };
+  const app = serverOf(appliance, {
+    web: webFiles(assets.web),
+    allowedHosts: [],
+    addressOf: () => "127.0.0.1",
+  });
+  return { ...data, scope: { ...appliance, ...commandLine }, app };
+}
+
+const commandLine = {
+  actor: { type: "command-line" as const, id: null, name: "test" },
+  requestId: null,
+  origin: "",
+  ifMatch: null,
+  remember: null,
+};
+
+test("an answer is never older than what another process wrote into the same data directory", async () => {
+  const directory = newDirectory();
+  const [mine, another] = [nodeOn(directory), nodeOn(directory)];
+  const { id: organizationId } = await createOrganization(mine.store, mine.scope.clock, "Ours");
+  const scope = { ...another.scope, organizationId };
+  const input = { name: "Deploy", scope: "read" as const, expiresInMs: null };
+  const { key } = await createApiKey(scope, input);
+  const headers = { Host: "localhost", Authorization: `Bearer ${key}` };
+  const read = async (path: string): Promise<unknown> => {
+    const url = `http://localhost/api/v1/incidents${path}`;
+    return (await mine.app.handle(new Request(url, { headers }))).json();
+  };
+  const fields = { monitorId: null, severity: "minor" as const, message: "Opened.", public: true };
+
+  expect(await read("")).toMatchObject({ meta: { total: 0 } });
+  const { id } = await openIncident(scope, { title: "Slow", ...fields });
+  expect(await read("")).toMatchObject({ meta: { total: 1 } });
+  expect(await read(`/${id}`)).toMatchObject({ data: { title: "Slow" } });
+  await updateIncident(scope, id, { title: "Slower" });
+  expect(await read(`/${id}`)).toMatchObject({ data: { title: "Slower" } });
+  await deleteIncident(scope, id);
+  expect(await read(`/${id}`)).toMatchObject({ error: { code: "NOT_FOUND" } });
+  mine.close();
+  another.close();
+});
+
+test("an answer whose rows were read before a write is not kept after it", async () => {
+  const file = join(newDirectory(), "notes.db");
+  const [mine, another] = [openDatabase(file), openDatabase(file)];
+  mine.run("CREATE TABLE notes (text TEXT) STRICT");
+  const store = embeddedStore(mine);
+  const cache = answerCache(store);
+  const answer = { status: 200, body: "old", etag: '"x"', location: null };
+  const insert = { text: "INSERT INTO notes VALUES ('new')", parameters: [] };
+  const keptAfter = async (write: () => void | Promise<void>) => {
+    const moment = cache.find("key");
+    if (!("revision" in moment)) throw new Error("There was already an answer.");
+    await write();
+    cache.keep("key", moment, answer);
+    return cache.find("key") === answer;
+  };
+  expect(await keptAfter(() => store.atomic([insert]))).toBe(false);
+  expect(await keptAfter(() => void another.run(insert.text))).toBe(false);
+  expect(await keptAfter(() => {})).toBe(true);
+  mine.close();
+  another.close();
+});

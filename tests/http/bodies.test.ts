@@ -1,0 +1,152 @@
+import { describe, expect, test } from "bun:test";
+import { dump, testAppliance, unknownId } from "../support/appliance.ts";
+
+const path = "/api/v1/incidents";
+const limit = 256 * 1024;
+const slow = JSON.stringify({ title: "Slow" });
+
+/** A body of exactly so many bytes. */
+function bodyOf(bytes: number): string {
+  const padding = " ".repeat(bytes - slow.length);
+  return slow + padding;
+}
+
+describe("media type", () => {
+  const types: [type: string, status: number][] = [
+    ["application/json", 201],
+    ["APPLICATION/JSON", 201],
+    ["application/json; charset=utf-8", 201],
+    ['application/json;charset="UTF-8"', 201],
+    ["", 415],
+    ["text/plain", 415],
+    ["application/jsonx", 415],
+    ["application/json-patch+json", 415],
+    ["application/json; charset=latin1", 415],
+    ["application/json, text/plain", 415],
+    ["application/x-www-form-urlencoded", 415],
+    ["multipart/form-data; boundary=x", 415],
+  ];
+  test.each(types)("a body sent as %p answers %p", async (type, expected) => {
+    const { ours } = await testAppliance();
+    const headers = { "Content-Type": type };
+    expect((await ours.api("POST", path, { raw: slow, headers })).status).toBe(expected);
+  });
+
+  test("a body is sent as it is, not compressed", async () => {
+    const { ours } = await testAppliance();
+    const send = async (coding: string) =>
+      (await ours.api("POST", path, { raw: slow, headers: { "Content-Encoding": coding } })).status;
+    expect([await send("identity"), await send("gzip"), await send("br")]).toEqual([201, 415, 415]);
+  });
+
+  test("a POST that takes no body needs no content type; it accepts an empty object and no fields", async () => {
+    const { ours } = await testAppliance();
+    const { json } = await ours.api("POST", path, { body: { title: "Slow" } });
+    const resolve = `${path}/${json.data.id}/resolve`;
+    expect((await ours.api("POST", resolve)).status).toBe(200);
+    expect((await ours.api("POST", resolve, { body: {} })).status).toBe(200);
+    expect((await ours.api("POST", resolve, { body: { status: "monitoring" } })).status).toBe(422);
+    const headers = { "Content-Type": "text/plain" };
+    expect((await ours.api("POST", resolve, { raw: "{}", headers })).status).toBe(415);
+  });
+});
+
+describe("length", () => {
+  test("256 KiB are taken, one byte more is not", async () => {
+    const { ours } = await testAppliance();
+    const send = async (bytes: number) =>
+      (await ours.api("POST", path, { raw: bodyOf(bytes) })).status;
+    expect([await send(limit), await send(limit + 1)]).toEqual([201, 413]);
+  });
+
+  test("a body that does not tell its length is read no further than 256 KiB", async () => {
+    const { app, ours } = await testAppliance();
+    async function stream(text: string, endless = false) {
+      let cancelled = false;
+      const body = new ReadableStream({
+        start(controller) {
+          controller.enqueue(Buffer.from(text));
+          if (!endless) controller.close();
+        },
+        pull: (controller) => controller.enqueue(Buffer.alloc(64 * 1024, " ")),
+        cancel: () => void (cancelled = true),
+      });
+      const response = await app.handle(
+        new Request(`http://localhost${path}`, {
+          method: "POST",
+          headers: {
+            Host: "localhost",
+            Authorization: `Bearer ${ours.writeKey.key}`,
+            "Content-Type": "application/json",
+            "Transfer-Encoding": "chunked",
+          },
+          body,
+        }),
+      );
+      return [response.status, cancelled];
+    }
+    expect(await stream(bodyOf(limit))).toEqual([201, false]);
+    expect(await stream(bodyOf(limit + 1))).toEqual([413, false]);
+    expect(await stream(slow, true)).toEqual([413, true]);
+  });
+});
+
+describe("JSON", () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const withTitle = (title: string) => `{"title":${title}}`;
+  const bytes = (...parts: (string | number[])[]) =>
+    new Uint8Array(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+  const bodies: [what: string, raw: string | Uint8Array<ArrayBuffer>, status: number][] = [
+    ["nothing", "", 400],
+    ["half an object", "{", 400],
+    ["a trailing comma", '{"title":"Slow",}', 400],
+    ["two values", `${slow}{}`, 400],
+    ["NaN", withTitle("NaN"), 400],
+    ["a raw line break in a text", withTitle('"a\nb"'), 400],
+    ["invalid UTF-8", bytes('{"title":"', [0xff], '"}'), 400],
+    ["an overlong encoding", bytes('{"title":"', [0xc0, 0xaf], '"}'), 400],
+    ["a surrogate encoded as UTF-8", bytes('{"title":"', [0xed, 0xa0, 0x80], '"}'), 400],
+    ["UTF-16", new Uint8Array(Buffer.from(slow, "utf16le")), 400],
+    ["33 levels", nested(33), 400],
+    ["60 KB of opening brackets", "[".repeat(60_000), 400],
+    ["60 KB of opening braces", '{"a":'.repeat(12_000), 400],
+    ["32 levels", nested(32), 422],
+    ["null", "null", 422],
+    ["a list", "[]", 422],
+    ["a text", '"title"', 422],
+    ["a lone surrogate as an escape", withTitle('"\\ud800"'), 422],
+    ["a prototype", '{"title":"Slow","__proto__":{"severity":"major"}}', 422],
+    ["5,001 entries where no list is that long", withTitle(`[${"1,".repeat(5000)}1]`), 422],
+    ["brackets inside a text", withTitle(`"${"[".repeat(100)}"`), 201],
+    ["an escaped quotation mark before brackets", withTitle(`"\\"${"[".repeat(100)}"`), 201],
+    ["a pair of surrogates as escapes", withTitle('"\\ud83d\\ude00"'), 201],
+    ["a byte order mark, ignored as RFC 8259 §8.1 allows", `\ufeff${slow}`, 201],
+  ];
+  test.each(bodies)("%s", async (_what, raw, expected) => {
+    const appliance = await testAppliance();
+    const before = dump(appliance);
+    const { status, json } = await appliance.ours.api("POST", path, { raw });
+    expect(status).toBe(expected);
+    if (expected === 400) expect(json.error.code).toBe("INVALID_JSON");
+    if (expected !== 201) expect(dump(appliance)).toBe(before);
+  });
+
+  test("an error names at most 20 fields, shortens their names and never repeats a value", async () => {
+    const { ours } = await testAppliance();
+    const fields = Array.from({ length: 50 }, (_, index) => [`field${index}`, "PASSWORD"]);
+    const body = { ["n".repeat(5000)]: "PASSWORD", ...Object.fromEntries(fields), title: 7 };
+    const { status, json, text } = await ours.api("POST", path, { body });
+    expect(status).toBe(422);
+    expect(json.error.details).toHaveLength(20);
+    expect(text).not.toContain("PASSWORD");
+    expect(text.length).toBeLessThan(5000);
+  });
+
+  test("a malformed id is a wrong value in a body and an unknown record in a path", async () => {
+    const { ours } = await testAppliance();
+    const body = { title: "Slow", monitorId: "7" };
+    expect((await ours.api("POST", path, { body })).status).toBe(422);
+    for (const id of ["7", `${unknownId}x`, "%00", "..%2f", "%F0%9F%98%80", "'"])
+      expect([id, (await ours.api("GET", `${path}/${id}`)).status]).toEqual([id, 404]);
+  });
+});

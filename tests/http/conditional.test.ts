@@ -1,0 +1,125 @@
+import { describe, expect, test } from "bun:test";
+import { type Client, dump, testAppliance } from "../support/appliance.ts";
+import { made, nouns } from "../support/records.ts";
+
+async function etagOf(api: Client, path: string): Promise<string> {
+  const etag = (await api("GET", path)).headers.get("etag") ?? "";
+  expect(etag).toMatch(/^"[^"]+"$/);
+  return etag;
+}
+
+async function oneOf(noun: string) {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+  const id = await made(api, noun);
+  const list = `/api/v1/${noun}`;
+  const body = nouns[noun]?.patch;
+  return { ...appliance, api, id, list, path: `${list}/${id}`, body };
+}
+
+describe.each(Object.keys(nouns))("of %s", (noun) => {
+  test("an unchanged record or list costs no body; a changed one has another ETag", async () => {
+    const { api, list, path, body } = await oneOf(noun);
+    for (const url of [list, path]) {
+      const etag = await etagOf(api, url);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+        const answer = await api("GET", url, { headers: { "If-None-Match": known } });
+        expect([known, answer.status, answer.text]).toEqual([known, 304, ""]);
+        expect(answer.headers.get("etag")).toBe(etag);
+      }
+      const other = await api("GET", url, { headers: { "If-None-Match": '"other"' } });
+      expect(other.status).toBe(200);
+    }
+    const before = [await etagOf(api, list), await etagOf(api, path)];
+    expect((await api("PATCH", path, { body })).status).toBe(200);
+    for (const [index, url] of [list, path].entries()) {
+      const headers = { "If-None-Match": before[index] ?? "" };
+      expect((await api("GET", url, { headers })).status).toBe(200);
+    }
+  });
+
+  test("a write under an ETag that no longer holds is refused and changes nothing", async () => {
+    const appliance = await oneOf(noun);
+    const { api, path, body } = appliance;
+    const read = await etagOf(api, path);
+    const written = await api("PATCH", path, { body, headers: { "If-Match": read } });
+    expect(written.status).toBe(200);
+    const before = dump(appliance);
+    const current = written.headers.get("etag") ?? "";
+    for (const stale of [read, `W/${current}`, '"1"', "nonsense"])
+      for (const method of ["PATCH", "DELETE"]) {
+        const answer = await api(method, path, {
+          ...(method === "PATCH" && { body }),
+          headers: { "If-Match": stale },
+        });
+        expect([method, stale, answer.status, answer.json.error?.code]).toEqual([
+          method,
+          stale,
+          412,
+          "PRECONDITION_FAILED",
+        ]);
+      }
+    expect(dump(appliance)).toBe(before);
+    const any = await api("PATCH", path, { body, headers: { "If-Match": "*" } });
+    expect(any.status).toBe(200);
+    const latest = `"other", ${any.headers.get("etag")}`;
+    expect((await api("DELETE", path, { headers: { "If-Match": latest } })).status).toBe(200);
+  });
+
+  test("of ten writers under one ETag exactly one wins", async () => {
+    const { api, path, body } = await oneOf(noun);
+    const headers = { "If-Match": await etagOf(api, path) };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => api("PATCH", path, { body, headers })),
+    );
+    const won = answers.filter(({ status }) => status === 200);
+    const lost = answers.filter(({ status }) => status === 412);
+    expect([won.length, lost.length]).toEqual([1, 9]);
+  });
+});
+
+test("a monitor's new state changes its ETag and does not refuse the edit of who read the old one", async () => {
+  const { api, list, path, body, database } = await oneOf("monitors");
+  const [read, readList] = [await etagOf(api, path), await etagOf(api, list)];
+  database.run(
+    "UPDATE monitor_states SET status = 'down', last_message = 'refused', latency_ms = 3",
+  );
+  expect(await etagOf(api, path)).not.toBe(read);
+  expect(await etagOf(api, list)).not.toBe(readList);
+  const { status, json } = await api("PATCH", path, { body, headers: { "If-Match": read } });
+  expect([status, json.data.status]).toEqual([200, "down"]);
+});
+
+test("a group's ETag follows its monitors, and a monitor's its group and channels", async () => {
+  const { api } = (await testAppliance()).ours;
+  const [group, monitor, channel] = [
+    await made(api, "monitor-groups"),
+    await made(api, "monitors"),
+    await made(api, "alert-channels"),
+  ];
+  const paths = [`/api/v1/monitor-groups/${group}`, `/api/v1/monitors/${monitor}`] as const;
+  const [groupPath, monitorPath] = paths;
+  const writes: [method: string, path: string, body?: object][] = [
+    ["PATCH", monitorPath, { groupId: group }],
+    ["PATCH", groupPath, { monitorIds: [] }],
+    ["PATCH", groupPath, { alertChannelIds: [channel], monitorIds: [monitor] }],
+    ["DELETE", `/api/v1/alert-channels/${channel}`],
+  ];
+  for (const [method, path, body] of writes) {
+    const before = await Promise.all(paths.map((path) => etagOf(api, path)));
+    await api(method, path, { body });
+    const after = await Promise.all(paths.map((path) => etagOf(api, path)));
+    for (const index of paths.keys()) {
+      const kept = await api("PATCH", paths[index] ?? "", {
+        body: { description: "Late" },
+        headers: { "If-Match": before[index] ?? "" },
+      });
+      expect([method, path, after[index] === before[index], kept.status]).toEqual([
+        method,
+        path,
+        false,
+        412,
+      ]);
+    }
+  }
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import { createApiKey, revokeApiKey } from "../../src/api-keys/service.ts";
+import { assets } from "../../src/assets.ts";
+import { sha256 } from "../../src/base/ids.ts";
+import { webFiles } from "../../src/http/web-files.ts";
+import { serverOf } from "../../src/server.ts";
+import { type Answer, testAppliance, unknownId } from "../support/appliance.ts";
+import { apiRoutes, bodyFor } from "../support/records.ts";
+
+const path = "/api/v1/incidents";
+const wrongKey = `sbx_${"0".repeat(43)}`;
+
+function withoutId({ status, json }: Answer): string {
+  const { requestId: _, ...error } = json.error;
+  return JSON.stringify([status, error]);
+}
+
+describe("who is asking", () => {
+  test("no, a malformed, a wrong, a revoked and an expired key get one and the same answer", async () => {
+    const { ours, time, stranger } = await testAppliance();
+    const revoked = await ours.keyOf("write");
+    await revokeApiKey(ours.scope, revoked.id);
+    const expired = await ours.keyOf("write", 1000);
+    time.now += 1000;
+    const headers = [
+      "Bearer",
+      "Bearer ",
+      "Bearer nonsense",
+      `Bearer  ${ours.writeKey.key}`,
+      `Bearer ${ours.writeKey.key}0`,
+      `Bearer ${ours.writeKey.key.toLowerCase()}`,
+      `Bearer ${wrongKey}`,
+      `Bearer ${revoked.key}`,
+      `Bearer ${expired.key}`,
+    ];
+    const expected = withoutId(await stranger("GET", path));
+    expect(expected).toStartWith("[401,");
+    for (const Authorization of headers) {
+      const answer = await stranger("GET", path, { headers: { Authorization } });
+      expect([Authorization, withoutId(answer)]).toEqual([Authorization, expected]);
+      expect(answer.headers.get("www-authenticate")).toBe(
+        'Bearer realm="signalbox", error="invalid_token"',
+      );
+    }
+  });
+
+  test("the challenge names no error when nothing was sent, and a cookie is nothing", async () => {
+    const { stranger, ours } = await testAppliance();
+    const Cookie = `key=${ours.writeKey.key}; Authorization=Bearer ${ours.writeKey.key}`;
+    for (const headers of [{}, { Cookie }]) {
+      const answer = await stranger("GET", path, { headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="signalbox"');
+    }
+  });
+
+  test("the scheme is written in any case", async () => {
+    const { stranger, ours } = await testAppliance();
+    for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
+      const headers = { Authorization: `${scheme} ${ours.writeKey.key}` };
+      expect((await stranger("GET", path, { headers })).status).toBe(200);
+    }
+  });
+
+  test("a key that was just used stops within a second of its revocation", async () => {
+    const { client, ours, time } = await testAppliance();
+    const key = await ours.keyOf("read");
+    expect((await client(key.key)("GET", path)).status).toBe(200);
+    await revokeApiKey(ours.scope, key.id);
+    time.now += 1000;
+    expect((await client(key.key)("GET", path)).status).toBe(401);
+  });
+
+  test("a key that was just used stops at the moment it expires", async () => {
+    const { client, ours, time } = await testAppliance();
+    const key = await ours.keyOf("read", 700);
+    time.now += 699;
+    expect((await client(key.key)("GET", path)).status).toBe(200);
+    time.now += 1;
+    expect((await client(key.key)("GET", path)).status).toBe(401);
+  });
+
+  test("a clock that is set back does not bring a revoked key back", async () => {
+    const { client, ours, time } = await testAppliance();
+    const key = await ours.keyOf("read");
+    await client(key.key)("GET", path);
+    await revokeApiKey(ours.scope, key.id);
+    time.now -= 3_600_000;
+    expect((await client(key.key)("GET", path)).status).toBe(401);
+  });
+
+  test("a key is not in the database, only its SHA-256", async () => {
+    const { database, ours } = await testAppliance();
+    const { key } = await createApiKey(ours.scope, {
+      name: "Deploy",
+      scope: "write",
+      expiresInMs: null,
+    });
+    expect(key).toMatch(/^sbx_[0-9A-Za-z]{43}$/);
+    const bytes = Buffer.from(database.serialize());
+    expect([bytes.includes(sha256(key)), bytes.includes(key.slice(4))]).toEqual([true, false]);
+  });
+});
+
+test("a read key may GET and nothing else", async () => {
+  const { ours } = await testAppliance();
+  for (const route of apiRoutes) {
+    const path = route.path.replace(":id", unknownId);
+    const { status } = await ours.reader(route.method, path, { body: bodyFor(route) });
+    expect([route.method, path, status === 403]).toEqual([
+      route.method,
+      path,
+      route.method !== "GET",
+    ]);
+  }
+});
+
+describe("how often", () => {
+  test("a key has its share of a minute; Retry-After says when it may again; others are not touched", async () => {
+    const { ours, theirs, time } = await testAppliance({ requestsPerMinute: 2 });
+    await ours.api("GET", path);
+    time.now += 20_500;
+    await ours.api("GET", path);
+    const refused = await ours.api("GET", path);
+    expect([refused.status, refused.json.error.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(refused.headers.get("retry-after")).toBe("40");
+    expect((await ours.reader("GET", path)).status).toBe(200);
+    expect((await theirs.api("GET", path)).status).toBe(200);
+    time.now += 40_000;
+    expect((await ours.api("GET", path)).status).toBe(200);
+  });
+
+  test("an address that guesses 600 keys a minute has to wait, without harm to valid keys or other addresses", async () => {
+    const { appliance, ours, time } = await testAppliance();
+    const app = serverOf(appliance, {
+      web: webFiles(assets.web),
+      allowedHosts: [],
+      addressOf: (request) => request.headers.get("x-address") ?? "",
+    });
+    const ask = (key: string, address: string) =>
+      app.handle(
+        new Request(`http://localhost${path}`, {
+          headers: { Host: "localhost", Authorization: `Bearer ${key}`, "X-Address": address },
+        }),
+      );
+    const guesses = Array.from({ length: 600 }, () => ask(wrongKey, "10.0.0.1"));
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    const refused = await ask(wrongKey, "10.0.0.1");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+    expect((await ask(ours.writeKey.key, "10.0.0.1")).status).toBe(200);
+    expect((await ask(wrongKey, "10.0.0.2")).status).toBe(401);
+    time.now += 60_000;
+    expect((await ask(wrongKey, "10.0.0.1")).status).toBe(401);
+  });
+});

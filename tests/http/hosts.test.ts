@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { withFindablePath } from "../../src/server.ts";
+import { testAppliance } from "../support/appliance.ts";
+
+const good = ["nas", "nas:3210", "NAS.lan.", "my_box", "192.168.1.5:3210", "[::1]:3210", "evil.io"];
+const bad = ["", "a, b", "a b", "a/b", "a@b", "http://a", "a:port", "a..b", "[::1"];
+
+test("an API key works under any host name", async () => {
+  const { ours } = await testAppliance();
+  for (const Host of good) {
+    const { status } = await ours.api("GET", "/api/v1/incidents", { headers: { Host } });
+    expect([Host, status]).toEqual([Host, 200]);
+  }
+});
+
+test("a request without exactly one valid host is malformed, also outside the API", async () => {
+  const { app, stranger } = await testAppliance();
+  for (const Host of bad) {
+    const { status, json } = await stranger("GET", "/healthz", { headers: { Host } });
+    expect([Host, status, json.error?.code]).toEqual([Host, 400, "BAD_REQUEST"]);
+  }
+  const none = await app.handle(new Request("http://localhost/healthz"));
+  expect(none.status).toBe(400);
+});
+
+test("a path is found under a host name of one letter, and the request is otherwise the same", async () => {
+  const request = new Request("http://n/api/v1/incidents?page=2", {
+    method: "POST",
+    headers: { Host: "n", Authorization: "Bearer x" },
+    body: "{}",
+  });
+  const same = withFindablePath(request);
+  expect(new URL(same.url)).toMatchObject({ pathname: "/api/v1/incidents", search: "?page=2" });
+  expect([same.method, same.headers.get("host"), same.headers.get("authorization")]).toEqual([
+    "POST",
+    "n",
+    "Bearer x",
+  ]);
+  expect(await same.text()).toBe("{}");
+});
+
+const visitors: [host: string, status: number][] = [
+  ["localhost:3210", 302],
+  ["192.168.1.5", 302],
+  ["[fd00::1]:3210", 302],
+  ["status.example", 302],
+  ["STATUS.example.", 302],
+  ["rebound.evil.io", 421],
+  ["192.168.1.5.evil.io", 421],
+  ["localhost.evil.io", 421],
+];
+
+test("the page for people answers only under addresses and names that are ours", async () => {
+  const { stranger } = await testAppliance();
+  for (const [Host, expected] of visitors) {
+    const { status, text } = await stranger("GET", "/", { headers: { Host } });
+    expect([Host, status]).toEqual([Host, expected]);
+    if (expected === 421) expect(text).toContain("--allowed-host");
+  }
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { dump, testAppliance } from "../support/appliance.ts";
+
+const path = "/api/v1/incidents";
+
+test.each(["api_keys", "incidents", "events"])(
+  "a failure of our own, here the missing table %s, is told by its request id alone",
+  async (table) => {
+    const appliance = await testAppliance();
+    const { database, logged, ours } = appliance;
+    database.run(`ALTER TABLE ${table} RENAME TO gone`);
+    const before = dump(appliance);
+    const { status, json, headers } = await ours.api("POST", path, { body: { title: "Slow" } });
+    const requestId = headers.get("x-request-id") ?? "";
+    expect(status).toBe(500);
+    expect(json).toEqual({
+      error: {
+        code: "INTERNAL",
+        message: "Something went wrong on our side. The log has the cause.",
+        requestId,
+      },
+    });
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain(requestId);
+    expect(logged[0]).toContain(`no such table`);
+    expect(dump(appliance)).toBe(before);
+  },
+);
+
+test("a database that can't be written now is UNAVAILABLE, with Retry-After and its cause in the log, and is read on", async () => {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+  await api("GET", path);
+  appliance.database.run("PRAGMA query_only = ON");
+  const { status, json, headers } = await api("POST", path, { body: { title: "Slow" } });
+  expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
+  expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+  expect(appliance.logged.join()).toContain(headers.get("x-request-id") ?? "no id");
+  expect((await api("GET", path)).status).toBe(200);
+  appliance.database.run("PRAGMA query_only = OFF");
+  expect((await api("POST", path, { body: { title: "Slow" } })).status).toBe(201);
+});

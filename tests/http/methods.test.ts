@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { testAppliance, type TestAppliance, unknownId } from "../support/appliance.ts";
+import { made, nounOf, nouns } from "../support/records.ts";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** Every path of the server with the methods that routes declare for it. */
+function paths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
+  const byPath = Map.groupBy(app.routes, ({ path }) => path.replace(/(.)\/$/, "$1"));
+  return [...byPath].map(([path, routes]) => [path, new Set(routes.map(({ method }) => method))]);
+}
+
+function allowOf(declared: Set<string>): string {
+  const head = declared.has("GET") ? ["HEAD"] : [];
+  return [...declared, ...head, "OPTIONS"].toSorted().join(", ");
+}
+
+function ask(
+  appliance: TestAppliance,
+  method: string,
+  path: string,
+  key = appliance.ours.writeKey.key,
+) {
+  const headers = { Host: "localhost", ...(key !== "" && { Authorization: `Bearer ${key}` }) };
+  return appliance.app.handle(new Request(`http://localhost${path}`, { method, headers }));
+}
+
+const someIn = (path: string) => path.replace(":id", unknownId).replace(":file", "docs.css");
+
+test("OPTIONS tells the methods of every path, also to strangers", async () => {
+  const appliance = await testAppliance();
+  for (const [path, declared] of paths(appliance)) {
+    const answer = await ask(appliance, "OPTIONS", someIn(path), "");
+    expect([path, answer.status, answer.headers.get("allow")]).toEqual([
+      path,
+      204,
+      allowOf(declared),
+    ]);
+  }
+  expect((await ask(appliance, "OPTIONS", "/api/v1/nothing", "")).status).toBe(404);
+});
+
+test("any other method on a path is 405 and told which there are", async () => {
+  const appliance = await testAppliance();
+  for (const [path, declared] of paths(appliance)) {
+    const allow = allowOf(declared);
+    for (const method of methods.filter((name) => !allow.includes(name))) {
+      const answer = await ask(appliance, method, someIn(path));
+      expect([method, path, answer.status, answer.headers.get("allow")]).toEqual([
+        method,
+        path,
+        405,
+        allow,
+      ]);
+    }
+  }
+});
+
+test("HEAD answers as GET does, without the body", async () => {
+  const appliance = await testAppliance();
+  const ids: Record<string, string> = {};
+  for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
+  for (const [path, declared] of paths(appliance).filter(([, declared]) => declared.has("GET"))) {
+    const real = path.replace(":id", ids[nounOf(path)] ?? "").replace(":file", "docs.css");
+    const [get, head] = [await ask(appliance, "GET", real), await ask(appliance, "HEAD", real)];
+    expect([path, declared.has("HEAD"), head.status]).toEqual([path, false, get.status]);
+    expect(await head.text()).toBe("");
+    for (const name of ["etag", "content-type", "cache-control", "location"])
+      expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+  }
+});
+
+test("no answer lets a page of another origin read it", async () => {
+  const appliance = await testAppliance();
+  for (const method of ["GET", "OPTIONS"]) {
+    const request = new Request("http://localhost/api/v1/incidents", {
+      method,
+      headers: {
+        Host: "localhost",
+        Origin: "http://evil.io",
+        Authorization: `Bearer ${appliance.ours.writeKey.key}`,
+        "Access-Control-Request-Method": "POST",
+      },
+    });
+    const { headers } = await appliance.app.handle(request);
+    expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+  }
+});

@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import type { ErrorCode } from "../../src/base/errors.ts";
+import { statusOf } from "../../src/http/error-body.ts";
+import { openApiOf, type Route } from "../../src/http/openapi.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { apiRoutes, made, nounOf } from "../support/records.ts";
+
+const document = openApiOf(apiRoutes, "1.0.0");
+
+type Reference = { $ref?: string };
+type Schema = Reference & { example?: object; enum?: string[]; properties: Record<string, Schema> };
+type Media = { schema: Schema; examples: Record<string, { value: { error: { code: string } } }> };
+type Content = { content: { "application/json": Media } };
+type Operation = {
+  operationId: string;
+  "x-access": string;
+  requestBody: Content;
+  responses: Record<string, Content>;
+};
+const { schemas, responses } = document.components as unknown as {
+  schemas: Record<string, Schema>;
+  responses: Record<string, Content>;
+};
+const paths = document.paths as unknown as Record<string, Record<string, Operation>>;
+
+const operations = new Map<string, Operation>(
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const,
+    ),
+  ),
+);
+
+const nameOf = ({ method, path }: Route) =>
+  `${method} ${path.replace(/\/$/, "").replace(":id", "{id}")}`;
+
+function operationOf(route: Route): Operation {
+  const operation = operations.get(nameOf(route));
+  if (operation === undefined) throw new Error(`${nameOf(route)} is not in the document.`);
+  return operation;
+}
+
+/** The example of the named schema this one refers to. */
+const exampleOf = (schema: Reference | undefined) =>
+  schemas[schema?.$ref?.split("/").pop() ?? ""]?.example;
+
+test("the document breaks no recommended rule of Redocly", async () => {
+  const config = await createConfig({ extends: ["recommended"] });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+});
+
+test("every route under /api/v1 says who may, and the document has it", async () => {
+  const { app } = await testAppliance();
+  const served = (app.routes as unknown as Route[]).filter(
+    ({ path }) => path.startsWith("/api/v1/") && path !== "/api/v1/openapi.json",
+  );
+  for (const route of served) {
+    const access = route.hooks.detail?.endpoint?.access;
+    expect([nameOf(route), access]).toEqual([
+      nameOf(route),
+      route.method === "GET" ? "read" : "write",
+    ]);
+    expect(operationOf(route)["x-access"]).toBe(route.method === "GET" ? "read" : "write");
+  }
+  expect(new Set(operations.keys())).toEqual(new Set(served.map(nameOf)));
+});
+
+test("a route that declares no endpoint is no document", () => {
+  const route = { method: "GET", path: "/api/v1/forgotten", hooks: {} };
+  expect(() => openApiOf([...apiRoutes, route], "1.0.0")).toThrow("/api/v1/forgotten");
+});
+
+test("operations have ids of their own, for generated clients to be named after", () => {
+  const ids = [...operations.values()].map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const id of ids) expect(id).toMatch(/^[a-z]+([A-Z][a-z]*)+$/);
+});
+
+test("every error code is in the document, with an example under the status it comes with", () => {
+  const codes = Object.keys(statusOf);
+  const listed = schemas["Error"]?.properties["error"]?.properties["code"]?.enum;
+  expect(new Set(listed)).toEqual(new Set(codes));
+  const shown: string[] = [];
+  for (const [name, { content }] of Object.entries(responses))
+    for (const [code, { value }] of Object.entries(content["application/json"].examples)) {
+      expect([name, value.error.code]).toEqual([`Error${statusOf[code as ErrorCode]}`, code]);
+      shown.push(code);
+    }
+  const nowhere = ["METHOD_NOT_ALLOWED", "MISDIRECTED_REQUEST"];
+  expect(new Set([...shown, ...nowhere])).toEqual(new Set(codes));
+});
+
+test("every body has an example, and the server takes it", async () => {
+  const withBody = apiRoutes.filter(({ hooks }) => hooks.detail?.endpoint?.body !== undefined);
+  for (const route of withBody) {
+    const body = exampleOf(operationOf(route).requestBody.content["application/json"].schema);
+    expect([nameOf(route), body]).toEqual([nameOf(route), expect.anything()]);
+    const { api } = (await testAppliance()).ours;
+    const path = route.path.includes(":id")
+      ? route.path.replace(":id", await made(api, nounOf(route.path)))
+      : route.path;
+    const { status } = await api(route.method, path, { body });
+    expect([nameOf(route), status]).toEqual([nameOf(route), route.method === "POST" ? 201 : 200]);
+  }
+});
+
+test("every record has an example, just as an answer could show it", () => {
+  const withRecord = apiRoutes.filter(({ path }) => path.includes(":id"));
+  for (const route of withRecord.filter(({ method }) => method !== "DELETE")) {
+    const media = operationOf(route).responses["200"]?.content["application/json"];
+    const answer = { data: exampleOf(media?.schema.properties["data"]) };
+    expect([nameOf(route), answer.data]).toEqual([nameOf(route), expect.anything()]);
+    expect(route.hooks.detail?.endpoint?.answer.parse(answer)).toEqual(answer);
+  }
+});

@@ -1,0 +1,168 @@
+import { expect, test } from "bun:test";
+import { openApiOf, type Route } from "../../src/http/openapi.ts";
+import { type Answer, dump, type Options, testAppliance, unknownId } from "../support/appliance.ts";
+import { apiRoutes, bodyFor, made, nounOf, nouns } from "../support/records.ts";
+
+type Schema = {
+  $ref?: string;
+  format?: string;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  [combined: string]: unknown;
+};
+
+/** Which resource an id field names. */
+const nounNamed: Record<string, string> = {
+  monitorId: "monitors",
+  monitorIds: "monitors",
+  groupId: "monitor-groups",
+  alertChannelIds: "alert-channels",
+};
+
+const document = openApiOf(apiRoutes, "1.0.0");
+
+function resolved(schema: Schema): Schema {
+  const name = schema.$ref?.split("/").pop();
+  return name === undefined ? schema : (document.components?.schemas?.[name] as Schema);
+}
+
+function alternatives(schema: Schema): Schema[] {
+  const whole = resolved(schema);
+  const inner = ["oneOf", "anyOf", "allOf"].flatMap((name) => (whole[name] ?? []) as Schema[]);
+  return [whole, ...inner.flatMap(alternatives)];
+}
+
+/** The fields of a body that hold an id or a list of ids, found in the document. */
+function idFields({ method, path }: Route): [name: string, isList: boolean][] {
+  const place = document.paths?.[path.replace(/\/$/, "").replace(":id", "{id}")];
+  const operation = place?.[method.toLowerCase() as "post"];
+  if (operation?.requestBody === undefined || "$ref" in operation.requestBody) return [];
+  const media = operation.requestBody.content["application/json"] as { schema: Schema };
+  const found = new Map<string, boolean>();
+  for (const { properties = {} } of alternatives(media.schema))
+    for (const [name, field] of Object.entries(properties))
+      for (const { format, items } of alternatives(field)) {
+        if (format === "uuid") found.set(name, false);
+        if (items && alternatives(items).some((item) => item.format === "uuid"))
+          found.set(name, true);
+      }
+  return [...found];
+}
+
+function documentedStatuses({ method, path }: Route): string[] {
+  const place = document.paths?.[path.replace(/\/$/, "").replace(":id", "{id}")];
+  return Object.keys(place?.[method.toLowerCase() as "post"]?.responses ?? {});
+}
+
+/** An answer to the last byte, but for the request id. */
+function told({ status, headers, text, json }: Answer): string {
+  const id = headers.get("x-request-id") ?? "";
+  const names = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date");
+  expect(id).toBe(json.error?.requestId ?? id);
+  return JSON.stringify([status, names, text.replaceAll(id, "")]);
+}
+
+/** Two organizations with a record of every resource each; the other's have references among them. */
+async function neighbours() {
+  const appliance = await testAppliance();
+  const [mine, foreign]: Record<string, string>[] = [{}, {}];
+  for (const noun of Object.keys(nouns)) {
+    mine![noun] = await made(appliance.ours.api, noun);
+    foreign![noun] = await made(appliance.theirs.api, noun);
+  }
+  await made(appliance.theirs.api, "incidents", { monitorId: foreign!["monitors"] });
+  const before = dump(appliance);
+  return {
+    ...appliance,
+    mine: mine ?? {},
+    foreign: foreign ?? {},
+    unchanged: () => dump(appliance) === before,
+  };
+}
+
+test("in every path another organization's id is as unknown as one that nobody has", async () => {
+  const { ours, foreign, unchanged } = await neighbours();
+  const routes = apiRoutes.filter(({ path }) => path.includes(":id"));
+  expect(routes.length).toBeGreaterThan(Object.keys(nouns).length);
+  for (const route of routes) {
+    const ask = async (id: string, options: Options = {}) =>
+      told(
+        await ours.api(route.method, route.path.replace(":id", id), {
+          body: bodyFor(route),
+          ...options,
+        }),
+      );
+    const id = foreign[nounOf(route.path)] ?? "";
+    const variants: Options[] = [
+      {},
+      { headers: { "If-Match": "*" } },
+      { headers: { "If-Match": '"1-x"', "If-None-Match": "*" } },
+    ];
+    for (const options of variants) {
+      const answer = await ask(id, options);
+      expect([route.method, route.path, answer]).toEqual([
+        route.method,
+        route.path,
+        await ask(unknownId, options),
+      ]);
+      expect(answer).toStartWith("[404,");
+    }
+  }
+  expect(unchanged()).toBe(true);
+});
+
+test("in every body another organization's id is as unknown as one that nobody has", async () => {
+  const { ours, mine, foreign, unchanged } = await neighbours();
+  const positions = apiRoutes.flatMap((route) =>
+    idFields(route).map(([name, isList]) => ({ route, name, isList })),
+  );
+  expect(new Set(positions.map(({ name }) => name))).toEqual(new Set(Object.keys(nounNamed)));
+  for (const { route, name, isList } of positions) {
+    const named = nounNamed[name] ?? "";
+    const path = route.path.replace(":id", mine[nounOf(route.path)] ?? "");
+    const lists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
+    const values = (id: string) => (isList ? lists(id) : [id]);
+    const ask = (id: string) =>
+      Promise.all(
+        values(id).map(async (value) =>
+          told(await ours.api(route.method, path, { body: { ...bodyFor(route), [name]: value } })),
+        ),
+      );
+    const answers = await ask(foreign[named] ?? "");
+    expect([route.method, path, name, answers]).toEqual([
+      route.method,
+      path,
+      name,
+      await ask(unknownId),
+    ]);
+    for (const answer of answers) expect(answer).toStartWith("[404,");
+    expect(documentedStatuses(route)).toContain("404");
+  }
+  expect(unchanged()).toBe(true);
+});
+
+test("in every filter another organization's id finds what an unknown one finds: nothing", async () => {
+  const { ours, foreign } = await neighbours();
+  const filters: [path: string, filter: string, noun: string][] = apiRoutes.flatMap(
+    ({ method, path, hooks }) => {
+      const query = hooks.detail?.endpoint?.query as { shape?: object } | undefined;
+      return Object.keys(query?.shape ?? {})
+        .filter((name) => method === "GET" && name in nounNamed)
+        .map((name): [string, string, string] => [path, name, nounNamed[name] ?? ""]);
+    },
+  );
+  expect(filters.length).toBeGreaterThan(1);
+  for (const [path, filter, noun] of filters) {
+    const answer = await ours.api("GET", `${path}?${filter}=${foreign[noun]}`);
+    expect(told(answer)).toBe(told(await ours.api("GET", `${path}?${filter}=${unknownId}`)));
+    expect(answer.json.meta.total).toBe(0);
+  }
+});
+
+test("lists show only what is one's own", async () => {
+  const { ours, mine } = await neighbours();
+  for (const noun of Object.keys(nouns)) {
+    const { json } = await ours.api("GET", `/api/v1/${noun}`);
+    expect([noun, json.data.map(({ id }: { id: string }) => id)]).toEqual([noun, [mine[noun]]]);
+  }
+});

@@ -1,0 +1,58 @@
+import { expect } from "bun:test";
+import { openAll } from "../../src/base/secrets.ts";
+import { testAppliance } from "./appliance.ts";
+
+/** An appliance with short ways to make and read groups, monitors and channels of our organization. */
+export async function dashboard() {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+
+  async function make(path: string, body: object) {
+    const { status, json, text } = await api("POST", path, { body });
+    expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+    return json.data;
+  }
+
+  const group = (body: object = {}) =>
+    make("/api/v1/monitor-groups", { name: "Payments", ...body });
+  const router = { type: "ping", host: "192.168.1.1" };
+  const monitor = (body: object = {}) =>
+    make("/api/v1/monitors", { name: "Router", ...(!("type" in body) && router), ...body });
+  const mail = { type: "email", to: ["oncall@team.example"] };
+  const channel = (body: object = {}) =>
+    make("/api/v1/alert-channels", { name: "On-call", ...(!("type" in body) && mail), ...body });
+
+  async function read(path: string) {
+    const { status, json } = await api("GET", path);
+    expect(status).toBe(200);
+    return json.data;
+  }
+
+  return {
+    ...appliance,
+    api,
+    group,
+    monitor,
+    channel,
+    groupOf: (id: string) => read(`/api/v1/monitor-groups/${id}`),
+    monitorOf: (id: string) => read(`/api/v1/monitors/${id}`),
+    changeGroup: (id: string, body: object) =>
+      api("PATCH", `/api/v1/monitor-groups/${id}`, { body }),
+    changeMonitor: (id: string, body: object) => api("PATCH", `/api/v1/monitors/${id}`, { body }),
+    /** What the vault holds of one record, opened: the only way to see that a secret was kept. */
+    secretsOf: (noun: "monitor" | "alert-channel", id: string) => {
+      const table = noun === "monitor" ? "monitors" : "alert_channels";
+      const row = appliance.database
+        .query<{ secrets: string }, [string]>(`SELECT secrets FROM ${table} WHERE id = ?`)
+        .get(id);
+      const place = `${appliance.ours.id}/${noun}/${id}`;
+      return openAll(appliance.appliance.vault, place, row?.secrets ?? "");
+    },
+    /** Whether a writer who holds this ETag is turned away. */
+    isStale: async (path: string, etag: string | null) => {
+      const headers = { "If-Match": etag ?? "" };
+      return (await api("PATCH", path, { body: {}, headers })).status === 412;
+    },
+    etagOf: async (path: string) => (await api("GET", path)).headers.get("etag"),
+  };
+}

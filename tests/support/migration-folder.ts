@@ -1,0 +1,30 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { assets } from "../../src/assets.ts";
+
+type Journal = { entries: object[] };
+
+const empty = { version: "7", dialect: "sqlite", entries: [] };
+
+/** Writes a folder of migrations as drizzle-kit does: `base` as it is, then one more for each text. */
+export function migrationFolder(
+  folder: string,
+  texts: readonly string[],
+  base: string | null = assets.migrations,
+): string {
+  mkdirSync(join(folder, "meta"), { recursive: true });
+  if (base !== null) cpSync(base, folder, { recursive: true });
+  const file = join(folder, "meta", "_journal.json");
+  const journal: Journal = base === null ? empty : JSON.parse(readFileSync(file, "utf8"));
+  const entries = [...journal.entries];
+  for (const text of texts) {
+    const index = entries.length;
+    const tag = `${String(index).padStart(4, "0")}_test`;
+    // Later than any migration of ours, in order.
+    const when = Date.parse("2100-01-01") + index;
+    entries.push({ idx: index, version: "6", when, tag, breakpoints: true });
+    writeFileSync(join(folder, `${tag}.sql`), text);
+  }
+  writeFileSync(file, JSON.stringify({ ...journal, entries }));
+  return folder;
+}

@@ -1,0 +1,43 @@
+/** What a new monitor of each type needs beyond its name. */
+export const newMonitors = {
+  http: { url: "http://intranet.lan/health" },
+  tcp: { host: "db.lan", port: 5432 },
+  ping: { host: "192.168.1.1" },
+  dns: { host: "intranet.lan" },
+  tls: { host: "mail.lan" },
+  push: {},
+} as const;
+
+/** Stands in every secret a test sends: where it turns up, a secret leaked. */
+export const canary = "CANARY-7f3a";
+
+const webhookUrl = `https://chat.example/hooks/${canary}`;
+
+/** The secrets of each channel type, and what else a new channel of it needs. */
+export const newChannels: Record<
+  string,
+  { secrets: Record<string, string>; optional?: boolean; others: Record<string, unknown> }
+> = {
+  webhook: {
+    secrets: { secret: canary },
+    optional: true,
+    others: { url: "http://bot.lan/alerts", headers: { "X-Team": "ops" } },
+  },
+  email: { secrets: {}, others: { to: ["oncall@team.example"] } },
+  slack: { secrets: { webhookUrl }, others: {} },
+  discord: { secrets: { webhookUrl }, others: {} },
+  teams: { secrets: { webhookUrl }, others: {} },
+  mattermost: { secrets: { webhookUrl }, others: {} },
+  googlechat: { secrets: { webhookUrl }, others: {} },
+  telegram: { secrets: { botToken: canary }, others: { chatId: "-100200" } },
+  ntfy: {
+    secrets: { token: canary },
+    optional: true,
+    others: { server: "http://ntfy.lan", topic: "alerts" },
+  },
+  gotify: { secrets: { token: canary }, others: { server: "http://gotify.lan" } },
+  pushover: { secrets: { userKey: canary, apiToken: canary }, others: {} },
+  pagerduty: { secrets: { routingKey: canary }, others: {} },
+  opsgenie: { secrets: { apiKey: canary }, others: { region: "eu" } },
+  apprise: { secrets: {}, others: { server: "http://apprise.lan", key: "ops" } },
+};

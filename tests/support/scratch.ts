@@ -1,0 +1,17 @@
+import { afterEach } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A maker of directories that vanish after each test of the file. */
+export function scratch(): () => string {
+  const made: string[] = [];
+  afterEach(() => {
+    for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
+  });
+  return () => {
+    const directory = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    made.push(directory);
+    return directory;
+  };
+}

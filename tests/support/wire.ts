@@ -1,0 +1,50 @@
+import { connect } from "node:net";
+
+/** A connection on which bytes go out exactly as written, kept after the server closed it. */
+export async function dial(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  let received = "";
+  let closed = false;
+  let changed = Promise.withResolvers<void>();
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers<void>();
+  };
+  socket.on("data", (bytes) => {
+    received += bytes.toString("latin1");
+    change();
+  });
+  socket.on("close", () => {
+    closed = true;
+    change();
+  });
+  // A reset is followed by `close`, which tells the same.
+  socket.on("error", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  return {
+    send: (bytes: string) => void socket.write(bytes, "latin1"),
+    hangUp: () => void socket.destroy(),
+    /** What arrived, as soon as it matches; throws when the server closes before it does. */
+    async until(pattern: RegExp): Promise<string> {
+      while (!pattern.test(received)) {
+        if (closed) throw new Error(`closed after ${JSON.stringify(received)}`);
+        await changed.promise;
+      }
+      return received;
+    },
+    async untilClosed(): Promise<string> {
+      while (!closed) await changed.promise;
+      return received;
+    },
+  };
+}
+
+/** The head of a request with an API key. */
+export function head(
+  start: string,
+  key: string,
+  headers: readonly string[] = ["Host: localhost"],
+): string {
+  const lines = [`${start} HTTP/1.1`, `Authorization: Bearer ${key}`, ...headers];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
