@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { commit } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { type Clock, timestamp } from "../base/clock.ts";
@@ -6,7 +6,7 @@ import { AppError } from "../base/errors.ts";
 import { line } from "../base/fields.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { parse } from "../base/validation.ts";
-import type { Store } from "../database/store.ts";
+import { must, type Store } from "../database/store.ts";
 import { apiKeys } from "../database/tables.ts";
 import type { Principal } from "../http/call.ts";
 
@@ -67,24 +67,28 @@ export async function revokeApiKey(context: Scope, id: string): Promise<void> {
   const { store, organizationId } = context;
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
   if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
-  if (key.revokedAt !== null) throw new AppError("CONFLICT", "This API key was already revoked.");
+  if (key.revokedAt !== null) throw alreadyRevoked();
+  const unrevoked = and(
+    eq(apiKeys.organizationId, organizationId),
+    eq(apiKeys.id, id),
+    isNull(apiKeys.revokedAt),
+  );
   await commit(
     context,
     [
+      must(sql`exists (select 1 from ${apiKeys} where ${unrevoked})`, alreadyRevoked),
       store.db
         .update(apiKeys)
         .set({ revokedAt: timestamp(context.clock()) })
-        .where(
-          and(
-            eq(apiKeys.organizationId, organizationId),
-            eq(apiKeys.id, id),
-            isNull(apiKeys.revokedAt),
-          ),
-        ),
+        .where(unrevoked),
     ],
     { action: "api-key.revoked", subjectId: id },
     {},
   );
+}
+
+function alreadyRevoked() {
+  return new AppError("CONFLICT", "This API key was already revoked.");
 }
 
 /** How long a key is trusted without asking the database: the command line or another node may revoke it meanwhile. */

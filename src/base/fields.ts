@@ -63,7 +63,8 @@ export const integer = (min: number, max: number) => z.int().min(min).max(max);
 export const HttpUrl = checked(z.string().min(1).max(2048), (text) => {
   if (/[\p{Cc}\s\\]/u.test(text) || !text.isWellFormed())
     return "must not contain spaces, backslashes or control characters";
-  if (!/^https?:\/\//i.test(text)) return "must start with http:// or https://";
+  if (text === "") return null;
+  if (!/^https?:\/\/[^/?#]/i.test(text)) return "must start with http:// or https:// and a host";
   const url = URL.parse(text);
   if (url === null || url.hostname === "")
     return "must be a complete URL, such as https://host/path";
@@ -78,6 +79,7 @@ const allDigitsAndDots = /^[\d.]+$/;
 
 /** A host name, an IPv4 or an IPv6 address; no scheme, port or path. */
 export const Host = checked(z.string().min(1).max(253), (text) => {
+  if (text === "") return null;
   if (z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success) return null;
   if (hostName.test(text) && !allDigitsAndDots.test(text)) return null;
   return "must be a host name or an IP address, without scheme, port or path";
@@ -118,7 +120,7 @@ function flawOfHeader(name: string, value: string, seen: ReadonlySet<string>): s
   if (connectionHeaders.has(name.toLowerCase()))
     return "must not set a header that belongs to the connection, such as Host or Content-Length";
   if (seen.has(name.toLowerCase())) return "must not name a header twice";
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return "must have header values of printable Latin-1";
+  if (/[^\t\x20-\x7e\xa0-\xff]/.test(value)) return "must have header values of printable Latin-1";
   return null;
 }
 

@@ -38,6 +38,7 @@ const ExpectedStatus = z
 const JsonPath = z
   .string()
   .max(500)
+  .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates")
   .regex(
     /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[\d{1,9}\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
     "must be a path such as $.data.items[0]['state']: names, quoted names and indexes",
@@ -146,7 +147,7 @@ const common = {
   degradedAfterMs: nullable(integer(1, 60_000)),
   paused: z.boolean().default(false),
   muted: z.boolean().default(false).meta({ description: "Checked, but alerts nobody." }),
-  alertChannelIds: idSet(50).default([]),
+  alertChannelIds: idSet(5_000).default([]),
   autoIncidentSeverity: nullable(severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",
   }),
