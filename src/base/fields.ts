@@ -89,19 +89,28 @@ export const Port = integer(1, 65535);
 
 /** HTTP header fields a person adds to a request: up to 50, names as tokens and values without control characters (RFC 9110 §5). */
 export const Headers = z
-  .record(z.string(), z.string().max(4096))
-  .superRefine((headers, context) => {
-    const names = Object.keys(headers);
-    if (names.length > 50)
-      context.addIssue({ code: "custom", message: "must have at most 50 entries" });
-    const seen = new Set<string>();
-    for (const name of names.slice(0, 50)) {
-      const flaw = flawOfHeader(name, headers[name] ?? "", seen);
-      if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
-      seen.add(name.toLowerCase());
-    }
-  })
+  .preprocess(
+    (value, context) => {
+      // zod's records drop this name without a word.
+      if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
+        context.addIssue({ code: "custom", message: badName });
+      return value;
+    },
+    z.record(z.string(), z.string().max(4096)).superRefine((headers, context) => {
+      const names = Object.keys(headers);
+      if (names.length > 50)
+        context.addIssue({ code: "custom", message: "must have at most 50 entries" });
+      const seen = new Set<string>();
+      for (const name of names.slice(0, 50)) {
+        const flaw = flawOfHeader(name, headers[name] ?? "", seen);
+        if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
+        seen.add(name.toLowerCase());
+      }
+    }),
+  )
   .meta({ example: { "X-Team": "platform" } });
+
+const badName = "must have header names of letters, digits and hyphens";
 
 const connectionHeaders = new Set([
   "connection",
@@ -115,8 +124,7 @@ const connectionHeaders = new Set([
 ]);
 
 function flawOfHeader(name: string, value: string, seen: ReadonlySet<string>): string | null {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name))
-    return "must have header names of letters, digits and hyphens";
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return badName;
   if (connectionHeaders.has(name.toLowerCase()))
     return "must not set a header that belongs to the connection, such as Host or Content-Length";
   if (seen.has(name.toLowerCase())) return "must not name a header twice";

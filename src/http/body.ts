@@ -95,8 +95,6 @@ function mustBeBounded(value: unknown, path: string) {
   const entries = Array.isArray(value) ? value : Object.values(value);
   if (entries.length > maxEntries) throw invalid(path, `must have at most ${maxEntries} entries`);
   const names = Array.isArray(value) ? null : Object.keys(value);
-  // Some code, zod's records among it, drops this name without a word.
-  if (names?.includes("__proto__")) throw invalid("__proto__", "is not a field of this resource");
   for (const [index, entry] of entries.entries())
     if (typeof entry === "object" && entry !== null)
       mustBeBounded(entry, names === null ? path : (names[index] ?? path));

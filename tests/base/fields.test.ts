@@ -149,6 +149,8 @@ const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unkno
       { A: "a\r\nB: c" },
       { A: "a\u0000" },
       { A: "€" },
+      { A: "\u0085" },
+      JSON.parse('{"__proto__":"a"}'),
       { A: "x".repeat(4097) },
       { A: 1 },
       { A: null },
