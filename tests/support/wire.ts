@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** A connection on which bytes go out exactly as written, kept after the server closed it. */
+/** A connection on which bytes go out exactly as written. Throws when nobody listens. */
 export async function dial(port: number) {
   const socket = connect(port, "127.0.0.1");
   let received = "";
@@ -18,9 +18,11 @@ export async function dial(port: number) {
     closed = true;
     change();
   });
-  // A reset is followed by `close`, which tells the same.
-  socket.on("error", () => {});
-  await new Promise((resolve) => socket.once("connect", resolve));
+  const connected = Promise.withResolvers<void>();
+  socket.on("connect", () => connected.resolve());
+  // Later than this, a reset is followed by `close`, which tells the same.
+  socket.on("error", (error) => connected.reject(error));
+  await connected.promise;
   return {
     send: (bytes: string) => void socket.write(bytes, "latin1"),
     hangUp: () => void socket.destroy(),

@@ -1,0 +1,220 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { signalbox } from "../support/binary.ts";
+import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+
+const newKey = ["keys", "create", "--org", "acme", "--name", "Script"];
+const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
+
+describe("data goes to stdout, talk to stderr", () => {
+  test("creating an organization prints its slug and nothing else", async () => {
+    await using box = machine();
+    const run = await box.run(["orgs", "create", "Zoë & Søn"]);
+    expect(run).toEqual({ exitCode: 0, stdout: "zoe-s-n\n", stderr: "" });
+  });
+
+  test("creating a key prints the key alone on the last line, the warning beside it", async () => {
+    await using box = await machineWithKey();
+    const { exitCode, stdout, stderr } = await box.run(newKey);
+    expect([exitCode, keyShape.test(stdout.trim())]).toEqual([0, true]);
+    expect(stderr).toContain("not shown again");
+  });
+
+  test("a key lives as long as it is said to", async () => {
+    await using box = await machineWithKey();
+    await succeeded(box.run([...newKey, "--expires", "30d"]));
+    const keys = JSON.parse(await succeeded(box.run(["keys", "list", "--json"])));
+    const [forever, month] = keys;
+    expect(forever.expiresAt).toBeNull();
+    expect(Date.parse(month.expiresAt) - Date.parse(month.createdAt)).toBe(30 * 86_400_000);
+  });
+
+  test("lists have a heading and a line for each row", async () => {
+    await using box = await machineWithKey();
+    const [heading, row, ...others] = (await succeeded(box.run(["orgs", "list"]))).split("\n");
+    expect(heading).toMatch(/^slug +name +createdAt$/);
+    expect(row).toMatch(/^acme +Acme +\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
+    expect(others).toEqual([]);
+    const keys = await succeeded(box.run(["keys", "list", "--org", "acme"]));
+    expect(keys).toContain("Script");
+    expect(keys).not.toContain("sbx_");
+  });
+
+  test("version prints the version", async () => {
+    expect(await succeeded(signalbox(["version"]))).toBe(manifest.version);
+    expect(await succeeded(signalbox(["--version"]))).toBe(manifest.version);
+  });
+});
+
+describe("--json prints one document", () => {
+  test("whatever command is given it", async () => {
+    await using box = await machineWithKey();
+    const script = { organization: "acme", name: "Script", scope: "write", revokedAt: null };
+    const documents: [string[], unknown][] = [
+      [["orgs", "create", "Beta"], { slug: "beta", name: "Beta" }],
+      [
+        ["orgs", "list"],
+        [
+          { slug: "acme", name: "Acme" },
+          { slug: "beta", name: "Beta" },
+        ],
+      ],
+      [[...newKey, "--scope", "read"], { key: expect.stringMatching(keyShape) }],
+      [
+        ["keys", "list"],
+        [
+          { ...script, expiresAt: null },
+          { ...script, scope: "read" },
+        ],
+      ],
+      [["migrate"], { migrated: 0 }],
+      [["doctor"], expect.arrayContaining([expect.objectContaining({ subject: "integrity" })])],
+    ];
+    for (const [command, expected] of documents) {
+      const { exitCode, stdout, stderr } = await box.run([...command, "--json"]);
+      expect([command, exitCode, stderr]).toEqual([command, 0, ""]);
+      expect(JSON.parse(stdout)).toMatchObject(expected as object);
+    }
+    const version = JSON.parse(await succeeded(signalbox(["version", "--json"])));
+    expect(version).toMatchObject({ version: manifest.version, bun: Bun.version });
+  });
+
+  test("an empty list is an empty document", async () => {
+    await using box = machine();
+    expect(JSON.parse(await succeeded(box.run(["orgs", "list", "--json"])))).toEqual([]);
+  });
+});
+
+describe("wrong usage exits with 2 and says what would be right", () => {
+  const cases: [string[], RegExp][] = [
+    [[], /Usage: signalbox/],
+    [["frobnicate"], /unknown command 'frobnicate'/],
+    [["orgs"], /Usage: signalbox orgs/],
+    [["orgs", "create"], /missing required argument 'name'/],
+    [["orgs", "create", " "], /name must not be blank/],
+    [["orgs", "list", "--colour"], /unknown option '--colour'/],
+    [["keys", "create", "--name", "x"], /'--org <slug>' not specified/],
+    [["keys", "create", "--org", "acme"], /'--name <name>' not specified/],
+    [[...newKey, "--scope", "admin"], /--scope must be read or write/],
+    [[...newKey, "--expires", "30"], /--expires must be a duration/],
+    [["serve", "--port", "65536"], /port number from 0 to 65535/],
+    [["serve", "--port", "0x10"], /port number from 0 to 65535/],
+    [["serve", "--rate-limit", "-1"], /whole number of requests/],
+    [["serve", "--tls-cert", "cert.pem"], /must be given with its pair/],
+  ];
+  for (const [command, message] of cases)
+    test(`signalbox ${command.join(" ")}`, async () => {
+      await using box = machine();
+      const { exitCode, stdout, stderr } = await signalbox(command, { cwd: box.directory });
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(message);
+    });
+});
+
+describe("what can't be done exits with 1 and one sentence", () => {
+  const cases: [string, string[], string][] = [
+    [
+      "a key for an organization that is not there",
+      ["keys", "create", "--org", "nobody", "--name", "x"],
+      "signalbox: There is no organization with the slug nobody.\n",
+    ],
+    [
+      "revoking a key that is not there",
+      ["keys", "revoke", "nothing"],
+      "signalbox: There is no API key with this id; see `keys list`.\n",
+    ],
+  ];
+  for (const [name, command, sentence] of cases)
+    test(name, async () => {
+      await using box = await machineWithKey();
+      const run = await box.run(command);
+      expect(run).toEqual({ exitCode: 1, stdout: "", stderr: sentence });
+    });
+
+  test("revoking a key a second time", async () => {
+    await using box = await machineWithKey();
+    const [{ id }] = JSON.parse(await succeeded(box.run(["keys", "list", "--json"])));
+    await succeeded(box.run(["keys", "revoke", id]));
+    const { exitCode, stderr } = await box.run(["keys", "revoke", id]);
+    expect([exitCode, stderr]).toEqual([1, "signalbox: This API key was already revoked.\n"]);
+  });
+});
+
+describe("data of another version is refused with 4 and left alone", () => {
+  const histories: [string, string][] = [
+    [
+      "a newer one",
+      "INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 9999999999999)",
+    ],
+    ["one of another history", "UPDATE __drizzle_migrations SET hash = 'edited'"],
+  ];
+  for (const [name, change] of histories)
+    test(name, async () => {
+      await using box = await machineWithKey();
+      const file = join(box.dataDir, "signalbox.db");
+      const changed = new Database(file);
+      changed.run(change);
+      changed.close();
+      const before = await Bun.file(file).bytes();
+      for (const command of [["serve", "--port", "0"], ["migrate"], ["orgs", "list"]])
+        expect((await box.run(command)).exitCode).toBe(4);
+      expect(Buffer.compare(await Bun.file(file).bytes(), before)).toBe(0);
+    });
+});
+
+describe("doctor", () => {
+  test("finds nothing to complain about, also while the server runs", async () => {
+    await using box = await machineWithKey();
+    await box.serve();
+    const findings = JSON.parse(await succeeded(box.run(["doctor", "--json"])));
+    expect(findings.filter(({ verdict }: { verdict: string }) => verdict !== "ok")).toEqual([]);
+  });
+
+  test("names a file that others may read, and exits with 1", async () => {
+    await using box = await machineWithKey();
+    const key = join(box.dataDir, "secret.key");
+    expect(Bun.spawnSync(["chmod", "644", key]).exitCode).toBe(0);
+    const { exitCode, stdout } = await box.run(["doctor"]);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^problem +permissions: .*secret\.key is open to others$/m);
+  });
+
+  test("makes nothing where nothing is", async () => {
+    await using box = machine();
+    expect((await box.run(["doctor"])).exitCode).toBe(3);
+    expect(existsSync(box.dataDir)).toBe(false);
+  });
+});
+
+describe("while the server runs", () => {
+  test("an organization and a key made beside it work, a revoked key stops", async () => {
+    await using box = machine();
+    const { url } = await box.serve();
+    await succeeded(box.run(["orgs", "create", "Acme"]));
+    const { id, key } = JSON.parse(await succeeded(box.run([...newKey, "--json"])));
+    const api = clientOf(url, key);
+    const answersWith = async (expected: number) => {
+      while ((await api("GET", "/api/v1/incidents")).status !== expected) await Bun.sleep(5);
+    };
+    await answersWith(200);
+    await succeeded(box.run(["keys", "revoke", id]));
+    await answersWith(401);
+  });
+
+  test("migrate finds nothing to do", async () => {
+    await using box = await machineWithKey();
+    await box.serve();
+    expect(await succeeded(box.run(["migrate"]))).toBe("The data is up to date.");
+  });
+
+  test("a read key made beside it reads and may not write", async () => {
+    await using box = await machineWithKey();
+    const { url } = await box.serve();
+    const reader = clientOf(url, await succeeded(box.run([...newKey, "--scope", "read"])));
+    expect((await reader("GET", "/api/v1/incidents")).status).toBe(200);
+    expect((await reader("POST", "/api/v1/incidents", { title: "x" })).status).toBe(403);
+  });
+});

@@ -1,0 +1,84 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+import { dial, head } from "../support/wire.ts";
+import { expectNothingLost, writeUntilGone } from "../support/writers.ts";
+
+const unlimited = ["--rate-limit", "0"];
+
+/** Twelve writers at work until `signal`, which comes with the given acknowledgement. */
+async function writersUntil(
+  signal: "SIGKILL" | "SIGTERM",
+  after: number,
+  box: Awaited<ReturnType<typeof machineWithKey>>,
+) {
+  const { url, child } = await box.serve({ flags: unlimited });
+  let acknowledged = 0;
+  const onAcknowledged = () => {
+    if (++acknowledged === after) child.kill(signal);
+  };
+  const writers = Array.from({ length: 12 }, (_, index) =>
+    writeUntilGone({ url, key: box.key, name: `After ${after}, ${index}`, onAcknowledged }),
+  );
+  const told = (await Promise.all(writers)).flat();
+  return { told, exitCode: await child.exited };
+}
+
+test("eight kills under twelve writers lose nothing acknowledged and tear nothing", async () => {
+  await using box = await machineWithKey();
+  const told = [];
+  for (const after of [1, 40, 100, 160, 220, 280, 340, 400])
+    told.push(...(await writersUntil("SIGKILL", after, box)).told);
+  const server = await box.serve({ flags: unlimited });
+  await expectNothingLost(clientOf(server.url, box.key), told);
+  expect(await server.stop()).toBe(0);
+
+  const database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
+  const value = (sql: string) => database.query(sql).values()[0]?.[0];
+  expect(value("PRAGMA integrity_check")).toBe("ok");
+  expect(database.query("PRAGMA foreign_key_check").all()).toEqual([]);
+  const updates = value("SELECT count(*) FROM incident_updates");
+  expect(value("SELECT count(*) FROM events WHERE type LIKE 'incident.%'")).toBe(updates);
+  expect(value("SELECT count(*) FROM audit_entries WHERE action LIKE 'incident.%'")).toBe(updates);
+  database.close();
+}, 60_000);
+
+test("told to stop under twelve writers, it exits with 0 and loses nothing acknowledged", async () => {
+  await using box = await machineWithKey();
+  const { told, exitCode } = await writersUntil("SIGTERM", 100, box);
+  expect(exitCode).toBe(0);
+  const { url } = await box.serve({ flags: unlimited });
+  await expectNothingLost(clientOf(url, box.key), told);
+}, 60_000);
+
+test("a request half received when it is told to stop is still answered", async () => {
+  await using box = await machineWithKey();
+  const { port, child } = await box.serve();
+  const [begin, end] = ['{"title":', '"Slow"}'];
+  const headers = [
+    "Host: localhost",
+    "Content-Type: application/json",
+    `Content-Length: ${begin.length + end.length}`,
+    "Expect: 100-continue",
+  ];
+  const line = await dial(port);
+  line.send(head("POST /api/v1/incidents", box.key, headers) + begin);
+  await line.until(/100 Continue/);
+  child.kill("SIGTERM");
+  await untilRefused(port);
+  line.send(end);
+  expect(await line.untilClosed()).toContain("HTTP/1.1 201 Created");
+  expect(await child.exited).toBe(0);
+  const { url } = await box.serve();
+  const { json } = await clientOf(url, box.key)("GET", "/api/v1/incidents");
+  expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["Slow"]);
+}, 30_000);
+
+async function untilRefused(port: number) {
+  for (;;) {
+    const line = await dial(port).catch(() => null);
+    if (line === null) return;
+    line.hangUp();
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { clientOf, machine, machineWithKey } from "../support/outside.ts";
+
+test("a second instance on the same data exits with 5, and the first goes on", async () => {
+  await using box = await machineWithKey();
+  const { url } = await box.serve();
+  expect(await box.run(["serve", "--port", "0"])).toEqual({
+    exitCode: 5,
+    stdout: "",
+    stderr: `signalbox: Another Signalbox is running on ${box.dataDir}.\n`,
+  });
+  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+});
+
+test("one that was killed leaves no lock behind", async () => {
+  await using box = await machineWithKey();
+  await (await box.serve()).stop("SIGKILL");
+  const { url } = await box.serve();
+  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+});
+
+for (const signal of ["SIGTERM", "SIGINT"] as const)
+  test(`${signal} ends an idle server with 0`, async () => {
+    await using box = machine();
+    expect(await (await box.serve()).stop(signal)).toBe(0);
+  });
+
+for (const flag of ["--port", "--public-port"])
+  test(`a taken ${flag} ends serve with 1 and one sentence, and takes nothing`, async () => {
+    await using box = machine();
+    using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const args = ["serve", "--host", "127.0.0.1", "--port", "0", flag, String(taken.port)];
+    const { exitCode, stdout, stderr } = await box.run(args);
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
+    expect(stderr).toContain(String(taken.port));
+    await box.serve();
+  });

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
+import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+
+test("what a stranger left in the working directory or the shell has no effect", async () => {
+  await using box = machine();
+  const cwd = box.directory;
+  let proxied = 0;
+  using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(String(++proxied)),
+  });
+  const planted = {
+    ".env": "SIGNALBOX_DATA_DIR=./elsewhere\nSIGNALBOX_RATE_LIMIT=1\n",
+    ".env.production": "SIGNALBOX_DATA_DIR=./elsewhere\nSIGNALBOX_RATE_LIMIT=1\n",
+    "bunfig.toml": 'preload = ["./planted.ts"]\n',
+    "planted.ts": 'await Bun.write("executed", "");\nprocess.exit(9);\n',
+    "tsconfig.json": "{",
+    "package.json": "{",
+  };
+  for (const [name, text] of Object.entries(planted)) await Bun.write(join(cwd, name), text);
+  const hijacking = {
+    HTTP_PROXY: proxy.url.href,
+    https_proxy: proxy.url.href,
+    NODE_TLS_REJECT_UNAUTHORIZED: "0",
+  };
+  const surroundings = { cwd, env: { ...process.env, ...hijacking, NODE_ENV: "development" } };
+
+  const created = await signalbox(["orgs", "create", "Acme"], surroundings);
+  expect(created).toMatchObject({ exitCode: 0, stdout: "acme\n" });
+  for (const name of Object.keys(hijacking))
+    expect(created.stderr).toContain(`signalbox: ignoring ${name} from the environment\n`);
+  const args = ["keys", "create", "--org", "acme", "--name", "Script"];
+  const key = await succeeded(signalbox(args, surroundings));
+  const server = await box.serve({
+    ...surroundings,
+    flags: ["--data-dir", join(cwd, "signalbox-data")],
+  });
+  const api = clientOf(server.url, key);
+  for (let request = 0; request < 3; request++)
+    expect((await api("GET", "/api/v1/incidents")).status).toBe(200);
+  expect(await server.stop()).toBe(0);
+
+  expect(readdirSync(cwd).toSorted()).toEqual(
+    [...Object.keys(planted), "signalbox-data"].toSorted(),
+  );
+  expect(proxied).toBe(0);
+});
+
+test("the data directory is closed to others, and so is every file a running server has in it", async () => {
+  await using box = await machineWithKey();
+  const { url } = await box.serve();
+  await clientOf(url, box.key)("POST", "/api/v1/incidents", { title: "Slow" });
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  expect(modeOf(box.dataDir)).toBe("700");
+  const names = readdirSync(box.dataDir);
+  expect(names).toContain("signalbox.db-wal");
+  const modes = names.map((name) => [name, modeOf(join(box.dataDir, name))]);
+  expect(modes).toEqual(names.map((name) => [name, "600"]));
+});
+
+test("every flag of serve is a variable too", async () => {
+  await using box = await machineWithKey();
+  const url = `http://127.0.0.1:${freePort()}`;
+  const publicPort = freePort();
+  const child = Bun.spawn([binary, "serve"], {
+    cwd: box.directory,
+    stdout: "ignore",
+    stderr: "ignore",
+    env: {
+      ...process.env,
+      SIGNALBOX_DATA_DIR: "data",
+      SIGNALBOX_HOST: "127.0.0.1",
+      SIGNALBOX_PORT: new URL(url).port,
+      SIGNALBOX_PUBLIC_PORT: String(publicPort),
+      SIGNALBOX_RATE_LIMIT: "1",
+      SIGNALBOX_ALLOWED_HOST: "one.example, box.example",
+    },
+  });
+  try {
+    await untilHealthy(url);
+    expect((await fetch(`http://127.0.0.1:${publicPort}/`)).status).toBe(404);
+    const api = clientOf(url, box.key);
+    expect((await api("GET", "/api/v1/incidents")).status).toBe(200);
+    expect((await api("GET", "/api/v1/incidents")).status).toBe(429);
+    const pageAs = async (Host: string) =>
+      (await fetch(url, { headers: { Host }, redirect: "manual" })).status;
+    expect([await pageAs("box.example"), await pageAs("other.example")]).toEqual([302, 421]);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("a flag wins over its variable", async () => {
+  await using box = await machineWithKey();
+  const env = { ...process.env, SIGNALBOX_PORT: "65536", SIGNALBOX_RATE_LIMIT: "1" };
+  const { url } = await box.serve({ env, flags: ["--rate-limit", "2"] });
+  const api = clientOf(url, box.key);
+  const statuses = [];
+  for (let request = 0; request < 3; request++)
+    statuses.push((await api("GET", "/api/v1/incidents")).status);
+  expect(statuses).toEqual([200, 200, 429]);
+});

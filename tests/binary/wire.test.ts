@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+import { dial, head } from "../support/wire.ts";
+
+const json = ["Host: localhost", "Content-Type: application/json"];
+const create = "POST /api/v1/incidents";
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+async function dialled() {
+  const box = await machineWithKey();
+  const { port, url } = await box.serve();
+  const api = clientOf(url, box.key);
+  const total = async () => (await api("GET", "/api/v1/incidents")).json.meta.total;
+  return { ...box, port, api, total, line: await dial(port) };
+}
+
+describe("exactly one host", () => {
+  const refused: [string, string[]][] = [
+    ["none", []],
+    ["an empty one", ["Host:"]],
+    ["two", ["Host: localhost", "Host: localhost"]],
+    ["a name with a path", ["Host: localhost/x"]],
+  ];
+  for (const [name, hosts] of refused)
+    test(`${name} is 400`, async () => {
+      await using box = await dialled();
+      box.line.send(head("GET /api/v1/incidents", box.key, hosts));
+      expect(await box.line.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 400 ");
+    });
+
+  for (const host of ["a", "nas", "nas:80", "status.example.org", "[::1]"])
+    test(`${host} is answered, writes too`, async () => {
+      await using box = await dialled();
+      const body = '{"title":"Slow"}';
+      const headers = [...json.with(0, `Host: ${host}`), `Content-Length: ${body.length}`];
+      box.line.send(head(create, box.key, headers) + body);
+      expect(await box.line.until(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
+      box.line.send(head("GET /api/v1/incidents?per_page=7", box.key, [`Host: ${host}`]));
+      await box.line.until(/"per_page":7,"total":1/);
+    });
+});
+
+describe("the length of a body", () => {
+  test("10 GB announced is answered with 413 before a byte of it is sent", async () => {
+    await using box = await dialled();
+    box.line.send(head(create, box.key, [...json, "Content-Length: 10000000000"]));
+    const answer = await box.line.until(/PAYLOAD_TOO_LARGE.*\}$/s);
+    expect(answer).toStartWith("HTTP/1.1 413 ");
+  });
+
+  test("a chunked body is cut off with 413 once it is over 256 KiB, however long it would go on", async () => {
+    await using box = await dialled();
+    box.line.send(head(create, box.key, [...json, "Transfer-Encoding: chunked"]));
+    box.line.send(chunk(`{"title":"${"x".repeat(256 * 1024)}`));
+    expect(await box.line.until(/PAYLOAD_TOO_LARGE/)).toStartWith("HTTP/1.1 413 ");
+    expect(await box.total()).toBe(0);
+  });
+
+  test("a chunked body within the limit is taken", async () => {
+    await using box = await dialled();
+    box.line.send(head(create, box.key, [...json, "Transfer-Encoding: chunked"]));
+    for (const part of ['{"tit', 'le":"Sl', 'ow"}', ""]) box.line.send(chunk(part));
+    expect(await box.line.until(/"Slow"/)).toStartWith("HTTP/1.1 201 ");
+  });
+
+  const ambiguous: [string, string[]][] = [
+    ["two lengths", ["Content-Length: 16", "Content-Length: 2"]],
+    ["a length and chunks", ["Content-Length: 16", "Transfer-Encoding: chunked"]],
+    ["a negative length", ["Content-Length: -1"]],
+  ];
+  for (const [name, headers] of ambiguous)
+    test(`${name}: refused with 400, closed, and nothing is written`, async () => {
+      await using box = await dialled();
+      box.line.send(`${head(create, box.key, [...json, ...headers])}{"title":"Slow"}`);
+      expect(await box.line.untilClosed()).toStartWith("HTTP/1.1 400 ");
+      expect(await box.total()).toBe(0);
+    });
+});
+
+test("pipelined GETs are all answered, in their order", async () => {
+  await using box = await dialled();
+  const sizes = Array.from({ length: 50 }, (_, index) => index + 1);
+  box.line.send(
+    sizes.map((size) => head(`GET /api/v1/incidents?per_page=${size}`, box.key)).join(""),
+  );
+  const answers = await box.line.until(/"per_page":50\b/);
+  const told = [...answers.matchAll(/"per_page":(\d+)/g)].map(([, size]) => Number(size));
+  expect(told).toEqual(sizes);
+});
+
+test("200 clients that drip their requests lock nobody out", async () => {
+  await using box = await dialled();
+  const request = head(create, box.key, [...json, "Content-Length: 1000"]);
+  const lines = await Promise.all(Array.from({ length: 200 }, () => dial(box.port)));
+  for (let at = 0; at < 30; at++) {
+    // Half of them stay in their first line, half are already sending a body.
+    for (const [index, line] of lines.entries())
+      line.send(index % 2 === 0 ? request.charAt(at) : at === 0 ? request : " ");
+    const { status } = await box.api("POST", "/api/v1/incidents", { title: `Incident ${at}` });
+    expect(status).toBe(201);
+  }
+  expect(await box.total()).toBe(30);
+  for (const line of lines) line.hangUp();
+});
