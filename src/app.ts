@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { authenticator } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
@@ -58,9 +59,17 @@ export function startApp(
   const app = serverOf(appliance, {
     web: webFiles(web),
     allowedHosts: config.allowedHost,
-    addressOf: (request) => (server.requestIP(request)?.address ?? "").replace(/^::ffff:/, ""),
+    addressOf: (request) => {
+      const address = server.requestIP(received.get(request) ?? request)?.address ?? "";
+      return address.replace(/^::ffff:/, "");
+    },
   });
-  const server = listen(config, config.port, (request) => app.fetch(withFindablePath(request)));
+  const received = new WeakMap<Request, Request>();
+  const server = listen(config, config.port, (request) => {
+    const findable = withFindablePath(request);
+    if (findable !== request) received.set(findable, request);
+    return app.fetch(findable);
+  });
   const servers = [server];
   if (config.publicPort !== undefined)
     servers.push(listen(config, config.publicPort, publicServer(appliance)));
@@ -87,18 +96,44 @@ export function startApp(
 
 type Answering = (request: Request) => Response | Promise<Response>;
 
+/** Throws an Error with a next step when the port or the certificate can't be used. */
 function listen(config: Config, port: number, fetch: Answering) {
-  const { tlsCert, tlsKey } = config;
-  const tls = tlsCert && tlsKey && { cert: Bun.file(tlsCert), key: Bun.file(tlsKey) };
-  return Bun.serve({
-    hostname: config.host,
-    port,
-    fetch,
-    idleTimeout: 10,
-    // Ours answers 413 with a body; Bun's own limit would answer an empty one.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    ...(tls && { tls }),
-  });
+  const { host, tlsCert, tlsKey } = config;
+  const tls = tlsCert && tlsKey && { cert: pem(tlsCert), key: pem(tlsKey) };
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      fetch,
+      idleTimeout: 10,
+      // Ours answers 413 with a body; Bun's own limit would answer an empty one.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      ...(tls && { tls }),
+    });
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const reason = whyNotListening[code] ?? message;
+    throw new Error(
+      `Can't listen on ${host}, port ${port}: ${reason}. Choose another --host or --port.`,
+      { cause: error },
+    );
+  }
+}
+
+const whyNotListening: Record<string, string> = {
+  EACCES: "ports below 1024 need more rights than this user has",
+  EADDRINUSE: "another program is listening there",
+  EADDRNOTAVAIL: "this machine does not have that address",
+};
+
+function pem(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Error(`${file} can't be read; --tls-cert and --tls-key name PEM files.`, {
+      cause: error,
+    });
+  }
 }
 
 function urlsOf(config: Config, port: number): string[] {

@@ -7,7 +7,7 @@ import { type DataOptions, onData } from "./with-data.ts";
 
 export function addDoctor(program: Command) {
   onData(program.command("doctor"))
-    .description("examine the data directory thoroughly and change nothing")
+    .description("examine the data directory thoroughly, without changing any data")
     .action((options: DataOptions) => {
       const { dataDir } = configOf({ dataDir: options.dataDir });
       const findings = examine(dataDir, assets.migrations);

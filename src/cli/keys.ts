@@ -59,7 +59,8 @@ export function addKeys(program: Command) {
         if (found === undefined)
           throw new AppError("NOT_FOUND", "There is no API key with this id; see `keys list`.");
         await revokeApiKey(commandLineScope(data, found.organization.id), id);
-        process.stderr.write(`The key ${found.key.name} is revoked.\n`);
+        if (options.json) process.stdout.write(`${JSON.stringify({ id, revoked: true })}\n`);
+        else process.stderr.write(`The key ${found.key.name} is revoked.\n`);
       }),
     );
 }

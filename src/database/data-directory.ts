@@ -62,12 +62,14 @@ const files = (path: string) => ({
 export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
   const path = resolve(directory);
   makeDirectory(path);
+  // Asked before anything else: another process may be making its files this very moment.
+  const used = existsSync(files(path).marker);
   const unlock = options.exclusive ? lock(files(path).lock, path) : () => {};
-  makeDatabase(path, options);
-  const vault = vaultOf(encryptionKey(path));
+  makeDatabase(path, used, options);
+  const vault = vaultOf(encryptionKey(path, used));
   const database = openChecked(files(path).database);
   const migrated = bringUpToDate(database, path, options);
-  if (!existsSync(files(path).marker)) {
+  if (!used) {
     const marker = { createdAt: timestamp(options.clock()) };
     writeOnce(files(path).marker, `${JSON.stringify(marker)}\n`);
   }
@@ -110,11 +112,11 @@ function lock(file: string, path: string): () => void {
   return () => holder.close();
 }
 
-function makeDatabase(path: string, options: OpenOptions) {
-  const { database, marker } = files(path);
+function makeDatabase(path: string, used: boolean, options: OpenOptions) {
+  const { database } = files(path);
   const size = existsSync(database) ? statSync(database).size : null;
   if (size !== null && size > 0) return;
-  if (!options.init && (size === 0 || existsSync(marker))) {
+  if (!options.init && (size === 0 || used)) {
     throw unusable(
       `${database} is ${size === 0 ? "empty" : "missing"}, but this directory was in use. ` +
         "Restore a backup, or start with --init to begin again with nothing.",
@@ -158,6 +160,7 @@ function openChecked(file: string): Database {
 /** Reads it through without writing: a connection that may write would merge the log into a damaged file on closing. */
 function mustBeWhole(file: string) {
   const database = new Database(file, { readonly: true });
+  database.run("PRAGMA busy_timeout = 5000");
   const rows = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").all();
   database.close();
   const verdict = rows[0]?.integrity_check ?? "unreadable";
@@ -179,10 +182,10 @@ function bringUpToDate(database: Database, path: string, options: OpenOptions): 
 }
 
 /** The AES-256 key of the secret fields, in a file of its own so that a copy of the database alone opens none. */
-function encryptionKey(path: string): Uint8Array {
-  const { key, marker } = files(path);
+function encryptionKey(path: string, used: boolean): Uint8Array {
+  const { key } = files(path);
   if (!existsSync(key)) {
-    if (existsSync(marker))
+    if (used)
       throw unusable(
         `${key} is missing: it opens the stored secrets. Put it back from your backup.`,
       );

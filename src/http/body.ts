@@ -15,8 +15,12 @@ export async function readBody(request: Request, required: boolean): Promise<Uin
   mustBeJson(request);
   if (Number(length ?? 0) > maxBytes) throw tooLarge();
   if (absent) return new Uint8Array();
-  if (!chunked) return request.bytes();
-  return readCapped(request);
+  try {
+    return await (chunked ? readCapped(request) : request.bytes());
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("BAD_REQUEST", "The body did not arrive whole.");
+  }
 }
 
 function mustBeJson(request: Request) {

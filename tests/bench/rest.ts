@@ -63,23 +63,24 @@ async function measure(count: number, wrk: string) {
   const floorUrl = `http://127.0.0.1:${floorPort}`;
   await untilHealthy(floorUrl);
   try {
-    // The first two repeat one request, as those who poll do; the other two never find it cached.
-    const pages = Array.from({ length: 50 }, (_, page) => `/api/v1/incidents?page=${page + 1}`);
+    // The first two repeat one request, as those who poll do. The other two ask in turn for more
+    // than is kept, so that with a million incidents each answer is made anew.
+    const pages = Array.from({ length: Math.min(1_500, count / 20) }, (_, index) => index + 1);
     const reads = [
-      { name: "list of 20", paths: ["/api/v1/incidents"] },
-      { name: "get one", paths: [`/api/v1/incidents/${ids[0]}`] },
-      { name: "list, uncached", paths: pages, uncached: true },
-      { name: "get, uncached", paths: ids.map((id) => `/api/v1/incidents/${id}`), uncached: true },
+      { name: "list of 20", paths: ["/api/v1/incidents"], goal: "goal ≥ 60 %" },
+      { name: "get one", paths: [`/api/v1/incidents/${ids[0]}`], goal: "goal ≥ 60 %" },
+      { name: "list, any page", paths: pages.map((page) => `/api/v1/incidents?page=${page}`) },
+      { name: "get, any", paths: ids.map((id) => `/api/v1/incidents/${id}`) },
     ];
     const figures = [];
-    for (const { name, paths, uncached } of reads) {
+    for (const { name, paths, goal = "no goal" } of reads) {
       const script = join(directory, "paths.lua");
       await Bun.write(script, luaOf(paths));
       const pairs = await alternating(
         () => requestsPerSecond(wrk, script, server.url, key),
         () => requestsPerSecond(wrk, script, floorUrl, key),
       );
-      figures.push({ name, ...pairs, unit: "req/s", goal: uncached ? "no goal" : "goal ≥ 60 %" });
+      figures.push({ name, ...pairs, unit: "req/s", goal });
     }
     const pairs = await alternating(
       () => pairsPerSecond(server.url, key),

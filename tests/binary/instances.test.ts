@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { clientOf, machine, machineWithKey } from "../support/outside.ts";
+import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 
 test("a second instance on the same data exits with 5, and the first goes on", async () => {
   await using box = await machineWithKey();
@@ -36,3 +36,12 @@ for (const flag of ["--port", "--public-port"])
     expect(stderr).toContain(String(taken.port));
     await box.serve();
   });
+
+test("two first starts at once on one unused directory both succeed", async () => {
+  await using box = machine();
+  const both = [box.run(["orgs", "create", "Acme"]), box.run(["orgs", "create", "Acme"])];
+  const slugs = await Promise.all(both.map(succeeded));
+  expect(slugs.toSorted()).toEqual(["acme", "acme-2"]);
+  const listed = JSON.parse(await succeeded(box.run(["orgs", "list", "--json"])));
+  expect(listed).toHaveLength(2);
+});
