@@ -10,17 +10,23 @@ export type AnswerCache = {
 
 type Moment = { revision: string | null };
 
-const maxAnswers = 1_000;
-const maxLength = 64 * 1024;
+/** Characters kept in all; more than that begins anew. */
+const capacity = 8 * 1024 * 1024;
 
 /** Answers that hold until anything is written, by whomever: those who poll pay for a look-up. */
 export function answerCache(store: Store): AnswerCache {
-  const answers = new Map<string, Answer>();
+  let answers = new Map<string, Answer>();
+  let size = 0;
   let known: string | null = null;
+
+  function clear() {
+    answers = new Map();
+    size = 0;
+  }
 
   function revision() {
     const current = store.revision();
-    if (current === null || current !== known) answers.clear();
+    if (current !== known && size > 0) clear();
     known = current;
     return current;
   }
@@ -31,10 +37,10 @@ export function answerCache(store: Store): AnswerCache {
       return answers.get(key) ?? { revision: current };
     },
     keep(key, moment, answer) {
-      if (moment.revision === null || answer.body.length > maxLength) return;
-      if (moment.revision !== revision()) return;
-      if (answers.size >= maxAnswers) answers.clear();
-      answers.set(key, answer);
+      if (moment.revision === null || moment.revision !== revision()) return;
+      size += key.length + answer.body.length;
+      if (size > capacity) clear();
+      else answers.set(key, answer);
     },
   };
 }

@@ -1,59 +1,16 @@
 import { z } from "zod";
-import { createDocument, type ZodOpenApiOperationObject } from "zod-openapi";
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+} from "zod-openapi";
 import type { ErrorCode } from "../base/errors.ts";
 import { Id } from "../base/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { statusOf } from "./error-body.ts";
+import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
 /** A route as Elysia lists it; those of the API carry their endpoint. */
 export type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
-
-const errorTexts: Record<ErrorCode, string> = {
-  BAD_REQUEST: "The request is malformed, such as one with two Host headers.",
-  INVALID_JSON: "The body is unreadable JSON, invalid UTF-8, nested deeper than 32, or empty.",
-  UNAUTHORIZED: "The API key is missing, malformed, wrong, revoked or expired.",
-  FORBIDDEN: "The key may only read.",
-  NOT_FOUND: "The path, or a record it or the body names, does not exist in the organization.",
-  METHOD_NOT_ALLOWED: "The path does not take this method; `Allow` lists those it takes.",
-  CONFLICT: "The state of the record, or a request still in flight, does not allow it.",
-  PRECONDITION_FAILED: "The record no longer is what If-Match names.",
-  PAYLOAD_TOO_LARGE: "The body has more than 256 KiB.",
-  UNSUPPORTED_MEDIA_TYPE: "The body is not application/json in UTF-8, or is compressed.",
-  MISDIRECTED_REQUEST: "The admin page does not answer under this host name.",
-  VALIDATION_ERROR: "The JSON is readable but values are wrong; `details` names the fields.",
-  IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used with another body.",
-  RATE_LIMITED: "Too many requests; `Retry-After` says how many seconds to wait.",
-  INTERNAL: "Our fault; the log has the cause under the request id.",
-  UNAVAILABLE: "The database can't be written now: disk full, shutting down, or no quorum.",
-};
-
-const errorCodes = Object.keys(errorTexts) as [ErrorCode, ...ErrorCode[]];
-
-const ErrorBody = z
-  .object({
-    error: z.object({
-      code: z.enum(errorCodes).meta({
-        description: errorCodes.map((code) => `- \`${code}\`: ${errorTexts[code]}`).join("\n"),
-      }),
-      message: z
-        .string()
-        .meta({ description: "What is wrong and what would be right, for people." }),
-      details: z
-        .array(z.object({ path: z.string(), message: z.string() }))
-        .max(20)
-        .optional()
-        .meta({ description: "The wrong fields, at most 20 of them; never the values sent." }),
-      requestId: z.string().meta({ description: "The same as in `X-Request-Id`." }),
-    }),
-  })
-  .meta({ id: "Error" });
-
-function errorExample(code: ErrorCode) {
-  const details =
-    code === "VALIDATION_ERROR" ? [{ path: "title", message: "is required" }] : undefined;
-  const requestId = "01a1fb99-1ee5-7270-a960-0717e3b3b9ec";
-  return { error: { code, message: errorTexts[code], ...(details && { details }), requestId } };
-}
 
 /** Every code that a route may answer with: what the gate gives to all, and its own. */
 function codesOf(method: string, { access, body, errors = [] }: Endpoint): ErrorCode[] {
@@ -63,53 +20,6 @@ function codesOf(method: string, { access, body, errors = [] }: Endpoint): Error
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");
   if (method === "POST") codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
   return [...new Set([...codes, ...errors, "INTERNAL" as const])];
-}
-
-// A wrong method has no operation to refer from, and 421 belongs to the admin page.
-const referred = errorCodes.filter(
-  (code) => code !== "METHOD_NOT_ALLOWED" && code !== "MISDIRECTED_REQUEST",
-);
-const codesByStatus = Map.groupBy(referred, (code) => statusOf[code]);
-
-const header = (description: string) => z.string().optional().meta({ description });
-const requestIdHeader = z.string().meta({ description: "Names the request in the log." });
-
-function headersGiven(status: number): Record<string, z.ZodType> {
-  const given: Record<string, z.ZodType> = { "X-Request-Id": requestIdHeader };
-  if (status === 401)
-    given["WWW-Authenticate"] = header("The scheme, and whether the key sent was wrong.");
-  if (status === 409 || status === 429 || status === 503)
-    given["Retry-After"] = header("Whole seconds to wait, where waiting helps.");
-  return given;
-}
-
-/** One response a status, which every operation that may give it refers to. */
-const errorResponses = Object.fromEntries(
-  [...codesByStatus].map(([status, codes]) => [
-    `Error${status}`,
-    {
-      description: codes.map((code) => `\`${code}\`: ${errorTexts[code]}`).join(" "),
-      headers: z.object(headersGiven(status)),
-      content: {
-        "application/json": {
-          schema: ErrorBody,
-          examples: Object.fromEntries(
-            codes.map((code) => [code, { summary: code, value: errorExample(code) }]),
-          ),
-        },
-      },
-    },
-  ]),
-);
-
-function referencesTo(codes: readonly ErrorCode[]) {
-  const statuses = [...new Set(codes.map((code) => statusOf[code]))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => [
-      String(status),
-      { $ref: `#/components/responses/Error${status}` as const },
-    ]),
-  );
 }
 
 function headersTaken(method: string, spec: Endpoint) {
@@ -179,6 +89,62 @@ const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
   or DELETE to refuse the write when somebody else was first. A monitor's results don't break an edit.
 - HEAD works wherever GET does; OPTIONS lists the methods of a path.`;
 
+/** Routes beside the API, which are no endpoints of a resource. */
+const besides: ZodOpenApiPathsObject = {
+  "/api/v1/openapi.json": {
+    get: {
+      operationId: "getOpenApi",
+      summary: "Get this document",
+      tags: ["Operation"],
+      security: [],
+      responses: {
+        "200": {
+          description: "The OpenAPI document.",
+          content: {
+            "application/json": { schema: z.object({ openapi: z.literal("3.1.0") }).loose() },
+          },
+        },
+        ...referencesTo(["BAD_REQUEST"]),
+      },
+    },
+  },
+  "/healthz": {
+    get: {
+      operationId: "getHealth",
+      summary: "Tell whether the appliance answers",
+      description: "Writes nothing and asks for no key.",
+      tags: ["Operation"],
+      security: [],
+      responses: {
+        "200": {
+          description: "It answers.",
+          content: { "application/json": { schema: z.object({ status: z.literal("ok") }) } },
+        },
+        ...referencesTo(["BAD_REQUEST"]),
+      },
+    },
+  },
+  "/metrics": {
+    get: {
+      operationId: "getMetrics",
+      summary: "Get the organization's figures for Prometheus",
+      tags: ["Operation"],
+      responses: {
+        "200": {
+          description: "Prometheus' text format 0.0.4.",
+          content: {
+            "text/plain": {
+              schema: z.string(),
+              example: 'signalbox_build_info{version="0.1.0"} 1\n',
+            },
+          },
+        },
+        ...referencesTo(["BAD_REQUEST", "UNAUTHORIZED", "RATE_LIMITED"]),
+      },
+    },
+  },
+};
+
 const tags: Record<string, { name: string; description: string }> = {
   incidents: { name: "Incidents", description: "Records of service problems and their timelines." },
   "monitor-groups": { name: "Monitor groups", description: "Folders of the Monitors page." },
@@ -206,8 +172,8 @@ export function openApiOf(routes: readonly Route[], version: string) {
     },
     servers: [{ url: "/", description: "This appliance" }],
     security: [{ apiKey: [] }],
-    tags: Object.values(tags),
-    paths,
+    tags: [...Object.values(tags), { name: "Operation", description: "Health and figures." }],
+    paths: { ...paths, ...besides },
     components: {
       responses: errorResponses,
       securitySchemes: {

@@ -1,0 +1,98 @@
+import { z } from "zod";
+import type { ErrorCode } from "../base/errors.ts";
+import { statusOf } from "./error-body.ts";
+
+const errorTexts: Record<ErrorCode, string> = {
+  BAD_REQUEST: "The request is malformed, such as one with two Host headers.",
+  INVALID_JSON: "The body is unreadable JSON, invalid UTF-8, nested deeper than 32, or empty.",
+  UNAUTHORIZED: "The API key is missing, malformed, wrong, revoked or expired.",
+  FORBIDDEN: "The key may only read.",
+  NOT_FOUND: "The path, or a record it or the body names, does not exist in the organization.",
+  METHOD_NOT_ALLOWED: "The path does not take this method; `Allow` lists those it takes.",
+  CONFLICT: "The state of the record, or a request still in flight, does not allow it.",
+  PRECONDITION_FAILED: "The record no longer is what If-Match names.",
+  PAYLOAD_TOO_LARGE: "The body has more than 256 KiB.",
+  UNSUPPORTED_MEDIA_TYPE: "The body is not application/json in UTF-8, or is compressed.",
+  MISDIRECTED_REQUEST: "The admin page does not answer under this host name.",
+  VALIDATION_ERROR: "The JSON is readable but values are wrong; `details` names the fields.",
+  IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used with another body.",
+  RATE_LIMITED: "Too many requests; `Retry-After` says how many seconds to wait.",
+  INTERNAL: "Our fault; the log has the cause under the request id.",
+  UNAVAILABLE: "The database can't be written now: disk full, shutting down, or no quorum.",
+};
+
+const errorCodes = Object.keys(errorTexts) as [ErrorCode, ...ErrorCode[]];
+
+const ErrorBody = z
+  .object({
+    error: z.object({
+      code: z.enum(errorCodes).meta({
+        description: errorCodes.map((code) => `- \`${code}\`: ${errorTexts[code]}`).join("\n"),
+      }),
+      message: z
+        .string()
+        .meta({ description: "What is wrong and what would be right, for people." }),
+      details: z
+        .array(z.object({ path: z.string(), message: z.string() }))
+        .max(20)
+        .optional()
+        .meta({ description: "The wrong fields, at most 20 of them; never the values sent." }),
+      requestId: z.string().meta({ description: "The same as in `X-Request-Id`." }),
+    }),
+  })
+  .meta({ id: "Error" });
+
+function errorExample(code: ErrorCode) {
+  const details =
+    code === "VALIDATION_ERROR" ? [{ path: "title", message: "is required" }] : undefined;
+  const requestId = "01a1fb99-1ee5-7270-a960-0717e3b3b9ec";
+  return { error: { code, message: errorTexts[code], ...(details && { details }), requestId } };
+}
+
+// A wrong method has no operation to refer from, and 421 belongs to the admin page.
+const referred = errorCodes.filter(
+  (code) => code !== "METHOD_NOT_ALLOWED" && code !== "MISDIRECTED_REQUEST",
+);
+const codesByStatus = Map.groupBy(referred, (code) => statusOf[code]);
+
+export const header = (description: string) => z.string().optional().meta({ description });
+export const requestIdHeader = z.string().meta({ description: "Names the request in the log." });
+
+function headersGiven(status: number): Record<string, z.ZodType> {
+  const given: Record<string, z.ZodType> = { "X-Request-Id": requestIdHeader };
+  if (status === 401)
+    given["WWW-Authenticate"] = header("The scheme, and whether the key sent was wrong.");
+  if (status === 409 || status === 429 || status === 503)
+    given["Retry-After"] = header("Whole seconds to wait, where waiting helps.");
+  return given;
+}
+
+/** One response a status, which every operation that may give it refers to. */
+export const errorResponses = Object.fromEntries(
+  [...codesByStatus].map(([status, codes]) => [
+    `Error${status}`,
+    {
+      description: codes.map((code) => `\`${code}\`: ${errorTexts[code]}`).join(" "),
+      headers: z.object(headersGiven(status)),
+      content: {
+        "application/json": {
+          schema: ErrorBody,
+          examples: Object.fromEntries(
+            codes.map((code) => [code, { summary: code, value: errorExample(code) }]),
+          ),
+        },
+      },
+    },
+  ]),
+);
+
+/** The error responses of an operation that may give these codes. */
+export function referencesTo(codes: readonly ErrorCode[]) {
+  const statuses = [...new Set(codes.map((code) => statusOf[code]))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      { $ref: `#/components/responses/Error${status}` as const },
+    ]),
+  );
+}
