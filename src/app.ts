@@ -7,6 +7,7 @@ import type { Config } from "./config.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
 import { answerCache } from "./http/answer-cache.ts";
 import type { Appliance } from "./http/call.ts";
+import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
@@ -39,12 +40,14 @@ export function startApp(
   config: Config,
   { log, migrations, web, clock = systemClock }: Surroundings,
 ): RunningApp {
+  const writers = crowd();
   const data = openDataDirectory(config.dataDir, {
     migrations,
     clock,
     init: config.init,
     upgrade: true,
     exclusive: true,
+    sharesCommits: writers.isCrowded,
   });
   const appliance: Appliance = {
     store: data.store,
@@ -66,6 +69,7 @@ export function startApp(
   });
   const received = new WeakMap<Request, Request>();
   const server = listen(config, config.port, (request) => {
+    if (request.method !== "GET") writers.enter(server.requestIP(request)?.port ?? 0);
     const findable = withFindablePath(request);
     if (findable !== request) received.set(findable, request);
     return app.fetch(findable);

@@ -46,6 +46,8 @@ export type OpenOptions = {
   upgrade?: boolean;
   /** Holds the directory for this process alone. */
   exclusive?: boolean;
+  /** Asked at each write; see `embeddedStore`. */
+  sharesCommits?: () => boolean;
 };
 
 const files = (path: string) => ({
@@ -73,7 +75,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     const marker = { createdAt: timestamp(options.clock()) };
     writeOnce(files(path).marker, `${JSON.stringify(marker)}\n`);
   }
-  const store = embeddedStore(database);
+  const store = embeddedStore(database, options.sharesCommits);
   return {
     path,
     database,

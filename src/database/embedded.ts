@@ -24,14 +24,21 @@ export function openDatabase(file: string): Database {
   return database;
 }
 
-/** The store on one SQLite file of this machine. */
-export function embeddedStore(database: Database): EmbeddedStore {
+/**
+ * The store on one SQLite file of this machine. Writes that arrive in the same turn of the event loop
+ * share one COMMIT while `sharesCommits`; else a write is committed before the turn goes on, which
+ * answers a lone client sooner, also one that pipelines: Bun closes a connection whose next request
+ * arrives before the answer to the last one.
+ */
+export function embeddedStore(
+  database: Database,
+  sharesCommits: () => boolean = () => true,
+): EmbeddedStore {
   let queue: Write[] = [];
   let commits = 0;
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
 
-  // Writes that arrive in the same turn of the event loop share one COMMIT, hence one sync of the
-  // disk; a savepoint each keeps them independent of one another.
+  // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
   function flush() {
     const writes = queue;
     queue = [];
@@ -83,7 +90,9 @@ export function embeddedStore(database: Database): EmbeddedStore {
     atomic(statements) {
       return new Promise<void>((resolve, reject) => {
         queue.push({ statements, resolve, reject });
-        if (queue.length === 1) setImmediate(flush);
+        if (queue.length > 1) return;
+        if (sharesCommits()) setImmediate(flush);
+        else queueMicrotask(flush);
       });
     },
     async query<Row>(text: string, parameters: readonly Parameter[]) {

@@ -88,6 +88,19 @@ test("pipelined GETs are all answered, in their order", async () => {
   expect(told).toEqual(sizes);
 });
 
+test("writes that a lone client pipelines are all done and answered, in their order", async () => {
+  await using box = await dialled();
+  const titles = Array.from({ length: 100 }, (_, index) => `Incident ${index}`);
+  const requests = titles.map((title) => {
+    const body = JSON.stringify({ title });
+    return head(create, box.key, [...json, `Content-Length: ${body.length}`]) + body;
+  });
+  box.line.send(requests.join(""));
+  const answers = await box.line.until(/"title":"Incident 99"/);
+  expect([...answers.matchAll(/"title":"([^"]+)"/g)].map(([, title]) => title)).toEqual(titles);
+  expect(await box.total()).toBe(100);
+});
+
 test("200 clients that drip their requests lock nobody out", async () => {
   await using box = await dialled();
   const request = head(create, box.key, [...json, "Content-Length: 1000"]);
