@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -96,7 +97,9 @@ function unusable(message: string): DataError {
 function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    chmodSync(path, 0o700);
+    const names = readdirSync(path);
+    // Somebody's home or /tmp, named by mistake, keeps its mode.
+    if (names.length === 0 || names.includes("instance.json")) chmodSync(path, 0o700);
   } catch (error) {
     throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);
   }

@@ -234,3 +234,14 @@ describe("data of another version", () => {
     expect(await slugsIn(path)).toEqual(["ours"]);
   });
 });
+
+test("a directory that holds something else keeps its mode, an empty one becomes ours alone", () => {
+  const [home, empty] = [newDirectory(), newDirectory()];
+  writeFileSync(join(home, "letters.txt"), "Dear");
+  for (const path of [home, empty]) {
+    chmodSync(path, 0o755);
+    open(path).close();
+  }
+  expect(statSync(home).mode & 0o777).toBe(0o755);
+  expect(statSync(empty).mode & 0o777).toBe(0o700);
+});
