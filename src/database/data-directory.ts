@@ -97,9 +97,9 @@ function unusable(message: string): DataError {
 function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    const names = readdirSync(path);
     // Somebody's home or /tmp, named by mistake, keeps its mode.
-    if (names.length === 0 || names.includes("instance.json")) chmodSync(path, 0o700);
+    const ours = /^(signalbox\.|secret\.key|instance\.json)/;
+    if (readdirSync(path).every((name) => ours.test(name))) chmodSync(path, 0o700);
   } catch (error) {
     throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);
   }

@@ -241,6 +241,7 @@ test("a directory that holds something else keeps its mode, an empty one becomes
   for (const path of [home, empty]) {
     chmodSync(path, 0o755);
     open(path).close();
+    open(path).close();
   }
   expect(statSync(home).mode & 0o777).toBe(0o755);
   expect(statSync(empty).mode & 0o777).toBe(0o700);
