@@ -174,7 +174,7 @@ function seed(file: string, count: number): { organizationId: string; ids: strin
       const at = new Date(ms).toISOString();
       const resolved = index < count - 50;
       const id = Bun.randomUUIDv7("hex", ms);
-      if (index % Math.ceil(count / 5_000) === 0) ids.push(id);
+      if (index % Math.ceil(count / 50_000) === 0) ids.push(id);
       incident.run(
         organizationId,
         id,
