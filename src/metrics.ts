@@ -1,7 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { version } from "./assets.ts";
 import type { Store } from "./database/store.ts";
 import { incidentCounts, monitorGroups, monitors, monitorStates } from "./database/tables.ts";
+import { currentStatus, inGroup, ofMonitor } from "./monitors/store.ts";
 
 type Sample = { labels?: Record<string, string>; value: number };
 
@@ -15,27 +16,13 @@ export async function metricsOf(store: Store, organizationId: string): Promise<s
     })
     .from(incidentCounts)
     .where(eq(incidentCounts.organizationId, organizationId));
-  const paused = sql`${monitors.paused} or coalesce(${monitorGroups.paused}, 0)`;
-  const status = sql<string>`case when ${paused} then 'paused' else ${monitorStates.status} end`;
   const watched = await store.db
-    .select({ type: monitors.type, status, value: sql<number>`count(*)` })
+    .select({ type: monitors.type, status: currentStatus, value: sql<number>`count(*)` })
     .from(monitors)
-    .innerJoin(
-      monitorStates,
-      and(
-        eq(monitorStates.organizationId, monitors.organizationId),
-        eq(monitorStates.monitorId, monitors.id),
-      ),
-    )
-    .leftJoin(
-      monitorGroups,
-      and(
-        eq(monitorGroups.organizationId, monitors.organizationId),
-        eq(monitorGroups.id, monitors.groupId),
-      ),
-    )
+    .innerJoin(monitorStates, ofMonitor)
+    .leftJoin(monitorGroups, inGroup)
     .where(eq(monitors.organizationId, organizationId))
-    .groupBy(monitors.type, status);
+    .groupBy(monitors.type, currentStatus);
   return [
     family("signalbox_build_info", "Version of the executable.", [
       { labels: { version }, value: 1 },

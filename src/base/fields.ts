@@ -20,9 +20,6 @@ const blank: Flaw = (text) => (text !== "" && isBlank(text) ? "must not be blank
 /** A required single line of 1 to `max` Unicode code points, not blank, stored exactly as sent. */
 export const line = (max: number) => checked(z.string().min(1).max(max), flawOfLine, blank);
 
-/** A single line that may be empty. */
-export const optionalLine = (max: number) => checked(z.string().max(max), flawOfLine);
-
 /** Required running text of 1 to `max` code points; line breaks and tabs are kept. */
 export const paragraphs = (max: number) =>
   checked(z.string().min(1).max(max), flawOfParagraphs, blank);
@@ -131,6 +128,9 @@ function flawOfHeader(name: string, value: string, seen: ReadonlySet<string>): s
   if (/[^\t\x20-\x7e\xa0-\xff]/.test(value)) return "must have header values of printable Latin-1";
   return null;
 }
+
+export const Severity = z.enum(["minor", "major", "critical"]).meta({ id: "Severity" });
+export type Severity = z.infer<typeof Severity>;
 
 /** A credential: sealed at rest, write-only on the wire. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });

@@ -8,7 +8,7 @@ import { type DataOptions, onData } from "./with-data.ts";
 
 export function addMigrate(program: Command) {
   onData(program.command("migrate"))
-    .description("bring the data up to this version; a running server must be stopped first")
+    .description("bring older data up to this version; its server must be stopped first")
     .action((options: DataOptions) => {
       const { dataDir } = configOf({ dataDir: options.dataDir });
       const migrated = upgraded(dataDir);

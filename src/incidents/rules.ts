@@ -1,5 +1,5 @@
-import type { IncidentPatch, IncidentQuery, IncidentStatus, Severity } from "./schema.ts";
-import { IncidentStatus as Statuses, Severity as Severities } from "./schema.ts";
+import { Severity } from "../base/fields.ts";
+import { type IncidentPatch, type IncidentQuery, IncidentStatus } from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {
   investigating: "Investigating.",
@@ -53,11 +53,11 @@ export function statesWanted(
 ): { status: IncidentStatus; severity: Severity }[] | null {
   if (query.status === undefined && query.severity === undefined && query.open === undefined)
     return null;
-  const statuses = Statuses.options.filter(
+  const statuses = IncidentStatus.options.filter(
     (status) =>
       (query.status === undefined || query.status === status) &&
       (query.open === undefined || (query.open === "true") === (status !== "resolved")),
   );
-  const severities = query.severity === undefined ? Severities.options : [query.severity];
+  const severities = query.severity === undefined ? Severity.options : [query.severity];
   return statuses.flatMap((status) => severities.map((severity) => ({ status, severity })));
 }

@@ -1,14 +1,11 @@
 import { z } from "zod";
-import { bodyOf, Id, line, paragraphs, Timestamp } from "../base/fields.ts";
+import { bodyOf, Id, line, paragraphs, Severity, Timestamp } from "../base/fields.ts";
 import { pageFields } from "../base/paging.ts";
 
 export const IncidentStatus = z
   .enum(["investigating", "identified", "monitoring", "resolved"])
   .meta({ id: "IncidentStatus" });
 export type IncidentStatus = z.infer<typeof IncidentStatus>;
-
-export const Severity = z.enum(["minor", "major", "critical"]).meta({ id: "Severity" });
-export type Severity = z.infer<typeof Severity>;
 
 export const IncidentUpdate = z
   .object({

@@ -11,6 +11,7 @@ import {
   optionalParagraphs,
   Port,
   secret,
+  Severity,
   Tags,
   Timestamp,
 } from "../base/fields.ts";
@@ -124,7 +125,6 @@ export const monitorKinds = {
   }),
 };
 
-const severity = z.enum(["minor", "major", "critical"]);
 const defaultTimeout = 10;
 
 const common = {
@@ -148,7 +148,7 @@ const common = {
   paused: z.boolean().default(false),
   muted: z.boolean().default(false).meta({ description: "Checked, but alerts nobody." }),
   alertChannelIds: idSet(5_000).default([]),
-  autoIncidentSeverity: nullable(severity).meta({
+  autoIncidentSeverity: nullable(Severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",
   }),
   reminderInterval: nullable(integer(10, 604_800)).meta({
@@ -224,7 +224,7 @@ export const Monitor = shownOf(
     paused: z.boolean(),
     muted: z.boolean(),
     alertChannelIds: z.array(Id),
-    autoIncidentSeverity: severity.nullable(),
+    autoIncidentSeverity: Severity.nullable(),
     reminderInterval: seconds.nullable(),
     status: MonitorStatus,
     statusSince: Timestamp,

@@ -22,14 +22,18 @@ export type StoredMonitor = {
   alertChannelIds: string[];
 };
 
-const inGroup = and(
+export const inGroup = and(
   eq(monitorGroups.organizationId, monitors.organizationId),
   eq(monitorGroups.id, monitors.groupId),
 );
-const ofMonitor = and(
+export const ofMonitor = and(
   eq(monitorStates.organizationId, monitors.organizationId),
   eq(monitorStates.monitorId, monitors.id),
 );
+
+/** `statusOf` in SQL; needs both joins. */
+export const currentStatus = sql<string>`case when ${monitors.paused} or coalesce(${monitorGroups.paused}, 0)
+  then 'paused' else ${monitorStates.status} end`;
 
 async function select(
   store: Store,
@@ -84,17 +88,12 @@ function when(value: string | undefined, condition: (value: string) => SQL): SQL
 /** One page of an organization's monitors, newest first, and how many there are in all. */
 export async function pageOfMonitors(store: Store, organizationId: string, query: MonitorQuery) {
   const { status, type, groupId, tag, q, paused } = query;
-  const isPaused = sql`(${monitors.paused} or coalesce(${monitorGroups.paused}, 0))`;
   const where = and(
     eq(monitors.organizationId, organizationId),
     when(type, (value) => eq(monitors.type, value)),
     when(groupId, (value) => eq(monitors.groupId, value)),
     when(paused, (value) => eq(monitors.paused, value === "true")),
-    when(
-      status,
-      (value) =>
-        sql`case when ${isPaused} then 'paused' else ${monitorStates.status} end = ${value}`,
-    ),
+    when(status, (value) => sql`${currentStatus} = ${value}`),
     when(tag, (value) => sql`${value} in (select value from json_each(${monitors.tags}))`),
     when(q, (value) => sql`${monitors.name} like ${containing(value)} escape '\\'`),
   );

@@ -8,7 +8,6 @@ import {
   Id,
   idSet,
   line,
-  optionalLine,
   optionalParagraphs,
   paragraphs,
   patchOf,
@@ -28,11 +27,6 @@ const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unkno
     field: line(5),
     takes: ["a", " a ", "😀".repeat(5), "e\u0301", "\u202eab", "👩‍💻"],
     refuses: ["", ...blanks, ...controls, ...surrogates, "a\nb", "a\tb", "abcdef", 7, null],
-  },
-  "an optional line": {
-    field: optionalLine(5),
-    takes: ["", "   ", "abcde"],
-    refuses: [...controls, ...surrogates, "a\nb", "abcdef", null],
   },
   "required paragraphs": {
     field: paragraphs(5),
