@@ -1,6 +1,5 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
-import { openApiOf, type Route } from "./src/http/openapi.ts";
-import { api } from "./src/server.ts";
+import { documentOf } from "./src/server.ts";
 import manifest from "./package.json" with { type: "json" };
 
 const targets = {
@@ -28,7 +27,7 @@ async function buildWeb() {
   const reference = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   const standalone = reference.replace(/dist\/.*$/, "dist/browser/standalone.js");
   await cp(standalone, "dist/plain/docs/reference.js");
-  const document = openApiOf(api.routes as unknown as Route[], manifest.version);
+  const document = documentOf(manifest.version);
   await Bun.write("dist/plain/openapi.json", JSON.stringify(document));
   for (const name of await readdir("dist/plain", { recursive: true })) {
     const file = Bun.file(`dist/plain/${name}`);

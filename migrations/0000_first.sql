@@ -61,6 +61,17 @@ CREATE TABLE `guards` (
 	CONSTRAINT "guard" CHECK("guards"."holds" = 1)
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `heartbeats` (
+	`monitor_key` integer NOT NULL,
+	`at` integer NOT NULL,
+	`status` integer NOT NULL,
+	`latency_ms` integer,
+	`seconds` integer NOT NULL,
+	`message` text,
+	PRIMARY KEY(`monitor_key`, `at`),
+	CONSTRAINT "heartbeats_status" CHECK("heartbeats"."status" BETWEEN 0 AND 4)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `idempotent_answers` (
 	`organization_id` text NOT NULL,
 	`api_key_id` text NOT NULL,
@@ -121,6 +132,7 @@ CREATE TABLE `incidents` (
 --> statement-breakpoint
 CREATE INDEX `incidents_by_state` ON `incidents` (`organization_id`,`status`,`severity`,`id`);--> statement-breakpoint
 CREATE INDEX `incidents_by_monitor` ON `incidents` (`organization_id`,`monitor_id`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_open_by_monitor` ON `incidents` (`organization_id`,`monitor_id`) WHERE status <> 'resolved';--> statement-breakpoint
 CREATE TABLE `monitor_channels` (
 	`organization_id` text NOT NULL,
 	`monitor_id` text NOT NULL,
@@ -162,19 +174,22 @@ CREATE TABLE `monitor_groups` (
 --> statement-breakpoint
 CREATE INDEX `monitor_groups_by_position` ON `monitor_groups` (`organization_id`,`position`,`id`);--> statement-breakpoint
 CREATE TABLE `monitor_states` (
+	`key` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`organization_id` text NOT NULL,
 	`monitor_id` text NOT NULL,
 	`status` text NOT NULL,
 	`since` text NOT NULL,
+	`failures` integer NOT NULL,
+	`epoch` integer NOT NULL,
 	`last_checked_at` text,
 	`last_message` text,
 	`latency_ms` integer,
 	`certificate_expires_at` text,
-	PRIMARY KEY(`organization_id`, `monitor_id`),
 	FOREIGN KEY (`organization_id`,`monitor_id`) REFERENCES `monitors`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "monitor_states_status" CHECK("monitor_states"."status" IN ('pending', 'up', 'degraded', 'down', 'maintenance'))
-) STRICT, WITHOUT ROWID;
+) STRICT;
 --> statement-breakpoint
+CREATE UNIQUE INDEX `monitor_states_by_monitor` ON `monitor_states` (`organization_id`,`monitor_id`);--> statement-breakpoint
 CREATE TABLE `monitors` (
 	`organization_id` text NOT NULL,
 	`id` text NOT NULL,
@@ -213,7 +228,36 @@ CREATE TABLE `organizations` (
 	`created_at` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `organizations_slug_unique` ON `organizations` (`slug`);
+CREATE UNIQUE INDEX `organizations_slug_unique` ON `organizations` (`slug`);--> statement-breakpoint
+CREATE TABLE `uptime_days` (
+	`day` integer NOT NULL,
+	`monitor_key` integer NOT NULL,
+	`up_seconds` integer NOT NULL,
+	`degraded_seconds` integer NOT NULL,
+	`down_seconds` integer NOT NULL,
+	`unknown_seconds` integer NOT NULL,
+	`maintenance_seconds` integer NOT NULL,
+	`latency_count` integer NOT NULL,
+	`latency_sum` integer NOT NULL,
+	`latency_min` integer,
+	`latency_max` integer,
+	PRIMARY KEY(`day`, `monitor_key`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `uptime_hours` (
+	`hour` integer NOT NULL,
+	`monitor_key` integer NOT NULL,
+	`up_seconds` integer NOT NULL,
+	`degraded_seconds` integer NOT NULL,
+	`down_seconds` integer NOT NULL,
+	`unknown_seconds` integer NOT NULL,
+	`maintenance_seconds` integer NOT NULL,
+	`latency_count` integer NOT NULL,
+	`latency_sum` integer NOT NULL,
+	`latency_min` integer,
+	`latency_max` integer,
+	PRIMARY KEY(`hour`, `monitor_key`)
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TRIGGER incidents_counted_on_insert AFTER INSERT ON incidents BEGIN
 	INSERT INTO incident_counts (organization_id, status, severity, count)

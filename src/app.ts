@@ -3,6 +3,8 @@ import { networkInterfaces } from "node:os";
 import { authenticator } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
+import { type Listener, targetGuard } from "./base/target-guard.ts";
+import { checkEngine } from "./checks/engine.ts";
 import type { Config } from "./config.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
 import { answerCache } from "./http/answer-cache.ts";
@@ -11,10 +13,14 @@ import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
+import { sweepResults } from "./uptime/retention.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
+
+/** Wrong push tokens a minute from one address. */
+const wrongTokensPerMinute = 60;
 
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
@@ -36,10 +42,10 @@ type Surroundings = {
 };
 
 /** Composition root: everything that runs is made here. Throws DataError. */
-export function startApp(
+export async function startApp(
   config: Config,
   { log, migrations, web, clock = systemClock }: Surroundings,
-): RunningApp {
+): Promise<RunningApp> {
   const writers = crowd();
   const data = openDataDirectory(config.dataDir, {
     migrations,
@@ -49,22 +55,34 @@ export function startApp(
     exclusive: true,
     sharesCommits: writers.isCrowded,
   });
+  const listeners: Listener[] = [];
+  const targets = targetGuard(() => listeners, config.allowTarget);
+  const { store, vault } = data;
+  const engine = checkEngine({ store, clock, vault, targets, log });
   const appliance: Appliance = {
     store: data.store,
     clock,
     vault: data.vault,
+    targets,
     log,
     answers: answerCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
+    checkNow: engine.checkNow,
+  };
+  const addressOf = (request: Request) => {
+    const address = server.requestIP(received.get(request) ?? request)?.address ?? "";
+    return address.replace(/^::ffff:/, "");
   };
   const app = serverOf(appliance, {
     web: webFiles(web),
     allowedHosts: config.allowedHost,
-    addressOf: (request) => {
-      const address = server.requestIP(received.get(request) ?? request)?.address ?? "";
-      return address.replace(/^::ffff:/, "");
+    addressOf,
+    push: {
+      report: engine.report,
+      wrongTokens: rateLimit(wrongTokensPerMinute, clock),
+      addressOf,
     },
   });
   const received = new WeakMap<Request, Request>();
@@ -77,18 +95,30 @@ export function startApp(
   const servers = [server];
   if (config.publicPort !== undefined)
     servers.push(listen(config, config.publicPort, publicServer(appliance)));
+  for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
+  await engine.start();
+
+  let stopping = false;
+  let keeping: Promise<void> | null = null;
   const housekeeping = setInterval(() => {
-    data.store
-      .atomic([forgetOldAnswers(clock())])
-      .catch((error) => log.warn("housekeeping failed", { cause: String(error) }));
+    keeping ??= keepHouse()
+      .catch((error) => log.warn("housekeeping failed", { cause: String(error) }))
+      .finally(() => (keeping = null));
   }, 60_000);
+  async function keepHouse() {
+    await store.atomic([forgetOldAnswers(clock())]);
+    const { keepResults: heartbeatDays, keepHours: hourDays } = config;
+    await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);
+  }
 
   return {
     urls: urlsOf(config, server.port ?? config.port),
     port: server.port ?? config.port,
     async stop() {
+      stopping = true;
       clearInterval(housekeeping);
       for (const server of servers) void server.stop();
+      await Promise.all([engine.stop(), keeping]);
       const deadline = performance.now() + hardStopMs;
       const answering = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
       while (answering() && performance.now() < deadline) await Bun.sleep(10);

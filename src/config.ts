@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseRange } from "./base/target-guard.ts";
 import { invalid, parse } from "./base/validation.ts";
 
 const port = z
@@ -6,6 +7,13 @@ const port = z
   .regex(/^\d{1,5}$/, "must be a port number from 0 to 65535")
   .transform(Number)
   .refine((number) => number <= 65535, "must be a port number from 0 to 65535");
+
+const days = (usual: number) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, "must be a whole number of days from 1")
+    .transform(Number)
+    .default(usual);
 
 const Config = z.strictObject({
   dataDir: z.string().min(1).default("./signalbox-data"),
@@ -23,6 +31,20 @@ const Config = z.strictObject({
   allowedHost: z.array(z.string().min(1)).default([]),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
+  /** Ranges that may be checked and alerted although they are blocked for good reasons. */
+  allowTarget: z
+    .array(
+      z.string().transform((text, context) => {
+        const range = parseRange(text);
+        if (range !== null) return range;
+        context.addIssue({ code: "custom", message: "must be a range such as 169.254.10.0/24" });
+        return z.NEVER;
+      }),
+    )
+    .default([]),
+  /** Days that single results of checks and their hourly sums are kept. */
+  keepResults: days(14),
+  keepHours: days(400),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
 });
@@ -42,8 +64,8 @@ export function configOf(
     const fromEnvironment =
       variable === undefined || variable === ""
         ? undefined
-        : name === "allowedHost"
-          ? variable.split(",").map((host) => host.trim())
+        : name === "allowedHost" || name === "allowTarget"
+          ? variable.split(",").map((entry) => entry.trim())
           : name === "init"
             ? variable === "true" || variable === "1"
             : variable;

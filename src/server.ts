@@ -5,10 +5,14 @@ import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/cal
 import { errorAnswer } from "./http/error-body.ts";
 import { admit, authenticated, mustBeWellFormed } from "./http/gate.ts";
 import { hostGuard } from "./http/host-guard.ts";
+import { openApiOf, type Route } from "./http/openapi.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
 import { monitorRoutes } from "./monitors/routes.ts";
+import { uptimeRoutes } from "./uptime/routes.ts";
+import { pushPaths, type PushRoom, receivePush } from "./checks/push.ts";
+import { checkRoutes } from "./checks/routes.ts";
 import { metricsOf } from "./metrics.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 
@@ -17,7 +21,14 @@ export const api = new Elysia({ name: "api" })
   .use(incidentRoutes)
   .use(monitorGroupRoutes)
   .use(monitorRoutes)
+  .use(uptimeRoutes)
+  .use(checkRoutes)
   .use(alertChannelRoutes);
+
+/** The OpenAPI document of everything that scripts talk to. */
+export function documentOf(version: string) {
+  return openApiOf(api.routes as unknown as Route[], version, pushPaths);
+}
 
 const openApiPath = "/api/v1/openapi.json";
 
@@ -27,10 +38,12 @@ type Surroundings = {
   allowedHosts: readonly string[];
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
+  push: PushRoom;
 };
 
 /** All routes behind the gate. */
-export function serverOf(appliance: Appliance, { web, allowedHosts, addressOf }: Surroundings) {
+export function serverOf(appliance: Appliance, surroundings: Surroundings) {
+  const { web, allowedHosts, addressOf, push } = surroundings;
   const mustBeOurs = hostGuard(allowedHosts);
   const app = new Elysia({ name: "signalbox" })
     .onRequest(async ({ request }) => {
@@ -70,6 +83,10 @@ export function serverOf(appliance: Appliance, { web, allowedHosts, addressOf }:
       return new Response(await metricsOf(appliance.store, principal.organizationId), {
         headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
       });
+    })
+    .get("/push/:token", ({ request, params }) => receivePush(request, params.token, push))
+    .post("/push/:token", ({ request, params }) => receivePush(request, params.token, push), {
+      parse: "none",
     })
     .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))

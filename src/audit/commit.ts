@@ -28,11 +28,21 @@ export async function commit<T extends object>(
   happening: Happening,
   answer: T,
 ): Promise<T> {
-  const { store, organizationId, actor } = scope;
-  const at = timestamp(scope.clock());
-  const { action, subjectId, fields, data } = happening;
-  await store.atomic([
+  await scope.store.atomic([
     ...statements,
+    ...traceOf(scope, happening, timestamp(scope.clock())),
+    ...(scope.remember?.(answer) ?? []),
+  ]);
+  return answer;
+}
+
+/** The audit row and the event of a change, for a write that holds more than one. */
+export function traceOf(
+  { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,
+  { action, subjectId, fields, data }: Happening,
+  at: string,
+): Statement[] {
+  return [
     insertAuditEntry({
       organizationId,
       at,
@@ -42,12 +52,10 @@ export async function commit<T extends object>(
       action,
       subjectId,
       fields: fields === undefined ? null : JSON.stringify(fields),
-      requestId: scope.requestId,
+      requestId,
     }),
     appendEvent({ organizationId, at, type: action, subjectId, ...(data && { data }) }),
-    ...(scope.remember?.(answer) ?? []),
-  ]);
-  return answer;
+  ];
 }
 
 /**

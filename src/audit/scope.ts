@@ -1,9 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Vault } from "../base/secrets.ts";
+import type { TargetGuard } from "../base/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {
-  type: "api-key" | "command-line";
+  type: "api-key" | "command-line" | "monitor";
   /** Null where the actor has no record, such as whoever sits at the command line. */
   id: string | null;
   name: string;
@@ -14,6 +15,8 @@ export type Scope = {
   store: Store;
   clock: Clock;
   vault: Vault;
+  /** Which addresses may be checked and alerted. */
+  targets: TargetGuard;
   organizationId: string;
   actor: Actor;
   requestId: string | null;

@@ -13,11 +13,11 @@ export type Kind = {
   shown: Shape;
 };
 
-export function kind(
-  fields: Shape,
+export function kind<F extends Shape>(
+  fields: F,
   secrets: readonly string[] = [],
   shown: Shape = without(fields, secrets),
-): Kind {
+): Omit<Kind, "fields"> & { fields: F } {
   return { fields, secrets, shown };
 }
 

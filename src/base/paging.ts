@@ -12,12 +12,17 @@ const inDocument = (description: string, value: number) => ({
   override: { type: "integer" as const, minimum: 1, default: value, description },
 });
 
+/** How many of something a client wants: more than `max` is lowered to it. */
+export function countUpTo(max: number, usual: number, what: string) {
+  return PositiveInteger.transform((count) => Math.min(count, max))
+    .default(usual)
+    .meta(inDocument(`${what}; more than ${max} is lowered to ${max}.`, usual));
+}
+
 /** Query fields of every paged list. */
 export const pageFields = {
   page: PositiveInteger.default(1).meta(inDocument("Page, from 1.", 1)),
-  per_page: PositiveInteger.transform((count) => Math.min(count, maxPerPage))
-    .default(20)
-    .meta(inDocument(`Entries a page; more than ${maxPerPage} is lowered to ${maxPerPage}.`, 20)),
+  per_page: countUpTo(maxPerPage, 20, "Entries a page"),
 };
 
 export type PageRequest = { page: number; per_page: number };

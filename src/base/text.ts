@@ -37,3 +37,20 @@ export function excerpt(text: string, length = 60): string {
   const points = Array.from(line.slice(0, length * 2 + 2));
   return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
 }
+
+/** `3 h 20 min`: how long something lasted, in its two largest units. */
+export function durationInWords(seconds: number): string {
+  const parts = [
+    [Math.floor(seconds / 86_400), "d"],
+    [Math.floor(seconds / 3_600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [Math.floor(seconds) % 60, "s"],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  if (first === -1) return "less than a second";
+  return parts
+    .slice(first, first + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(" ");
+}

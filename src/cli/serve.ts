@@ -13,6 +13,12 @@ export function addServe(program: Command) {
     .option("--public-port <number>", "a second port that serves the public pages and nothing else")
     .option("--rate-limit <number>", "requests a minute by API key (default: 6000, 0 = none)")
     .option("--allowed-host <name...>", "further names under which the admin page answers")
+    .option(
+      "--allow-target <range...>",
+      "ranges to check and alert although they are blocked, such as 169.254.10.0/24",
+    )
+    .option("--keep-results <days>", "how long results of single checks are kept (default: 14)")
+    .option("--keep-hours <days>", "how long their hourly sums are kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
     .option("--init", "begin again with nothing where the database is missing or empty")
@@ -24,7 +30,7 @@ export function addServe(program: Command) {
       const { startApp } = await import("../app.ts");
       const config = configOf(flags);
       const log = logTo((line) => process.stderr.write(line));
-      const app = startApp(config, { log, ...assets });
+      const app = await startApp(config, { log, ...assets });
       const [here, ...others] = app.urls;
       const lines = [
         `Signalbox ${version} is running.`,

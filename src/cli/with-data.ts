@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { assets } from "../assets.ts";
 import type { Scope } from "../audit/scope.ts";
 import { systemClock } from "../base/clock.ts";
+import { targetGuard } from "../base/target-guard.ts";
 import { configOf } from "../config.ts";
 import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
 
@@ -34,6 +35,7 @@ export function commandLineScope(data: DataDirectory, organizationId: string): S
     store: data.store,
     clock: systemClock,
     vault: data.vault,
+    targets: targetGuard(() => []),
     organizationId,
     actor: { type: "command-line", id: null, name: "command line" },
     requestId: null,

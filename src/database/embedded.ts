@@ -36,6 +36,7 @@ export function embeddedStore(
 ): EmbeddedStore {
   let queue: Write[] = [];
   let commits = 0;
+  const listeners = new Set<() => void>();
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
 
   // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
@@ -69,6 +70,7 @@ export function embeddedStore(
       if (failures.has(write)) write.reject(failures.get(write));
       else write.resolve();
     }
+    for (const listener of listeners) listener();
   }
 
   function runAll(statements: readonly Statement[]) {
@@ -101,6 +103,10 @@ export function embeddedStore(
     revision() {
       // SQLite's own counter moves only for the commits of other connections.
       return `${commits}.${dataVersion.get()?.data_version}`;
+    },
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     close() {
       database.close();

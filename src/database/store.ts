@@ -23,6 +23,8 @@ export type Store = {
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
   /** Differs after every write, by this process or another; null where that can't be told at once. */
   revision(): string | null;
+  /** Calls `listener` after every write of this process; returns how to end that. */
+  onCommit(listener: () => void): () => void;
 };
 
 export type Parameter = string | number | null;

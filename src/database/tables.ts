@@ -8,6 +8,7 @@ import {
   primaryKey,
   sqliteTable,
   text,
+  uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
 // Every table belongs to one organization and says so in its keys: a composite foreign key
@@ -59,7 +60,7 @@ export const auditEntries = sqliteTable(
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: organizationId(),
     at: text("at").notNull(),
-    actorType: text("actor_type", { enum: ["api-key", "command-line"] }).notNull(),
+    actorType: text("actor_type", { enum: ["api-key", "command-line", "monitor"] }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
@@ -207,19 +208,25 @@ export const monitors = sqliteTable(
 export const monitorStates = sqliteTable(
   "monitor_states",
   {
+    /** Names the monitor in its results, in fewer bytes than its id; never used again for another. */
+    key: integer("key").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     monitorId: text("monitor_id").notNull(),
     status: text("status", {
       enum: ["pending", "up", "degraded", "down", "maintenance"],
     }).notNull(),
     since: text("since").notNull(),
+    /** Failed checks in a row. */
+    failures: integer("failures").notNull(),
+    /** Counts the pauses and resumptions: the result of a check that began before one is void after it. */
+    epoch: integer("epoch").notNull(),
     lastCheckedAt: text("last_checked_at"),
     lastMessage: text("last_message"),
     latencyMs: integer("latency_ms"),
     certificateExpiresAt: text("certificate_expires_at"),
   },
   (t) => [
-    primaryKey({ columns: [t.organizationId, t.monitorId] }),
+    uniqueIndex("monitor_states_by_monitor").on(t.organizationId, t.monitorId),
     check(
       "monitor_states_status",
       sql`${t.status} IN ('pending', 'up', 'degraded', 'down', 'maintenance')`,
@@ -227,6 +234,53 @@ export const monitorStates = sqliteTable(
     reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
   ],
 );
+
+/** Results of checks. Rows of a deleted monitor are swept later, in small portions: it may have a million. */
+export const heartbeats = sqliteTable(
+  "heartbeats",
+  {
+    monitorKey: integer("monitor_key").notNull(),
+    /** Unix milliseconds. */
+    at: integer("at").notNull(),
+    /** 0 up, 1 degraded, 2 down, 3 unknown, 4 maintenance. */
+    status: integer("status").notNull(),
+    latencyMs: integer("latency_ms"),
+    /** Seconds that the result stands for in figures of uptime. */
+    seconds: integer("seconds").notNull(),
+    /** Null for up. */
+    message: text("message"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.monitorKey, t.at] }),
+    check("heartbeats_status", sql`${t.status} BETWEEN 0 AND 4`),
+  ],
+);
+
+// The period comes first: one minute's checks touch a few pages, however many monitors there are.
+const rollup = (name: string, period: string) =>
+  sqliteTable(
+    name,
+    {
+      /** Whole periods since 1970, UTC. */
+      period: integer(period).notNull(),
+      monitorKey: integer("monitor_key").notNull(),
+      upSeconds: integer("up_seconds").notNull(),
+      degradedSeconds: integer("degraded_seconds").notNull(),
+      downSeconds: integer("down_seconds").notNull(),
+      unknownSeconds: integer("unknown_seconds").notNull(),
+      maintenanceSeconds: integer("maintenance_seconds").notNull(),
+      /** Of the checks that measured a latency. */
+      latencyCount: integer("latency_count").notNull(),
+      latencySum: integer("latency_sum").notNull(),
+      latencyMin: integer("latency_min"),
+      latencyMax: integer("latency_max"),
+    },
+    (t) => [primaryKey({ columns: [t.period, t.monitorKey] })],
+  );
+
+/** Sums of heartbeats, written with them: equal to what the heartbeats themselves add up to. */
+export const uptimeHours = rollup("uptime_hours", "hour");
+export const uptimeDays = rollup("uptime_days", "day");
 
 export const monitorChannels = sqliteTable(
   "monitor_channels",
@@ -264,6 +318,9 @@ export const incidents = sqliteTable(
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("incidents_by_state").on(t.organizationId, t.status, t.severity, t.id),
     index("incidents_by_monitor").on(t.organizationId, t.monitorId, t.id),
+    index("incidents_open_by_monitor")
+      .on(t.organizationId, t.monitorId)
+      .where(sql`status <> 'resolved'`),
     reference([t.organizationId, t.monitorId], monitors),
     check(
       "incidents_status",

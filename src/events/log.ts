@@ -1,4 +1,4 @@
-import { insertInto, type Statement } from "../database/store.ts";
+import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables.ts";
 
 export type Event = {
@@ -10,9 +10,32 @@ export type Event = {
   data?: Record<string, unknown>;
 };
 
+/** An event as it stands in the log; `seq` orders all events of all organizations. */
+export type LoggedEvent = Event & { seq: number };
+
 const insertEvent = insertInto(events);
 
 /** The statement that appends an event; it belongs into the write that makes the event true. */
 export function appendEvent({ data, ...event }: Event): Statement {
   return insertEvent({ ...event, data: data === undefined ? null : JSON.stringify(data) });
+}
+
+/** The events after this one, oldest first. */
+export async function readSince(store: Store, seq: number, limit: number): Promise<LoggedEvent[]> {
+  type Row = Omit<LoggedEvent, "data"> & { data: string | null };
+  const rows = await store.query<Row>(
+    `select seq, organization_id as organizationId, at, type, subject_id as subjectId, data
+     from events where seq > ? order by seq limit ?`,
+    [seq, limit],
+  );
+  return rows.map(({ data, ...event }) => ({
+    ...event,
+    ...(data !== null && { data: JSON.parse(data) as Record<string, unknown> }),
+  }));
+}
+
+/** The newest event's place in the log; 0 where there is none. */
+export async function lastSeq(store: Store): Promise<number> {
+  const [row] = await store.query<{ seq: number | null }>("select max(seq) as seq from events", []);
+  return row?.seq ?? 0;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
+import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -10,6 +11,7 @@ export type Appliance = {
   store: Store;
   clock: Clock;
   vault: Vault;
+  targets: TargetGuard;
   log: Log;
   answers: AnswerCache;
   /** Requests a minute by API key. */
@@ -18,6 +20,8 @@ export type Appliance = {
   failureLimit: RateLimit;
   /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
   authenticate(keyHash: string): Promise<Principal | null>;
+  /** Checks a monitor at once, outside its turn; resolves when the result is stored. Throws CONFLICT where it can't be checked now. */
+  checkNow: (organizationId: string, monitorId: string) => Promise<void>;
 };
 
 export type Principal = {

@@ -42,6 +42,7 @@ type Input<Q extends z.ZodType, B extends z.ZodType> = {
   body: z.output<B>;
   /** The `:id` of the path, whatever it looks like. */
   id: string;
+  appliance: Appliance;
 };
 
 type Context = { request: Request; params?: Record<string, string> };
@@ -74,13 +75,14 @@ export function endpoint<
     }
   }
 
-  async function read(request: Request, { answers }: Appliance, scope: Scope, id: string) {
+  async function read(request: Request, appliance: Appliance, scope: Scope, id: string) {
+    const { answers } = appliance;
     const key = `${scope.organizationId} ${request.url}`;
     const known = spec.cached === true ? answers.find(key) : { revision: null };
     if ("body" in known) return known;
     const query = parseQuery(request.url, querySchema) as z.output<Q>;
     const body = undefined as z.output<B>;
-    const answer = answerOf(request, spec, await use({ scope, query, body, id }));
+    const answer = answerOf(request, spec, await use({ scope, query, body, id, appliance }));
     answers.keep(key, known, answer);
     return answer;
   }
@@ -98,7 +100,7 @@ export function endpoint<
     const query = parseQuery(request.url, querySchema) as z.output<Q>;
     const body = parse(bodySchema, json) as z.output<B>;
     const done = async (scope: Scope) =>
-      answerOf(request, spec, await use({ scope, query, body, id }));
+      answerOf(request, spec, await use({ scope, query, body, id, appliance: call.appliance }));
     const key = request.method === "POST" ? idempotencyKeyOf(request) : null;
     if (key === null) return done(scope);
     const remembered = (data: object) => answerOf(request, spec, { data });
@@ -118,6 +120,7 @@ function scopeOf({ appliance, requestId }: Call, principal: Principal, request: 
     store: appliance.store,
     clock: appliance.clock,
     vault: appliance.vault,
+    targets: appliance.targets,
     organizationId: principal.organizationId,
     actor: { type: "api-key", id: principal.keyId, name: principal.keyName },
     requestId,

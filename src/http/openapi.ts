@@ -152,8 +152,12 @@ const tags: Record<string, { name: string; description: string }> = {
   "alert-channels": { name: "Alert channels", description: "Places where alerts go." },
 };
 
-/** The OpenAPI 3.1 document of these routes. Throws when a route of the API declares no endpoint. */
-export function openApiOf(routes: readonly Route[], version: string) {
+/** The OpenAPI 3.1 document of these routes and further paths. Throws when a route of the API declares no endpoint. */
+export function openApiOf(
+  routes: readonly Route[],
+  version: string,
+  further: ZodOpenApiPathsObject = {},
+) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes) {
     if (!route.path.startsWith("/api/v1/") || route.path.endsWith("/openapi.json")) continue;
@@ -173,7 +177,7 @@ export function openApiOf(routes: readonly Route[], version: string) {
     servers: [{ url: "/", description: "This appliance" }],
     security: [{ apiKey: [] }],
     tags: [...Object.values(tags), { name: "Operation", description: "Health and figures." }],
-    paths: { ...paths, ...besides },
+    paths: { ...paths, ...further, ...besides },
     components: {
       responses: errorResponses,
       securitySchemes: {

@@ -47,6 +47,18 @@ export function actionOf(before: IncidentStatus, after: IncidentStatus): string 
   return "incident.updated";
 }
 
+/** What a monitor that changed its state does to the incident it opened, if that is still open. */
+export function automaticStep(
+  isOpen: boolean,
+  severity: Severity | null,
+  after: string,
+): "open" | "update" | "resolve" | null {
+  if (after === "down" && !isOpen) return severity === null ? null : "open";
+  if (!isOpen) return null;
+  if (after === "up") return "resolve";
+  return after === "down" || after === "degraded" ? "update" : null;
+}
+
 /** The states a list asks for, as pairs; null when it asks for all of them. */
 export function statesWanted(
   query: Pick<IncidentQuery, "status" | "severity" | "open">,

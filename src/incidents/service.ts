@@ -1,23 +1,13 @@
 import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
-import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
 import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { incidents, monitors } from "../database/tables.ts";
-import { actionOf, incidentAfter } from "./rules.ts";
 import type { IncidentPatch, IncidentQuery, NewIncident } from "./schema.ts";
-import {
-  changeIncident,
-  findIncident,
-  type IncidentRecord,
-  insertIncident,
-  insertUpdate,
-  pageOfIncidents,
-  removeIncident,
-} from "./store.ts";
+import { findIncident, type IncidentRecord, pageOfIncidents, removeIncident } from "./store.ts";
+import { opening, patching } from "./writes.ts";
 
 export async function listIncidents(scope: Scope, query: IncidentQuery) {
   const { incidents, total } = await pageOfIncidents(scope.store, scope.organizationId, query);
@@ -34,34 +24,12 @@ export async function getIncident(scope: Scope, id: string): Promise<IncidentRec
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */
 export async function openIncident(scope: Scope, input: NewIncident): Promise<IncidentRecord> {
   const { organizationId } = scope;
-  const now = scope.clock();
-  const at = timestamp(now);
-  const { message, ...fields } = input;
-  const update = { id: newId(now), status: "investigating" as const, message, createdAt: at };
-  const incident: IncidentRecord = {
-    ...fields,
-    id: newId(now),
-    status: "investigating",
-    origin: "manual",
-    resolvedAt: null,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    updates: [update],
-  };
+  const { after, statements, happening } = opening(organizationId, input, "manual", scope.clock());
   const monitorIds = input.monitorId === null ? [] : [input.monitorId];
-  return commit(
-    scope,
-    [
-      ...mustExist(monitors, organizationId, monitorIds, () =>
-        unknownReference("monitorId", "monitor"),
-      ),
-      insertIncident(organizationId, incident),
-      insertUpdate(organizationId, incident, update),
-    ],
-    { action: "incident.opened", subjectId: incident.id, data: { updateId: update.id } },
-    incident,
+  const known = mustExist(monitors, organizationId, monitorIds, () =>
+    unknownReference("monitorId", "monitor"),
   );
+  return commit(scope, [...known, ...statements], happening, after);
 }
 
 /** Corrects an incident and posts to its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
@@ -70,35 +38,11 @@ export function updateIncident(
   id: string,
   patch: IncidentPatch,
 ): Promise<IncidentRecord> {
-  const { organizationId } = scope;
   return retrying(async () => {
     const before = await getIncident(scope, id);
-    const now = scope.clock();
-    const at = timestamp(now);
-    const { change, update } = incidentAfter(before, patch, at);
-    const posted = update === null ? [] : [{ id: newId(now), ...update, createdAt: at }];
-    const after: IncidentRecord = {
-      ...before,
-      ...change,
-      version: before.version + 1,
-      updatedAt: at,
-      updates: [...before.updates, ...posted],
-    };
-    return commit(
-      scope,
-      [
-        ...mustBeCurrent(scope, incidents, before),
-        changeIncident(organizationId, after),
-        ...posted.map((entry) => insertUpdate(organizationId, after, entry)),
-      ],
-      {
-        action: actionOf(before.status, after.status),
-        subjectId: id,
-        fields: Object.keys(patch),
-        data: { updateId: posted[0]?.id ?? null },
-      },
-      after,
-    );
+    const write = patching(scope.organizationId, before, patch, scope.clock());
+    const current = mustBeCurrent(scope, incidents, before);
+    return commit(scope, [...current, ...write.statements], write.happening, write.after);
   });
 }
 

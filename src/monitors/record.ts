@@ -1,7 +1,7 @@
 import type { Scope } from "../audit/scope.ts";
 import { randomToken, sha256 } from "../base/ids.ts";
 import { joinSecrets, splitSecrets } from "../base/kinds.ts";
-import { openAll, sealAll } from "../base/secrets.ts";
+import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { statusOf } from "./rules.ts";
 import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";
@@ -12,7 +12,7 @@ export type MonitorRecord = Monitor & { version: number };
 /** Where the token of a push monitor's URL is sealed; it is ours, so it is not among `secretsSet`. */
 const pushToken = "pushToken";
 
-function placeOf({ organizationId }: Scope, id: string): string {
+function placeOf({ organizationId }: { organizationId: string }, id: string): string {
   return `${organizationId}/monitor/${id}`;
 }
 
@@ -65,19 +65,35 @@ function common(row: MonitorRow) {
 }
 
 /** The monitor as it might have been sent, secrets included, for a patch to be merged into. */
-export function editable(scope: Scope, row: MonitorRow): Record<string, unknown> {
-  const settings = JSON.parse(row.settings) as Record<string, unknown>;
-  const { [pushToken]: _token, ...secrets } = openAll(
-    scope.vault,
-    placeOf(scope, row.id),
-    row.secrets,
-  );
-  return { ...joinSecrets(settings, secrets), ...common(row) };
+export function editable({ vault }: Scope, row: MonitorRow): Record<string, unknown> {
+  return { ...settingsOf(vault, row), ...common(row) };
 }
 
+/** Secrets that are fields of their own, by type: null where they are not set. */
+const unset = Object.fromEntries(
+  Object.entries(monitorKinds).map(([type, { secrets }]) => [
+    type,
+    Object.fromEntries(secrets.filter((path) => !path.includes(".")).map((path) => [path, null])),
+  ]),
+);
+
+/** The fields of the monitor's type, secrets included: what a check is made with. */
+export function settingsOf(
+  vault: Vault,
+  row: Pick<MonitorRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
+): Record<string, unknown> {
+  const settings = JSON.parse(row.settings) as Record<string, unknown>;
+  const { [pushToken]: _token, ...secrets } = openAll(vault, placeOf(row, row.id), row.secrets);
+  return { ...unset[row.type], ...joinSecrets(settings, secrets) };
+}
+
+type ShownMonitor = Omit<StoredMonitor, "state"> & {
+  state: Omit<StoredMonitor["state"], "key" | "epoch" | "organizationId" | "monitorId">;
+};
+
 /** The monitor as clients see it. */
-export function shown(scope: Scope, stored: StoredMonitor): MonitorRecord {
-  const { monitor, state, groupPaused, alertChannelIds } = stored;
+export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
+  const { monitor, state, groupPaused, alertChannelIds, uptime24h } = stored;
   const sealed = JSON.parse(monitor.secrets) as Record<string, string>;
   const pushUrl =
     monitor.type === "push"
@@ -97,7 +113,7 @@ export function shown(scope: Scope, stored: StoredMonitor): MonitorRecord {
     lastCheckedAt: state.lastCheckedAt,
     lastMessage: state.lastMessage,
     latencyMs: state.latencyMs,
-    uptime24h: null,
+    uptime24h,
     certificateExpiresAt: state.certificateExpiresAt,
     version: monitor.version,
     createdAt: monitor.createdAt,

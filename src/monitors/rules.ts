@@ -12,6 +12,37 @@ export function statusOf(
   return monitor.paused || groupPaused ? "paused" : lastStatus;
 }
 
+/** Where a monitor's checks go, and the field that says so. */
+export function targetsOf(monitor: {
+  type: string;
+  [field: string]: unknown;
+}): { path: string; host: string; port: number | null }[] {
+  const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
+  const host = text("host");
+  const port = typeof monitor["port"] === "number" ? monitor["port"] : null;
+  const url = URL.parse(text("url") ?? "");
+  const resolver = parseResolver(text("resolver") ?? "");
+  return [
+    ...(url === null ? [] : [{ path: "url", host: url.hostname, port: portOf(url) }]),
+    // A DNS monitor asks about its host and never connects to it.
+    ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
+    ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
+  ];
+}
+
+export function portOf(url: URL): number {
+  return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+}
+
+const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
+
+/** A name server as `192.0.2.1:53`, `[2001:db8::1]:53` or without the port, which is 53 then. */
+export function parseResolver(text: string): { host: string; port: number } | null {
+  if (text === "") return null;
+  const { host = text, port = "53" } = withPort.exec(text)?.groups ?? {};
+  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+}
+
 /** Channel lists joined into one: duplicates collapse, the first mention keeps its place. */
 export function channelsTogether(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())];

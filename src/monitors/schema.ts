@@ -125,6 +125,12 @@ export const monitorKinds = {
   }),
 };
 
+export type MonitorType = keyof typeof monitorKinds;
+/** The own fields of a monitor of this type, secrets included. */
+export type MonitorSettings<T extends MonitorType> = z.output<
+  z.ZodObject<(typeof monitorKinds)[T]["fields"]>
+>;
+
 const defaultTimeout = 10;
 
 const common = {
@@ -141,9 +147,10 @@ const common = {
   retries: integer(0, 10)
     .default(1)
     .meta({ description: "Further failures in a row that it takes to be down." }),
-  retryInterval: integer(1, 86_400)
-    .default(10)
-    .meta({ description: "Seconds to the next check after a failure, while not yet down." }),
+  retryInterval: integer(1, 86_400).default(10).meta({
+    description:
+      "Seconds to the next check after a failure, while not yet down; at most the interval.",
+  }),
   degradedAfterMs: nullable(integer(1, 60_000)),
   paused: z.boolean().default(false),
   muted: z.boolean().default(false).meta({ description: "Checked, but alerts nobody." }),

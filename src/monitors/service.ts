@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
@@ -5,6 +6,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { merged } from "../base/kinds.ts";
 import { page } from "../base/paging.ts";
+import { pingCommand } from "../base/ping-command.ts";
 import { invalid, parse } from "../base/validation.ts";
 import { defaultChannelIds } from "../alert-channels/store.ts";
 import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
@@ -12,7 +14,7 @@ import { retrying, StaleRead, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
 import { findGroups, type GroupRecord, joinGroup, touchGroup } from "../monitor-groups/store.ts";
 import { columnsOf, editable, shown, type MonitorRecord } from "./record.ts";
-import { channelsTogether } from "./rules.ts";
+import { channelsTogether, targetsOf } from "./rules.ts";
 import { monitorKinds, type MonitorPatch, type MonitorQuery, NewMonitor } from "./schema.ts";
 import {
   changeMonitor,
@@ -23,13 +25,13 @@ import {
   removeMonitor,
   replaceMonitorChannels,
   resetState,
-  type StateRow,
   type StoredMonitor,
+  unchecked,
   ungroup,
 } from "./store.ts";
 
 export async function listMonitors(scope: Scope, query: MonitorQuery) {
-  const { monitors, total } = await pageOfMonitors(scope.store, scope.organizationId, query);
+  const { monitors, total } = await pageOfMonitors(scope, query);
   return page(
     query,
     monitors.map((monitor) => shown(scope, monitor)),
@@ -43,7 +45,7 @@ export async function getMonitor(scope: Scope, id: string): Promise<MonitorRecor
 }
 
 async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
-  const stored = await findMonitor(scope.store, scope.organizationId, id);
+  const stored = await findMonitor(scope, id);
   if (stored === null) throw new AppError("NOT_FOUND", "There is no such monitor.");
   return stored;
 }
@@ -51,6 +53,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
 /** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
   const { store, organizationId } = scope;
+  mustBeCheckable(scope, input);
   return retrying(async () => {
     const now = scope.clock();
     const at = timestamp(now);
@@ -72,28 +75,19 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       createdAt: at,
       updatedAt: at,
     };
-    const state: StateRow = {
-      organizationId,
-      monitorId: id,
-      status: "pending",
-      since: at,
-      lastCheckedAt: null,
-      lastMessage: null,
-      latencyMs: null,
-      certificateExpiresAt: null,
-    };
+    const state = { ...unchecked, since: at };
     const joined = { ...monitor, groupId: input.groupId };
     const groupPaused = group?.paused ?? false;
     return commit(
       scope,
       [
         ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
-        ...insertMonitor(store, monitor, state),
+        ...insertMonitor(store, monitor, at),
         ...join(scope, monitor, group, at),
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
       ],
       { action: "monitor.created", subjectId: id },
-      shown(scope, { monitor: joined, state, groupPaused, alertChannelIds }),
+      shown(scope, { monitor: joined, state, groupPaused, alertChannelIds, uptime24h: null }),
     );
   });
 }
@@ -112,6 +106,7 @@ export function updateMonitor(
       throw invalid("type", "is fixed when the monitor is created");
     const whole = merged(monitorKinds, before.type, editable(scope, before), patch);
     const input = parse(NewMonitor, whole);
+    mustBeCheckable(scope, input);
     const at = timestamp(scope.clock());
     const moves = input.groupId !== before.groupId;
     const group = moves ? await groupToJoin(scope, input.groupId) : null;
@@ -143,9 +138,24 @@ export function updateMonitor(
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
       ],
       { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
-      shown(scope, { monitor, state, groupPaused, alertChannelIds }),
+      shown(scope, { ...stored, monitor, state, groupPaused, alertChannelIds }),
     );
   });
+}
+
+/** What stands there by number is judged when it is saved; what a name stands for, at each check. */
+function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
+  for (const { path, host, port } of targetsOf(input)) {
+    const address = host.replace(/^\[|\]$/g, "");
+    const flaw = isIP(address) === 0 ? null : targets.flawOf(address, port);
+    if (flaw !== null)
+      throw invalid(path, `must not be checked: this address ${flaw} (see --allow-target)`);
+  }
+  if (input.type === "ping" && pingCommand() === null)
+    throw invalid(
+      "type",
+      "needs the ping command of this machine, which is missing (Debian, Ubuntu: apt-get install iputils-ping)",
+    );
 }
 
 async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {

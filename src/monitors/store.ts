@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
+import type { Clock } from "../base/clock.ts";
 import { offsetOf } from "../base/paging.ts";
 import { containing, listed } from "../database/references.ts";
 import type { Statement, Store } from "../database/store.ts";
@@ -9,10 +10,13 @@ import {
   monitors,
   monitorStates,
 } from "../database/tables.ts";
+import { uptime24hOf } from "../uptime/store.ts";
 import type { MonitorQuery } from "./schema.ts";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 export type StateRow = typeof monitorStates.$inferSelect;
+/** What reading takes of a scope: uptime depends on what time it is. */
+type Reading = { store: Store; organizationId: string; clock: Clock };
 
 /** A monitor's row with what belongs to it in other tables. */
 export type StoredMonitor = {
@@ -20,6 +24,7 @@ export type StoredMonitor = {
   state: StateRow;
   groupPaused: boolean;
   alertChannelIds: string[];
+  uptime24h: number | null;
 };
 
 export const inGroup = and(
@@ -36,8 +41,7 @@ export const currentStatus = sql<string>`case when ${monitors.paused} or coalesc
   then 'paused' else ${monitorStates.status} end`;
 
 async function select(
-  store: Store,
-  organizationId: string,
+  { store, organizationId, clock }: Reading,
   where: SQL | undefined,
   limit: number,
   offset: number,
@@ -51,6 +55,11 @@ async function select(
     .orderBy(desc(monitors.id))
     .limit(limit)
     .offset(offset);
+  const uptime = uptime24hOf(
+    store,
+    rows.map(({ state }) => state.key),
+    clock(),
+  );
   const attached = await store.db
     .select({ monitorId: monitorChannels.monitorId, channelId: monitorChannels.channelId })
     .from(monitorChannels)
@@ -63,21 +72,19 @@ async function select(
     )
     .orderBy(asc(monitorChannels.position), asc(monitorChannels.channelId));
   const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  const uptime24h = await uptime;
   return rows.map(({ monitor, state, groupPaused }) => ({
     monitor,
     state,
     groupPaused: groupPaused ?? false,
     alertChannelIds: (channelIds.get(monitor.id) ?? []).map(({ channelId }) => channelId),
+    uptime24h: uptime24h(state.key),
   }));
 }
 
-export async function findMonitor(
-  store: Store,
-  organizationId: string,
-  id: string,
-): Promise<StoredMonitor | null> {
-  const where = and(eq(monitors.organizationId, organizationId), eq(monitors.id, id));
-  const [found] = await select(store, organizationId, where, 1, 0);
+export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {
+  const where = and(eq(monitors.organizationId, reading.organizationId), eq(monitors.id, id));
+  const [found] = await select(reading, where, 1, 0);
   return found ?? null;
 }
 
@@ -86,7 +93,8 @@ function when(value: string | undefined, condition: (value: string) => SQL): SQL
 }
 
 /** One page of an organization's monitors, newest first, and how many there are in all. */
-export async function pageOfMonitors(store: Store, organizationId: string, query: MonitorQuery) {
+export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
+  const { store, organizationId } = reading;
   const { status, type, groupId, tag, q, paused } = query;
   const where = and(
     eq(monitors.organizationId, organizationId),
@@ -103,7 +111,7 @@ export async function pageOfMonitors(store: Store, organizationId: string, query
     .where(where)
     .$dynamic();
   const [found, [count]] = await Promise.all([
-    select(store, organizationId, where, query.per_page, offsetOf(query)),
+    select(reading, where, query.per_page, offsetOf(query)),
     status === undefined
       ? counted
       : counted.innerJoin(monitorStates, ofMonitor).leftJoin(monitorGroups, inGroup),
@@ -111,9 +119,21 @@ export async function pageOfMonitors(store: Store, organizationId: string, query
   return { monitors: found, total: count?.total ?? 0 };
 }
 
-export function insertMonitor(store: Store, monitor: MonitorRow, state: StateRow): Statement[] {
+export function insertMonitor(store: Store, monitor: MonitorRow, at: string): Statement[] {
+  const { organizationId, id } = monitor;
+  const state = { ...unchecked, organizationId, monitorId: id, since: at, epoch: 0 };
   return [store.db.insert(monitors).values(monitor), store.db.insert(monitorStates).values(state)];
 }
+
+/** The state of a monitor that was not checked yet. */
+export const unchecked = {
+  status: "pending",
+  failures: 0,
+  lastCheckedAt: null,
+  lastMessage: null,
+  latencyMs: null,
+  certificateExpiresAt: null,
+} as const;
 
 /** Writes what people edit; the group and the place in it change by joining and leaving alone. */
 export function changeMonitor(store: Store, monitor: MonitorRow): Statement {
@@ -128,7 +148,12 @@ export function changeMonitor(store: Store, monitor: MonitorRow): Statement {
 export function resetState(store: Store, monitor: MonitorRow, at: string): Statement {
   return store.db
     .update(monitorStates)
-    .set({ status: "pending", since: at })
+    .set({
+      status: "pending",
+      since: at,
+      failures: 0,
+      epoch: sql`${monitorStates.epoch} + 1`,
+    })
     .where(
       and(
         eq(monitorStates.organizationId, monitor.organizationId),

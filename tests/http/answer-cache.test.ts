@@ -1,17 +1,13 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { authenticator, createApiKey } from "../../src/api-keys/service.ts";
+import { createApiKey } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
-import { logTo } from "../../src/base/log.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
-import { rateLimit } from "../../src/http/rate-limit.ts";
-import { webFiles } from "../../src/http/web-files.ts";
 import { deleteIncident, openIncident, updateIncident } from "../../src/incidents/service.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
-import { serverOf } from "../../src/server.ts";
-import { type Client, testAppliance } from "../support/appliance.ts";
+import { applianceOn, type Client, testAppliance } from "../support/appliance.ts";
 import { apiRoutes, made, nounOf, nouns } from "../support/records.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -52,22 +48,7 @@ test("one organization's kept answer is never another's", async () => {
 function nodeOn(directory: string) {
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
-  const { store, vault } = data;
-  const appliance = {
-    store,
-    clock,
-    vault,
-    log: logTo(() => {}),
-    answers: answerCache(store),
-    requestLimit: rateLimit(0, clock),
-    failureLimit: rateLimit(600, clock),
-    authenticate: authenticator(store, clock),
-  };
-  const app = serverOf(appliance, {
-    web: webFiles(assets.web),
-    allowedHosts: [],
-    addressOf: () => "127.0.0.1",
-  });
+  const { appliance, app } = applianceOn({ ...data, clock });
   return { ...data, scope: { ...appliance, ...commandLine }, app };
 }
 

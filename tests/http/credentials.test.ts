@@ -1,9 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createApiKey, revokeApiKey } from "../../src/api-keys/service.ts";
-import { assets } from "../../src/assets.ts";
 import { sha256 } from "../../src/base/ids.ts";
-import { webFiles } from "../../src/http/web-files.ts";
-import { serverOf } from "../../src/server.ts";
 import { type Answer, testAppliance, unknownId } from "../support/appliance.ts";
 import { apiRoutes, bodyFor } from "../support/records.ts";
 
@@ -131,12 +128,8 @@ describe("how often", () => {
   });
 
   test("an address that guesses 600 keys a minute has to wait, without harm to valid keys or other addresses", async () => {
-    const { appliance, ours, time } = await testAppliance();
-    const app = serverOf(appliance, {
-      web: webFiles(assets.web),
-      allowedHosts: [],
-      addressOf: (request) => request.headers.get("x-address") ?? "",
-    });
+    const addressOf = (request: Request) => request.headers.get("x-address") ?? "";
+    const { app, ours, time } = await testAppliance({ addressOf });
     const ask = (key: string, address: string) =>
       app.handle(
         new Request(`http://localhost${path}`, {

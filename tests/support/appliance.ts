@@ -2,7 +2,11 @@ import { createApiKey } from "../../src/api-keys/service.ts";
 import { authenticator } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
-import { vaultOf } from "../../src/base/secrets.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { type Vault, vaultOf } from "../../src/base/secrets.ts";
+import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
+import { checkEngine } from "../../src/checks/engine.ts";
+import type { Store } from "../../src/database/store.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
@@ -29,35 +33,54 @@ export type Options = {
 
 export type Client = (method: string, path: string, options?: Options) => Promise<Answer>;
 
+type Data = { store: Store; vault: Vault; clock: Clock };
+type Settings = {
+  requestsPerMinute?: number;
+  allowTarget?: string[];
+  addressOf?: (request: Request) => string;
+};
+
+/** A whole server on this data, its engine not started: tests say when what is due runs. */
+export function applianceOn(
+  data: Data,
+  { requestsPerMinute = 0, allowTarget = [], addressOf = () => "127.0.0.1" }: Settings = {},
+) {
+  const { store, clock } = data;
+  const logged: string[] = [];
+  const write = (message: string, fields?: Record<string, unknown>) =>
+    void logged.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
+  const log = { info: write, warn: write, error: write };
+  const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
+  const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], ranges);
+  const engine = checkEngine({ ...data, monotonic: clock, targets, log });
+  const appliance: Appliance = {
+    ...data,
+    log,
+    targets,
+    answers: answerCache(store),
+    requestLimit: rateLimit(requestsPerMinute, clock),
+    failureLimit: rateLimit(600, clock),
+    authenticate: authenticator(store, clock),
+    checkNow: engine.checkNow,
+  };
+  const app = serverOf(appliance, {
+    web: webFiles(assets.web),
+    allowedHosts: ["status.example"],
+    addressOf,
+    push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
+  });
+  return { appliance, app, engine, logged };
+}
+
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
-export async function testAppliance(settings: { requestsPerMinute?: number } = {}) {
+export async function testAppliance(settings: Settings = {}) {
   const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
   const clock = () => time.now;
   const database = openDatabase(":memory:");
   migrate(database, assets.migrations);
   const store = embeddedStore(database);
-  const logged: string[] = [];
-  const log = {
-    info: (message: string) => void logged.push(message),
-    warn: (message: string) => void logged.push(message),
-    error: (message: string, fields?: Record<string, unknown>) =>
-      void logged.push(`${message} ${JSON.stringify(fields)}`),
-  };
-  const appliance: Appliance = {
-    store,
-    clock,
-    log,
-    answers: answerCache(store),
-    vault: vaultOf(new Uint8Array(32).fill(7)),
-    requestLimit: rateLimit(settings.requestsPerMinute ?? 0, clock),
-    failureLimit: rateLimit(600, clock),
-    authenticate: authenticator(store, clock),
-  };
-  const app = serverOf(appliance, {
-    web: webFiles(assets.web),
-    allowedHosts: ["status.example"],
-    addressOf: () => "127.0.0.1",
-  });
+  const vault = vaultOf(new Uint8Array(32).fill(7));
+  const { appliance, app, engine, logged } = applianceOn({ store, clock, vault }, settings);
 
   const client = (key: string | null): Client => {
     return async (method, path, { body, raw, headers = {} } = {}) => {
@@ -85,7 +108,8 @@ export async function testAppliance(settings: { requestsPerMinute?: number } = {
   const scopeOf = (organizationId: string): Scope => ({
     store,
     clock,
-    vault: appliance.vault,
+    vault,
+    targets: appliance.targets,
     organizationId,
     actor: { type: "command-line", id: null, name: "test" },
     requestId: null,
@@ -112,6 +136,7 @@ export async function testAppliance(settings: { requestsPerMinute?: number } = {
   return {
     app,
     appliance,
+    engine,
     database,
     store,
     time,

@@ -1,0 +1,59 @@
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import type { TargetGuard } from "../base/target-guard.ts";
+import { type Address, CheckFailure, OwnTrouble } from "./check.ts";
+
+/**
+ * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
+ * name must not lead where an address may not.
+ */
+export async function judgedAddresses(
+  targets: TargetGuard,
+  host: string,
+  port: number | null,
+): Promise<Address[]> {
+  const plain = host.replace(/^\[|\]$/g, "");
+  const family = isIP(plain);
+  const found =
+    family === 0 ? await resolved(plain) : [{ address: plain, family: family as 4 | 6 }];
+  for (const { address } of found) {
+    const flaw = targets.flawOf(address, port);
+    if (flaw !== null) throw new CheckFailure(`Blocked: the target ${flaw}.`, true);
+  }
+  return found;
+}
+
+async function resolved(name: string): Promise<Address[]> {
+  // c-ares, which Bun asks, does not take the root's dot.
+  const host = name.replace(/\.$/, "");
+  try {
+    return (await lookup(host, { all: true })) as Address[];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // The same code for a name whose own servers fail and for a name server that is gone.
+    if (code !== "EAI_AGAIN") throw new CheckFailure("The name does not exist.");
+    if (await nameServersAnswer())
+      throw new CheckFailure("The name servers have no answer for this name.");
+    throw new OwnTrouble("the name servers of this machine don't answer");
+  }
+}
+
+/** Whether the name servers of this machine answer anything at all: every one knows localhost (RFC 6761 §6.3). */
+export async function nameServersAnswer(): Promise<boolean> {
+  try {
+    await new Resolver({ timeout: 1_000, tries: 1 }).resolve4("localhost");
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code !== "ETIMEOUT" && code !== "ECONNREFUSED";
+  }
+}
+
+/** A lookup for sockets that answers with what was judged, and asks nobody again. */
+export function lookupOf(addresses: readonly Address[]): LookupFunction {
+  return (_host, options, callback) => {
+    const [first] = addresses;
+    if (options.all === true) callback(null, [...addresses]);
+    else if (first !== undefined) callback(null, first.address, first.family);
+  };
+}

@@ -1,0 +1,284 @@
+import { type Clock, timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Vault } from "../base/secrets.ts";
+import { durationInWords } from "../base/text.ts";
+import type { TargetGuard } from "../base/target-guard.ts";
+import type { Store } from "../database/store.ts";
+import { appendEvent, readSince } from "../events/log.ts";
+import { followEvents, type Following } from "../events/follow.ts";
+import { troubleWatch } from "./own-trouble.ts";
+import { recorder } from "./record.ts";
+import { nextSlot, secondsReported, secondsToNext, stateAfter } from "./rules.ts";
+import { type Checkable, type Outcome, runCheck, slowed, unjudged } from "./run-check.ts";
+import { scheduler } from "./scheduler.ts";
+import { findByPushToken, laneOf, type Watched } from "./watch-list.ts";
+import { type FirstCheck, watching } from "./watching.ts";
+
+/** Checks at one time, in all and of one host: far above what spread checks need, below what a machine has. */
+const limits = { total: 2_000, perLane: 500 };
+/** What is late by more than a tick is noticed as trouble of our own. */
+const tickMs = 200;
+const minTickMs = 5;
+/** A report that came in while we stood still is read a moment later. */
+const pushPatienceMs = 10_000;
+/** Own trouble after so long without any is told anew. */
+const troubleEpisodeMs = 300_000;
+
+export type PushReport = {
+  status: "up" | "down";
+  message: string | null;
+  latencyMs: number | null;
+};
+
+export type Engine = {
+  /** Loads the monitors and spreads their checks over one interval from now on. */
+  start(): Promise<void>;
+  /** Drops checks under way, writes the results of those that ended. */
+  stop(): Promise<void>;
+  /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
+  runOnce(): Promise<void>;
+  /** Checks at once; resolves when the result is stored. Throws NOT_FOUND, CONFLICT for a paused or push monitor. */
+  checkNow: (organizationId: string, monitorId: string) => Promise<void>;
+  /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
+  report: (tokenHash: string, report: PushReport) => Promise<boolean | null>;
+};
+
+export type EngineRoom = {
+  store: Store;
+  clock: Clock;
+  /** Milliseconds that only ever go forward, for due times. */
+  monotonic?: Clock;
+  vault: Vault;
+  targets: TargetGuard;
+  log: Log;
+  /** Whether a maintenance window holds for the monitor. */
+  inMaintenance?: (monitor: Watched) => boolean;
+};
+
+/** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
+export function checkEngine(room: EngineRoom): Engine {
+  const { store, clock, monotonic = () => performance.now(), log } = room;
+  const trouble = troubleWatch(clock, monotonic);
+  const results = recorder(store, log);
+  const monitors = watching(room, begin, end);
+  const running = new Map<number, AbortController>();
+  /** Checks whose result is not stored yet. */
+  const recording = new Map<number, Promise<void>>();
+  const troubled = new Map<string, number>();
+  const jobs = scheduler(check, monotonic, limits);
+  let following: Following | null = null;
+  let cursor: number | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let stopped = false;
+
+  /** One check of one monitor, from its due time to its result. */
+  async function check(key: number, dueAt: number): Promise<void> {
+    const monitor = monitors.get(key);
+    if (monitor === undefined) return;
+    const startedAt = monotonic();
+    const ending = new AbortController();
+    running.set(key, ending);
+    const outcome =
+      monitor.type === "push"
+        ? overdue(monitor, startedAt)
+        : await outcomeOf(monitor, ending.signal);
+    running.delete(key);
+    // Changed, paused or deleted meanwhile: the result is about something else.
+    if (monitors.get(key) !== monitor || stopped) return;
+    const seconds = settle(monitor, outcome);
+    const interval = monitor.intervalSeconds * 1000;
+    const regular = nextSlot(key, interval, Math.max(dueAt, startedAt - interval));
+    const next =
+      monitor.type === "push"
+        ? startedAt + seconds * 1000
+        : seconds < monitor.intervalSeconds
+          ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
+          : regular;
+    jobs.schedule(key, next, laneOf(monitor));
+    arm();
+  }
+
+  function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
+    if (monitor.settings === null)
+      return unjudged("its secrets can't be opened with this secret.key");
+    return runCheck(monitor as Checkable, { ...room, monotonic, trouble }, cancelled);
+  }
+
+  function overdue({ settings, intervalSeconds }: Watched, now: number): Outcome {
+    const stalled = trouble.during(now - pushPatienceMs, now);
+    if (stalled !== null) return unjudged(stalled);
+    const allowed = durationInWords(intervalSeconds + graceOf(settings));
+    return {
+      status: "down",
+      final: true,
+      message: `Nothing was reported for ${allowed}.`,
+      latencyMs: null,
+    };
+  }
+
+  /** Moves the monitor to what the outcome makes of it and hands that to the recorder; returns the seconds it stands for. */
+  function settle(monitor: Watched, outcome: Outcome, reported?: number): number {
+    const at = momentAfter(monitor.lastAt, clock());
+    const inMaintenance = room.inMaintenance?.(monitor) ?? false;
+    const before = monitor.state;
+    const after = stateAfter(before, outcome, { ...monitor, inMaintenance }, timestamp(at));
+    const seconds =
+      reported === undefined
+        ? secondsToNext(after, outcome, monitor)
+        : secondsReported(monitor.lastAt, at, reported);
+    const { status, message, latencyMs } = outcome;
+    const expiresAt = "certificateExpiresAt" in outcome ? outcome.certificateExpiresAt : undefined;
+    const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
+    const certificateExpiresAt = expiresAt ?? kept;
+    Object.assign(monitor, { state: after, lastAt: at, certificateExpiresAt });
+    const heartbeat = {
+      monitorKey: monitor.key,
+      at,
+      status: inMaintenance ? ("maintenance" as const) : status,
+      latencyMs,
+      seconds,
+      message: status === "up" ? null : message,
+    };
+    const stored = results.add({
+      monitor,
+      heartbeat,
+      before,
+      after,
+      message,
+      certificateExpiresAt,
+    });
+    recording.set(monitor.key, stored);
+    const forget = () => {
+      if (recording.get(monitor.key) === stored) recording.delete(monitor.key);
+    };
+    stored.then(forget, forget);
+    if (status === "unknown") tellTrouble(monitor, message, at);
+    return seconds;
+  }
+
+  /** Somebody waits for it: writes at once. Throws UNAVAILABLE where that fails; it is tried again later. */
+  async function storedNow({ key }: Watched) {
+    const stored = recording.get(key);
+    void results.flush();
+    await stored;
+  }
+
+  /** One event an episode and organization, for the alert that tells of it. */
+  function tellTrouble({ organizationId }: Watched, message: string, at: number) {
+    const last = troubled.get(organizationId);
+    troubled.set(organizationId, at);
+    if (last !== undefined && at - last < troubleEpisodeMs) return;
+    log.warn("checks can't be judged", { message });
+    results.addEvent(
+      appendEvent({
+        organizationId,
+        at: timestamp(at),
+        type: "appliance.troubled",
+        subjectId: organizationId,
+        data: { message },
+      }),
+    );
+  }
+
+  /** A monitor to check, new or other than it was: what runs now is about what it was. */
+  function begin(monitor: Watched, wanted: FirstCheck) {
+    running.get(monitor.key)?.abort();
+    jobs.schedule(monitor.key, firstDue(monitor, wanted), laneOf(monitor));
+    arm();
+  }
+
+  function end({ key }: Watched) {
+    jobs.remove(key);
+    running.get(key)?.abort();
+  }
+
+  function firstDue(monitor: Watched, wanted: FirstCheck): number {
+    const now = monotonic();
+    if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
+    return wanted === "now" ? now : nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
+  }
+
+  function arm() {
+    if (timer !== null || stopped || following === null) return;
+    const wait = (jobs.nextDueAt() ?? Infinity) - monotonic();
+    timer = setTimeout(turn, Math.min(Math.max(wait, minTickMs), tickMs));
+  }
+
+  function turn() {
+    timer = null;
+    trouble.tick();
+    jobs.startDue();
+    arm();
+  }
+
+  return {
+    async start() {
+      following = followEvents(store, log, monitors.take, await monitors.load());
+      trouble.tick();
+      arm();
+    },
+    async stop() {
+      stopped = true;
+      if (timer !== null) clearTimeout(timer);
+      await following?.stop();
+      for (const ending of running.values()) ending.abort();
+      await jobs.settled();
+      await results.stop();
+    },
+    async runOnce() {
+      if (cursor === null) {
+        cursor = await monitors.load();
+      } else {
+        const events = await readSince(store, cursor, 10_000);
+        cursor = events.at(-1)?.seq ?? cursor;
+        await monitors.take(events);
+      }
+      trouble.tick();
+      jobs.startDue();
+      await jobs.settled();
+      await results.flush();
+    },
+    async checkNow(organizationId, monitorId) {
+      const monitor = await monitors.refresh(organizationId, monitorId);
+      if (monitor === undefined)
+        throw new AppError("CONFLICT", "The monitor is paused, so it is not checked.");
+      if (monitor.type === "push")
+        throw new AppError("CONFLICT", "A push monitor is not checked; it reports to its pushUrl.");
+      // What still ends is about the monitor as it was before.
+      if (running.get(monitor.key)?.signal.aborted) await jobs.runNow(monitor.key, laneOf(monitor));
+      await jobs.runNow(monitor.key, laneOf(monitor));
+      await storedNow(monitor);
+      if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+    },
+    async report(tokenHash, { status, message, latencyMs }) {
+      const found = await findByPushToken(store, tokenHash);
+      if (found === null) return null;
+      const monitor =
+        monitors.get(found.key) ?? (await monitors.refresh(found.organizationId, found.id));
+      if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+      if (monitor === undefined) return false;
+      const usual = status === "up" ? "Reported up." : "Reported down.";
+      const allowed = allowedSeconds(monitor);
+      const finding = { status, message: message ?? usual, latencyMs };
+      settle(monitor, slowed(finding, monitor.degradedAfterMs), allowed);
+      jobs.schedule(monitor.key, monotonic() + allowed * 1000, laneOf(monitor));
+      await storedNow(monitor);
+      return true;
+    },
+  };
+}
+
+/** No two heartbeats of a monitor share a millisecond; a clock that was set back is followed all the same. */
+function momentAfter(lastAt: number | null, now: number): number {
+  return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
+}
+
+function graceOf(settings: Watched["settings"]): number {
+  return Number(settings?.["grace"] ?? 0);
+}
+
+/** Within so many seconds a push monitor has to report again. */
+function allowedSeconds({ intervalSeconds, settings }: Watched): number {
+  return intervalSeconds + graceOf(settings);
+}

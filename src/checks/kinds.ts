@@ -1,0 +1,16 @@
+import type { MonitorType } from "../monitors/schema.ts";
+import type { CheckKind } from "./check.ts";
+import { checkDns } from "./kinds/dns.ts";
+import { checkHttp } from "./kinds/http.ts";
+import { checkPing } from "./kinds/ping.ts";
+import { checkTcp } from "./kinds/tcp.ts";
+import { checkTls } from "./kinds/tls.ts";
+
+/** The types whose checks go out to a target, and how; for `push` the target reports by itself. */
+export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } = {
+  http: checkHttp,
+  tcp: checkTcp,
+  ping: checkPing,
+  dns: checkDns,
+  tls: checkTls,
+};

@@ -1,0 +1,107 @@
+import { Resolver } from "node:dns/promises";
+import { parseResolver } from "../../monitors/rules.ts";
+import { type CheckContext, CheckFailure, type CheckKind, since } from "../check.ts";
+
+type Settings = Parameters<CheckKind<"dns">>[0];
+
+/** Up when there are records of the type and all the expected values are among them. */
+export const checkDns: CheckKind<"dns"> = async (settings, context) => {
+  const { host, recordType, expected } = settings;
+  const resolver = await resolverOf(settings, context);
+  context.step = "waiting for the answer";
+  const startedAt = performance.now();
+  const found = await recordsOf(resolver, host.replace(/\.$/, ""), recordType);
+  const latencyMs = since(startedAt);
+  const values = new Set((recordType === "TXT" ? joinedRuns(found) : found).map(plain));
+  if (values.size === 0) throw new CheckFailure(`There is no ${recordType} record.`);
+  const missing = expected.filter((value) => !values.has(plain(value)));
+  if (missing.length > 0)
+    throw new CheckFailure(
+      `The ${recordType} records lack ${missing.length} of ${expected.length} expected values.`,
+    );
+  const count = found.length === 1 ? "1 record" : `${found.length} records`;
+  return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs };
+};
+
+async function resolverOf({ resolver }: Settings, context: CheckContext): Promise<Resolver> {
+  // Asks three times within the check's own time.
+  const made = new Resolver({
+    timeout: Math.max(250, Math.floor(context.timeoutMs / 4)),
+    tries: 3,
+  });
+  context.signal.addEventListener("abort", () => made.cancel());
+  const chosen = parseResolver(resolver ?? "");
+  if (chosen === null) return made;
+  await context.addressesOf(chosen.host, chosen.port);
+  const host = chosen.host.includes(":") ? `[${chosen.host}]` : chosen.host;
+  made.setServers([`${host}:${chosen.port}`]);
+  return made;
+}
+
+/** The strings of a long text are one value (RFC 7208 §3.3), but Bun tells them as records of their own. */
+function joinedRuns(strings: readonly string[]): string[] {
+  return strings.flatMap((_, start) =>
+    strings.slice(start).map((_, more) => strings.slice(start, start + more + 1).join("")),
+  );
+}
+
+/** Names in lower case without the root's dot, so that notations compare as equal. */
+function plain(value: string): string {
+  return value.toLowerCase().replace(/\.$/, "");
+}
+
+/** Records in the notation of zone files (RFC 1035 §5, 2782, 8659). */
+async function recordsOf(
+  resolver: Resolver,
+  host: string,
+  type: Settings["recordType"],
+): Promise<string[]> {
+  try {
+    switch (type) {
+      case "A":
+        return await resolver.resolve4(host);
+      case "AAAA":
+        return await resolver.resolve6(host);
+      case "CNAME":
+        return await resolver.resolveCname(host);
+      case "NS":
+        return await resolver.resolveNs(host);
+      case "MX":
+        return (await resolver.resolveMx(host)).map(
+          ({ priority, exchange }) => `${priority} ${exchange}`,
+        );
+      case "TXT":
+        return (await resolver.resolveTxt(host)).flat();
+      case "SRV":
+        return (await resolver.resolveSrv(host)).map(
+          ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name}`,
+        );
+      case "CAA":
+        return (await resolver.resolveCaa(host)).map(({ critical, ...property }) => {
+          const [tag, value] = Object.entries(property).find(([name]) => name !== "type") ?? [];
+          return `${critical} ${tag} ${JSON.stringify(value)}`;
+        });
+    }
+  } catch (error) {
+    throw failureOf(error, type);
+  }
+}
+
+function failureOf(error: unknown, type: string): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case "ENOTFOUND":
+      return new CheckFailure("The name does not exist.");
+    case "ENODATA":
+      return new CheckFailure(`There is no ${type} record.`);
+    case "ETIMEOUT":
+    case "ECONNREFUSED":
+    case "ECANCELLED":
+      return new CheckFailure("The name server does not answer.");
+    case "ESERVFAIL":
+      return new CheckFailure("The name server failed (SERVFAIL).");
+    case "EREFUSED":
+      return new CheckFailure("The name server refused to answer.");
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,21 @@
+import { Elysia } from "elysia";
+import { dataOf } from "../base/paging.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Heartbeat } from "../uptime/schema.ts";
+import { checkNow } from "./service.ts";
+
+export const checkRoutes = new Elysia({ prefix: "/api/v1/monitors" }).post(
+  "/:id/check",
+  ...endpoint(
+    {
+      name: "checkNow",
+      access: "write",
+      summary: "Check a monitor now",
+      description:
+        "Answers its heartbeat once that is stored. A check that is under way already is not made twice. A paused monitor and a push monitor can't be checked.",
+      answer: dataOf(Heartbeat),
+      errors: ["NOT_FOUND", "CONFLICT"],
+    },
+    async ({ scope, id, appliance }) => ({ data: await checkNow(scope, appliance.checkNow, id) }),
+  ),
+);

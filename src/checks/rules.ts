@@ -1,0 +1,82 @@
+import type { MonitorStatus } from "../monitors/schema.ts";
+import type { z } from "zod";
+
+export type StoredStatus = Exclude<z.infer<typeof MonitorStatus>, "paused">;
+
+/** What a monitor is between two checks. */
+export type MonitorState = {
+  status: StoredStatus;
+  /** RFC 3339. */
+  since: string;
+  /** Failed checks in a row. */
+  failures: number;
+};
+
+/** What a check found; `final` makes it down without further retries. */
+export type Found = { status: "up" | "degraded" | "down" | "unknown"; final?: boolean };
+
+type Pace = { intervalSeconds: number; retryIntervalSeconds: number };
+
+/**
+ * What a monitor is after a check. It takes `retries` further failures in a row to be down, and one
+ * success to be up or degraded again. `unknown` changes nothing: the trouble was not the target's.
+ * Under maintenance failures are counted but it stays in maintenance; the first check after it tells.
+ */
+export function stateAfter(
+  before: MonitorState,
+  found: Found,
+  monitor: { retries: number; inMaintenance: boolean },
+  at: string,
+): MonitorState {
+  const failures =
+    found.status === "unknown"
+      ? before.failures
+      : found.status === "down"
+        ? before.failures + 1
+        : 0;
+  const status = monitor.inMaintenance ? "maintenance" : judged(before, found, failures, monitor);
+  return { status, failures, since: status === before.status ? before.since : at };
+}
+
+function judged(
+  before: MonitorState,
+  found: Found,
+  failures: number,
+  { retries }: { retries: number },
+): StoredStatus {
+  const unmaintained = before.status === "maintenance" ? "pending" : before.status;
+  if (found.status === "unknown") return unmaintained;
+  if (found.status !== "down") return found.status;
+  return found.final === true || failures > retries ? "down" : unmaintained;
+}
+
+/** Whether the next check comes sooner than usual, to find out what is really so. */
+function isRetried(state: MonitorState, found: Found): boolean {
+  return found.status === "unknown" || (found.status === "down" && state.status !== "down");
+}
+
+/** Seconds to the next check, which are what this one stands for in figures of uptime. */
+export function secondsToNext(state: MonitorState, found: Found, pace: Pace): number {
+  const { intervalSeconds, retryIntervalSeconds } = pace;
+  return isRetried(state, found)
+    ? Math.min(retryIntervalSeconds, intervalSeconds)
+    : intervalSeconds;
+}
+
+/** Seconds that a report of a push monitor stands for: the time since the last one, within what is still in time. */
+export function secondsReported(lastAt: number | null, at: number, allowedSeconds: number): number {
+  const passed = lastAt === null ? 1 : Math.round((at - lastAt) / 1000);
+  return Math.min(Math.max(passed, 1), allowedSeconds);
+}
+
+/** Milliseconds into its interval at which a monitor is due: neighbouring keys lie far apart, so all are spread evenly. */
+export function phaseOf(key: number, intervalMs: number): number {
+  const goldenRatio = 0.618033988749895;
+  return Math.floor(((key * goldenRatio) % 1) * intervalMs);
+}
+
+/** The first regular time after `after`, in the same milliseconds. */
+export function nextSlot(key: number, intervalMs: number, after: number): number {
+  const phase = phaseOf(key, intervalMs);
+  return phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;
+}

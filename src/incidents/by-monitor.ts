@@ -1,0 +1,82 @@
+import { traceOf } from "../audit/commit.ts";
+import { timestamp } from "../base/clock.ts";
+import type { Severity } from "../base/fields.ts";
+import { durationInWords } from "../base/text.ts";
+import { mustBeUnchanged } from "../database/references.ts";
+import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
+import { incidents } from "../database/tables.ts";
+import { automaticStep } from "./rules.ts";
+import { findIncident } from "./store.ts";
+import { opening, patching, type Write } from "./writes.ts";
+
+export type StateChange = {
+  organizationId: string;
+  monitor: { id: string; name: string };
+  /** Of the incident to open when it goes down; null for none. */
+  severity: Severity | null;
+  before: string;
+  after: string;
+  /** Why, in one sentence. */
+  message: string;
+  /** When the state before began, and when it ended, in Unix milliseconds. */
+  since: number;
+  at: number;
+};
+
+const openOne = `select id from incidents where organization_id = ? and monitor_id = ?
+  and origin = 'monitor' and status <> 'resolved'`;
+
+/**
+ * The part of a monitor's change of state that concerns its incident: opens one when it goes down,
+ * posts to it, resolves it when it is up. An incident that people resolved stays so; what they edited
+ * stays as they left it. The write fails with StaleRead when somebody was quicker.
+ */
+export async function incidentStatements(store: Store, change: StateChange): Promise<Statement[]> {
+  const { organizationId, monitor, severity } = change;
+  const [found] = await store.query<{ id: string }>(openOne, [organizationId, monitor.id]);
+  const open = found === undefined ? null : await findIncident(store, organizationId, found.id);
+  const step = automaticStep(open !== null, severity, change.after);
+  if (step === "open") {
+    const none: Statement = {
+      ...mustText(`not exists (${openOne})`),
+      parameters: [organizationId, monitor.id],
+      otherwise: () => new StaleRead(),
+    };
+    const incident = {
+      title: `${monitor.name} is down`,
+      monitorId: monitor.id,
+      severity: severity as Severity,
+      message: change.message,
+      public: true,
+    };
+    return [none, ...traced(change, opening(organizationId, incident, "monitor", change.at))];
+  }
+  if (step === null || open === null) return [];
+  const message = messageOf(change);
+  const patch = step === "resolve" ? { status: "resolved" as const, message } : { message };
+  return [
+    mustBeUnchanged(incidents, organizationId, open),
+    ...traced(change, patching(organizationId, open, patch, change.at)),
+  ];
+}
+
+function messageOf({ before, after, message, since, at, monitor }: StateChange): string {
+  if (after === "down") return `${monitor.name} is down again. ${message}`;
+  if (after === "degraded") return `${monitor.name} answers again, but is degraded. ${message}`;
+  const lasted = durationInWords((at - since) / 1000);
+  return before === "pending"
+    ? `${monitor.name} is up again.`
+    : `${monitor.name} is up again after ${lasted}.`;
+}
+
+/** Its audit row and event, in the monitor's name. */
+function traced(change: StateChange, { statements, happening }: Write): Statement[] {
+  const { organizationId, monitor } = change;
+  const actor = { type: "monitor" as const, ...monitor };
+  const trace = traceOf(
+    { organizationId, actor, requestId: null },
+    happening,
+    timestamp(change.at),
+  );
+  return [...statements, ...trace];
+}

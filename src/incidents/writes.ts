@@ -1,0 +1,76 @@
+import type { Happening } from "../audit/commit.ts";
+import { timestamp } from "../base/clock.ts";
+import { newId } from "../base/ids.ts";
+import type { Statement } from "../database/store.ts";
+import { actionOf, incidentAfter } from "./rules.ts";
+import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";
+import { changeIncident, type IncidentRecord, insertIncident, insertUpdate } from "./store.ts";
+
+/** What people and monitors do to an incident: how it is afterwards, how it gets there, what is told. */
+export type Write = { after: IncidentRecord; statements: Statement[]; happening: Happening };
+
+/** A new incident with its first timeline entry. */
+export function opening(
+  organizationId: string,
+  { message, ...input }: NewIncident,
+  origin: Incident["origin"],
+  now: number,
+): Write {
+  const at = timestamp(now);
+  const update = { id: newId(now), status: "investigating" as const, message, createdAt: at };
+  const after: IncidentRecord = {
+    ...input,
+    id: newId(now),
+    status: "investigating",
+    origin,
+    resolvedAt: null,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+    updates: [update],
+  };
+  return {
+    after,
+    statements: [
+      insertIncident(organizationId, after),
+      insertUpdate(organizationId, after, update),
+    ],
+    happening: {
+      action: "incident.opened",
+      subjectId: after.id,
+      data: { updateId: update.id },
+    },
+  };
+}
+
+/** A patch of an incident, with the timeline entry it posts, if any. */
+export function patching(
+  organizationId: string,
+  before: IncidentRecord,
+  patch: IncidentPatch,
+  now: number,
+): Write {
+  const at = timestamp(now);
+  const { change, update } = incidentAfter(before, patch, at);
+  const posted = update === null ? [] : [{ id: newId(now), ...update, createdAt: at }];
+  const after: IncidentRecord = {
+    ...before,
+    ...change,
+    version: before.version + 1,
+    updatedAt: at,
+    updates: [...before.updates, ...posted],
+  };
+  return {
+    after,
+    statements: [
+      changeIncident(organizationId, after),
+      ...posted.map((entry) => insertUpdate(organizationId, after, entry)),
+    ],
+    happening: {
+      action: actionOf(before.status, after.status),
+      subjectId: before.id,
+      fields: Object.keys(patch),
+      data: { updateId: posted[0]?.id ?? null },
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
+
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
+/** What heartbeats of a period add up to; latencies are in milliseconds. */
+export type Sums = {
+  upSeconds: number;
+  degradedSeconds: number;
+  downSeconds: number;
+  unknownSeconds: number;
+  maintenanceSeconds: number;
+  latencyCount: number;
+  latencySum: number;
+  latencyMin: number | null;
+  latencyMax: number | null;
+};
+
+/** The number that stands for a status in the database. */
+export function codeOf(status: HeartbeatStatus): number {
+  return HeartbeatStatus.options.indexOf(status);
+}
+
+export function statusOfCode(code: number): HeartbeatStatus {
+  const status = HeartbeatStatus.options[code];
+  if (status === undefined) throw new Error(`There is no heartbeat status ${code}.`);
+  return status;
+}
+
+/** What one heartbeat adds to its hour and its day. */
+export function sumsOf(heartbeat: {
+  status: HeartbeatStatus;
+  seconds: number;
+  latencyMs: number | null;
+}): Sums {
+  const { status, seconds, latencyMs } = heartbeat;
+  const of = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
+  return {
+    upSeconds: of("up"),
+    degradedSeconds: of("degraded"),
+    downSeconds: of("down"),
+    unknownSeconds: of("unknown"),
+    maintenanceSeconds: of("maintenance"),
+    latencyCount: latencyMs === null ? 0 : 1,
+    latencySum: latencyMs ?? 0,
+    latencyMin: latencyMs,
+    latencyMax: latencyMs,
+  };
+}
+
+/**
+ * Uptime of a period in 0…1; null when nothing was measured. Unknown and maintenance seconds count on
+ * neither side. It is never rounded, so it is 1 only where nothing failed.
+ */
+export function ratioOf(
+  sums: Pick<Sums, "upSeconds" | "degradedSeconds" | "downSeconds">,
+): number | null {
+  const succeeded = sums.upSeconds + sums.degradedSeconds;
+  const measured = succeeded + sums.downSeconds;
+  return measured === 0 ? null : succeeded / measured;
+}
+
+/** Whole hours or days since 1970 in UTC: the current one and those before it, `count` in all. */
+export function lastPeriods(nowMs: number, periodMs: number, count: number): number[] {
+  const current = Math.floor(nowMs / periodMs);
+  return Array.from({ length: count }, (_, index) => current - count + 1 + index);
+}
+
+export type LatencySpan = {
+  from: number;
+  to: number;
+  /** Milliseconds from one point to the next. */
+  width: number;
+  source: "heartbeats" | "hours" | "days";
+};
+
+/**
+ * Which sums answer a question about latencies: the heartbeats themselves while points are closer than
+ * an hour and the span is at most three days, so that no question reads more than some 50,000 rows.
+ */
+export function latencySpan(query: LatencyQuery, nowMs: number): LatencySpan {
+  const to = query.to ?? nowMs;
+  const from = query.from ?? to - dayMs;
+  const width = Math.max(1, Math.ceil((to - from) / query.points));
+  if (width < hourMs && to - from <= 3 * dayMs) return { from, to, width, source: "heartbeats" };
+  const [source, periodMs] =
+    width < dayMs && to - from <= 90 * dayMs
+      ? (["hours", hourMs] as const)
+      : (["days", dayMs] as const);
+  return {
+    from: Math.floor(from / periodMs) * periodMs,
+    to,
+    width: Math.ceil(width / periodMs) * periodMs,
+    source,
+  };
+}
