@@ -7,18 +7,23 @@ import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
 import { appendEvent, readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
-import { troubleWatch } from "./own-trouble.ts";
+import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
 import { nextSlot, secondsReported, secondsToNext, stateAfter } from "./rules.ts";
-import { type Checkable, type Outcome, runCheck, slowed, unjudged } from "./run-check.ts";
+import {
+  type Checkable,
+  maxStallMs,
+  type Outcome,
+  runCheck,
+  slowed,
+  unjudged,
+} from "./run-check.ts";
 import { scheduler } from "./scheduler.ts";
 import { findByPushToken, laneOf, type Watched } from "./watch-list.ts";
 import { type FirstCheck, watching } from "./watching.ts";
 
 /** Checks at one time, in all and of one host: far above what spread checks need, below what a machine has. */
 const limits = { total: 2_000, perLane: 500 };
-/** What is late by more than a tick is noticed as trouble of our own. */
-const tickMs = 200;
 const minTickMs = 5;
 /** A report that came in while we stood still is read a moment later. */
 const pushPatienceMs = 10_000;
@@ -106,7 +111,7 @@ export function checkEngine(room: EngineRoom): Engine {
   }
 
   function overdue({ settings, intervalSeconds }: Watched, now: number): Outcome {
-    const stalled = trouble.during(now - pushPatienceMs, now);
+    const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
     if (stalled !== null) return unjudged(stalled);
     const allowed = durationInWords(intervalSeconds + graceOf(settings));
     return {
@@ -122,7 +127,8 @@ export function checkEngine(room: EngineRoom): Engine {
     const at = momentAfter(monitor.lastAt, clock());
     const inMaintenance = room.inMaintenance?.(monitor) ?? false;
     const before = monitor.state;
-    const after = stateAfter(before, outcome, { ...monitor, inMaintenance }, timestamp(at));
+    const { retries } = monitor;
+    const after = stateAfter(before, outcome, { retries, inMaintenance }, timestamp(at));
     const seconds =
       reported === undefined
         ? secondsToNext(after, outcome, monitor)

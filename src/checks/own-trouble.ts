@@ -2,47 +2,59 @@ import { networkInterfaces } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import { isLoopback } from "../base/target-guard.ts";
 
-/** Checks that ran while the process stood still for so long say nothing about their targets. */
-const stallMs = 700;
+/** How often the watch is looked at, at least. */
+export const tickMs = 200;
+/** A tick that is late by less than this is no stall. */
+const latenessMs = 100;
 /** A wall clock that moved so much against the monotonic one was set, or the machine slept. */
 const jumpMs = 2_000;
-const remembered = 32;
+const remembered = 64;
 
 /** Notices when this appliance itself was the trouble. */
 export type TroubleWatch = {
-  /** To be called several times a second: what is late then was late for everybody. */
+  /** To be called every `tickMs`: what is late then was late for everybody. */
   tick(): void;
-  /** What was wrong here at any moment between the two (monotonic milliseconds); null for nothing. */
-  during(from: number, to: number): string | null;
+  /**
+   * What was wrong here between the two (monotonic milliseconds); null where the process stood still
+   * for no more than `toleratedMs` in all and the clock did not jump.
+   */
+  during(from: number, to: number, toleratedMs: number): string | null;
 };
+
+type Trouble = { from: number; to: number; jumped: boolean };
 
 /** Watches the event loop and the clocks. */
 export function troubleWatch(clock: Clock, monotonic: Clock): TroubleWatch {
-  const troubles: { from: number; to: number; what: string }[] = [];
+  const troubles: Trouble[] = [];
   let last = monotonic();
   let offset = clock() - last;
+
+  function since(now: number): Trouble | null {
+    const jumped = Math.abs(clock() - now - offset) > jumpMs;
+    const stalled = now - last > tickMs + latenessMs;
+    return jumped || stalled ? { from: last + tickMs, to: now, jumped } : null;
+  }
+
   return {
     tick() {
       const now = monotonic();
-      const what = troubleAt(now);
-      if (what !== null) troubles.push({ from: last, to: now, what });
+      const trouble = since(now);
+      if (trouble !== null) troubles.push(trouble);
       if (troubles.length > remembered) troubles.shift();
       last = now;
       offset = clock() - now;
     },
-    during(from, to) {
-      // The timer of a check may run before the tick that would have noticed the stall.
-      const unnoticed = to > last ? troubleAt(monotonic()) : null;
-      if (unnoticed !== null) return unnoticed;
-      return troubles.find((trouble) => trouble.from < to && trouble.to > from)?.what ?? null;
+    during(from, to, toleratedMs) {
+      // The timer of a check may run before the tick that would notice the stall.
+      const unnoticed = since(monotonic());
+      const met = [...troubles, ...(unnoticed === null ? [] : [unnoticed])].filter(
+        (trouble) => trouble.from < to && trouble.to > from,
+      );
+      if (met.some(({ jumped }) => jumped)) return "the clock of this machine jumped";
+      const stalledMs = met.reduce((sum, trouble) => sum + trouble.to - trouble.from, 0);
+      return stalledMs > toleratedMs ? "this appliance stood still for a moment" : null;
     },
   };
-
-  function troubleAt(now: number): string | null {
-    if (now - last > stallMs) return "this appliance stood still for a moment";
-    if (Math.abs(clock() - now - offset) > jumpMs) return "the clock of this machine jumped";
-    return null;
-  }
 }
 
 /** Whether this machine has no network interface that could reach the address: its own network is gone. */

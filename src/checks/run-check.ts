@@ -26,6 +26,9 @@ export type Checkable = {
 export type Unjudged = { status: "unknown"; message: string; latencyMs: null };
 export type Outcome = Finding | Unjudged;
 
+/** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
+export const maxStallMs = 700;
+
 export type CheckRoom = {
   targets: TargetGuard;
   clock: Clock;
@@ -76,7 +79,8 @@ export async function runCheck(
     ending.abort();
   }
   if (outcome.status === "up") return outcome;
-  const trouble = room.trouble.during(startedAt, room.monotonic());
+  const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
+  const trouble = room.trouble.during(startedAt, room.monotonic(), toleratedMs);
   return trouble === null ? outcome : unjudged(trouble);
 
   async function outcomeOf(error: unknown): Promise<Outcome> {

@@ -7,6 +7,9 @@ export type Retention = { heartbeatDays: number; hourDays: number };
 /** Rows deleted in one write: a few milliseconds, after which others have their turn. */
 const portion = 1_000;
 
+/** Monitors looked at in one go. */
+const keysInTurn = 50;
+
 /**
  * Removes results that are older than they are to be kept, and all of monitors that are gone; `isOver`
  * ends it between two portions.
@@ -18,7 +21,9 @@ export async function sweepResults(
   isOver: () => boolean = () => false,
 ): Promise<void> {
   const oldest = nowMs - heartbeatDays * dayMs;
+  let seen = 0;
   for (let key = await nextKey(store, -1); key !== null; key = await nextKey(store, key)) {
+    if (++seen % keysInTurn === 0) await Bun.sleep(0);
     const isAlive = await has(store, "select 1 as found from monitor_states where key = ?", key);
     if (!isAlive) await sweepSums(store, key);
     await sweepHeartbeats(store, key, isAlive ? oldest : Number.MAX_SAFE_INTEGER, isOver);

@@ -1,0 +1,178 @@
+import { Database } from "bun:sqlite";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
+import { succeeded } from "../support/outside.ts";
+import { cpuSeconds, quantile, residentMb } from "./process.ts";
+import { resultsSuite } from "./results.ts";
+
+type Wanted = { path: string; interval: number; timeout?: number };
+
+/** Checks against a target on loopback: how many, how dear, how punctual; then what their results weigh. */
+export async function checksSuite() {
+  const port = freePort();
+  const script = join(import.meta.dir, "check-target.ts");
+  const spawn = (...args: string[]) =>
+    Bun.spawn([process.execPath, script, ...args], { stdout: "pipe", stderr: "inherit" });
+  const target = spawn(String(port));
+  const refused = freePort();
+  try {
+    await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
+    console.log("checks: http on loopback\n");
+
+    const floor = spawn(String(port), "50");
+    await Bun.sleep(2_000);
+    const idle = cpuSeconds(floor.pid);
+    await Bun.sleep(5_000);
+    const used = cpuSeconds(floor.pid) - idle;
+    floor.kill("SIGTERM");
+    const done = Number((await new Response(floor.stdout).text()).trim()) * (5 / 7);
+    const floorMs = (used / done) * 1000;
+    console.log(`floor: a bare node:http loop, ${floorMs.toFixed(3)} ms of processor a request`);
+
+    const ok = (interval: number, count: number): Wanted[] =>
+      Array.from({ length: count }, () => ({ path: `:${port}/ok`, interval }));
+    for (const [name, wanted, seconds] of [
+      ["7,500 @ 5 s (goal ≥ 1,500 checks/s, ≤ 2× the floor)", ok(5, 7_500), 30],
+      ["10,000 @ 5 s (2,000 checks/s)", ok(5, 10_000), 30],
+      ["1,000 @ 20 s (goal ≤ 4 % of a core, ≤ 120 MB)", ok(20, 1_000), 60],
+      ["10,000 @ 60 s (goal ≤ 250 MB)", ok(60, 10_000), 130],
+    ] as const) {
+      const found = await measure(wanted, seconds);
+      const perCheck = (found.cpu / found.checks) * 1000;
+      console.log(
+        `${name}: ${(found.checks / seconds).toFixed(0)} checks/s, ${((found.cpu / seconds) * 100).toFixed(1)} % of a core, ` +
+          `${perCheck.toFixed(3)} ms a check = ${(perCheck / floorMs).toFixed(2)}× the floor, ${found.memory.toFixed(0)} MB, ` +
+          `gap p50 ${found.gap50} ms, p99 ${found.gap99} ms, not up: ${found.failed}`,
+      );
+    }
+
+    const mix: Wanted[] = [
+      ...ok(10, 679),
+      ...Array.from({ length: 300 }, () => ({ path: `:${port}/hang`, interval: 10, timeout: 10 })),
+      ...Array.from({ length: 20 }, () => ({ path: `:${refused}/`, interval: 10 })),
+      { path: `:${port}/endless`, interval: 10 },
+    ];
+    const found = await measure(mix, 45, true);
+    console.log(
+      `1,000 @ 10 s: 300 hanging, 20 refusing, one endless: gap p99 ${found.gap99} ms, most ${found.gapMax} ms, ` +
+        `false failures ${found.failed} (goal 0), monitors without a result a period ${found.starved} (goal 0), ` +
+        `REST list p99 ${found.list99.toFixed(1)} ms (goal ≤ 50 ms)`,
+    );
+  } finally {
+    target.kill();
+  }
+  await resultsSuite();
+}
+
+/** Runs the appliance with these monitors for so many seconds after one whole round of checks. */
+async function measure(wanted: readonly Wanted[], seconds: number, withLists = false) {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const dataDir = join(directory, "data");
+  await succeeded(signalbox(["orgs", "create", "Bench", "--data-dir", dataDir]));
+  const args = ["keys", "create", "--org", "bench", "--name", "bench", "--data-dir", dataDir];
+  const key = await succeeded(signalbox(args));
+  seed(join(dataDir, "signalbox.db"), wanted);
+  const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
+  const interval = wanted[0]?.interval ?? 0;
+  try {
+    await Bun.sleep(interval * 1000 + 1_000);
+    const [from, cpuBefore] = [Date.now(), cpuSeconds(server.child.pid)];
+    const lists: number[] = [];
+    while (Date.now() < from + seconds * 1000) {
+      await Bun.sleep(withLists ? 20 : 1_000);
+      if (!withLists) continue;
+      const askedAt = performance.now();
+      const url = `${server.url}/api/v1/monitors?per_page=100`;
+      await (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).text();
+      lists.push(performance.now() - askedAt);
+    }
+    const cpu = cpuSeconds(server.child.pid) - cpuBefore;
+    const memory = residentMb(server.child.pid);
+    await server.stop();
+    const results = resultsSince(join(dataDir, "signalbox.db"), from, interval);
+    return { ...results, cpu, memory, list99: quantile(lists, 0.99) };
+  } finally {
+    await server.stop("SIGKILL");
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** What the heartbeats of the time since `from` say; those expected to fail are not counted as failed. */
+function resultsSince(file: string, from: number, interval: number) {
+  const database = new Database(file, { readonly: true });
+  const rows = database
+    .query<{ key: number; at: number; status: number; healthy: 0 | 1 }, [number]>(
+      `select h.monitor_key as key, h.at, h.status, m.settings like '%/ok%' as healthy
+       from heartbeats h join monitor_states s on s.key = h.monitor_key
+         join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
+       where h.at >= ? order by h.monitor_key, h.at`,
+    )
+    .all(from);
+  database.close();
+  const gaps: number[] = [];
+  const keys = new Set<number>();
+  rows.forEach(({ key, at }, index) => {
+    keys.add(key);
+    const before = rows[index - 1];
+    if (before?.key === key) gaps.push(at - before.at);
+  });
+  const gapMax = gaps.reduce((most, gap) => Math.max(most, gap), 0);
+  const late = new Set(
+    rows
+      .filter(({ key, at }, index) => {
+        const before = rows[index - 1];
+        return before?.key === key && at - before.at > interval * 2_000;
+      })
+      .map(({ key }) => key),
+  );
+  return {
+    checks: rows.length,
+    gap50: quantile(gaps, 0.5),
+    gap99: quantile(gaps, 0.99),
+    gapMax,
+    starved: late.size,
+    failed: rows.filter(({ status, healthy }) => healthy === 1 && status !== 0).length,
+  };
+}
+
+/** Gives the only organization these monitors, as the product itself would store them. */
+function seed(file: string, wanted: readonly Wanted[]) {
+  const database = new Database(file);
+  const { id } = database.query<{ id: string }, []>("SELECT id FROM organizations").get() ?? {};
+  const at = new Date().toISOString();
+  const monitor = database.query(
+    `INSERT INTO monitors (organization_id, id, name, type, description, position, tags,
+       interval_seconds, timeout_seconds, retries, retry_interval_seconds, paused, muted, settings,
+       secrets, version, created_at, updated_at)
+     VALUES (?, ?, ?, 'http', '', 0, '[]', ?, ?, 1, 10, 0, 0, ?, '{}', 1, ?, ?)`,
+  );
+  const state = database.query(
+    `INSERT INTO monitor_states (organization_id, monitor_id, status, since, failures, epoch)
+     VALUES (?, ?, 'pending', ?, 0, 0)`,
+  );
+  const defaults = {
+    method: "GET",
+    headers: {},
+    body: null,
+    basicAuth: null,
+    expectedStatus: ["200-299"],
+    keyword: null,
+    keywordAbsent: null,
+    jsonPath: null,
+    jsonEquals: null,
+    followRedirects: true,
+    verifyTls: true,
+    certificateExpiryDays: 14,
+  };
+  database.transaction(() => {
+    for (const [index, { path, interval, timeout = 5 }] of wanted.entries()) {
+      const monitorId = Bun.randomUUIDv7();
+      const settings = JSON.stringify({ url: `http://127.0.0.1${path}`, ...defaults });
+      monitor.run(id ?? "", monitorId, `Monitor ${index}`, interval, timeout, settings, at, at);
+      state.run(id ?? "", monitorId, at);
+    }
+  })();
+  database.close();
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assets } from "../../src/assets.ts";
+import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { sweepResults } from "../../src/uptime/retention.ts";
+import { dayMs, lastPeriods } from "../../src/uptime/rules.ts";
+import { insertHeartbeat, listDays, uptime24hOf } from "../../src/uptime/store.ts";
+import { quantile } from "./process.ts";
+
+const monitors = 1_000;
+const minute = 60_000;
+const start = Date.parse("2026-11-20T00:00:00.000Z");
+
+/** What a day of results weighs, how quickly they answer and how long their removal holds up others. */
+export async function resultsSuite() {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const file = join(directory, "results.db");
+  const database = openDatabase(file);
+  migrate(database, assets.migrations);
+  database.run("PRAGMA synchronous = OFF");
+  const empty = database.query<{ size: number }, []>(
+    "SELECT page_count AS size FROM pragma_page_count()",
+  );
+  const pagesBefore = empty.get()?.size ?? 0;
+  const store = embeddedStore(database);
+  // The order and the jitter of real checks: each monitor at its place in the minute.
+  const places = Array.from({ length: monitors }, (_, index) => index + 1)
+    .map((key) => ({ key, phase: ((key * 0.618033988749895) % 1) * minute }))
+    .sort((a, b) => a.phase - b.phase);
+  for (let at = start; at < start + dayMs; at += minute)
+    for (let index = 0; index < monitors; index += 25)
+      await store.atomic(
+        places.slice(index, index + 25).flatMap(({ key, phase }) =>
+          insertHeartbeat({
+            monitorKey: key,
+            at: Math.floor(at + phase + Math.random() * 30),
+            status: "up",
+            latencyMs: Math.floor(20 + Math.random() * 400),
+            seconds: 60,
+            message: null,
+          }),
+        ),
+      );
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const pages = (empty.get()?.size ?? 0) - pagesBefore;
+  const checks = monitors * 24 * 60;
+  console.log(
+    `\nresults: 24 h × ${monitors} monitors × 60 s: ${(statSync(file).size / 1e6).toFixed(1)} MB, ` +
+      `${((pages * 4096) / checks).toFixed(1)} B a check with its sums (goal ≤ 30)`,
+  );
+
+  const days = database.query(
+    "INSERT INTO uptime_days SELECT ?, monitor_key, up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum, latency_min, latency_max FROM uptime_days WHERE day = ?",
+  );
+  const today = Math.floor(start / dayMs);
+  for (let back = 1; back < 90; back++) days.run(today - back, today);
+  const asked = async (ask: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let round = 0; round < 200; round++) {
+      const askedAt = performance.now();
+      await ask();
+      times.push(performance.now() - askedAt);
+    }
+    return `${quantile(times, 0.5).toFixed(2)} ms, p99 ${quantile(times, 0.99).toFixed(2)} ms`;
+  };
+  const now = start + dayMs - 1;
+  const ninety = lastPeriods(now, dayMs, 90);
+  const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
+  console.log(
+    `uptime of 90 days: ${await asked(() => listDays(store, 500, ninety))} (goal ≤ 10 ms)`,
+  );
+  console.log(
+    `uptime of 24 h for a list of 100: ${await asked(() => uptime24hOf(store, hundred, now))}`,
+  );
+
+  database.run("PRAGMA synchronous = FULL");
+  const late: number[] = [];
+  let last = performance.now();
+  const ticking = setInterval(() => {
+    late.push(performance.now() - last);
+    last = performance.now();
+  }, 1);
+  await sweepResults(store, start + 15 * dayMs, { heartbeatDays: 14, hourDays: 400 });
+  clearInterval(ticking);
+  console.log(
+    `removing a day of results: the loop was held up ${Math.max(...late).toFixed(0)} ms at most (goal ≤ 50 ms)`,
+  );
+  store.close();
+  rmSync(directory, { recursive: true });
+}
