@@ -229,6 +229,10 @@ CREATE TABLE `organizations` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `organizations_slug_unique` ON `organizations` (`slug`);--> statement-breakpoint
+CREATE TABLE `removed_monitors` (
+	`key` integer PRIMARY KEY NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `uptime_days` (
 	`day` integer NOT NULL,
 	`monitor_key` integer NOT NULL,

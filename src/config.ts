@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseRange } from "./base/target-guard.ts";
-import { invalid, parse } from "./base/validation.ts";
+import { AppError } from "./base/errors.ts";
+import { invalid, parse, validationError } from "./base/validation.ts";
 
 const port = z
   .string()
@@ -72,11 +73,29 @@ export function configOf(
     const value = flags[name] ?? fromEnvironment;
     if (value !== undefined) values[name] = value;
   }
-  const config = parse(Config, values, "configuration");
+  const config = parsed(values);
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw invalid(
       config.tlsCert === undefined ? "tlsCert" : "tlsKey",
       "must be given with its pair",
     );
   return config;
+}
+
+function parsed(values: Record<string, unknown>): Config {
+  try {
+    return parse(Config, values, "configuration");
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const details = error.details ?? [];
+    throw validationError(details.map(({ path, message }) => ({ path: flagOf(path), message })));
+  }
+}
+
+/** `--keep-results` for `keepResults`, as people give it. */
+function flagOf(path: string): string {
+  const name = path.replace(/\[.*$/, "");
+  return name in Config.shape
+    ? `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    : path;
 }

@@ -49,9 +49,12 @@ export function isLoopback(address: string): boolean {
 
 /** A CIDR range as [network, prefix length]; null when it is none. */
 export function parseRange(text: string): [string, number] | null {
-  const [network = "", prefix = ""] = text.split("/");
+  const [network = "", prefix = "", ...more] = text.split("/");
   const bits = isIP(network) === 4 ? 32 : 128;
   if (isIP(network) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return null;
+  // What hides IPv4, or an interface, is judged in its plain form: such a range would open nothing.
+  if (more.length > 0 || (bits === 128 && isIPv4(plainAddress(network))) || network.includes("%"))
+    return null;
   return [network, Number(prefix)];
 }
 
@@ -80,24 +83,31 @@ export function targetGuard(
 
 function reaches({ host, port }: Listener, address: string, wanted: number): boolean {
   if (port !== wanted) return false;
-  if (host !== "0.0.0.0" && host !== "::")
-    return host === address || (host === "localhost" && isLoopback(address));
+  // A name may stand for any of this machine's addresses.
+  const isOne = isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
+  if (isOne) return plainAddress(host) === address;
   if (isLoopback(address)) return true;
   const ours = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return ours.some((own) => own.address === address);
 }
 
-/** IPv4 that hides in IPv6 (mapped, compatible or NAT64: RFC 4291 §2.5.5, RFC 6052) is judged as IPv4. */
+/**
+ * IPv4 that hides in IPv6 is judged as IPv4: mapped and compatible (RFC 4291 §2.5.5), translated
+ * (RFC 2765), NAT64 (RFC 6052, 8215) and 6to4 (RFC 3056).
+ */
 function plainAddress(address: string): string {
   const host = address.replace(/^\[|\]$/g, "");
   if (isIPv4(host)) return host;
   // URL writes IPv6 in its one canonical form.
   const canonical = URL.parse(`http://[${host}]/`)?.hostname.slice(1, -1) ?? host;
-  const embedded = /^(?:::ffff:|64:ff9b::|::)([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
-  if (embedded === null) return canonical;
-  const bytes = [embedded[1], embedded[2]].flatMap((part) => {
-    const number = Number.parseInt(part ?? "0", 16);
-    return [number >> 8, number & 255];
-  });
-  return bytes.join(".");
+  const [, high = "0", low = "0"] =
+    /^(?:::ffff:|::ffff:0:|64:ff9b::|64:ff9b:1::|::)(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(
+      canonical,
+    ) ??
+    /^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/.exec(canonical) ??
+    [];
+  const number = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
+  // `::` and `::1` are addresses of IPv6 itself.
+  if (number <= 1) return canonical;
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join(".");
 }

@@ -1,5 +1,5 @@
 import { lookup, Resolver } from "node:dns/promises";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import type { TargetGuard } from "../base/target-guard.ts";
 import { type Address, CheckFailure, OwnTrouble } from "./check.ts";
 
@@ -47,13 +47,4 @@ export async function nameServersAnswer(): Promise<boolean> {
     const { code } = error as NodeJS.ErrnoException;
     return code !== "ETIMEOUT" && code !== "ECONNREFUSED";
   }
-}
-
-/** A lookup for sockets that answers with what was judged, and asks nobody again. */
-export function lookupOf(addresses: readonly Address[]): LookupFunction {
-  return (_host, options, callback) => {
-    const [first] = addresses;
-    if (options.all === true) callback(null, [...addresses]);
-    else if (first !== undefined) callback(null, first.address, first.family);
-  };
 }

@@ -9,7 +9,7 @@ import { appendEvent, readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
-import { nextSlot, secondsReported, secondsToNext, stateAfter } from "./rules.ts";
+import { nextSlot, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
 import {
   type Checkable,
   maxStallMs,
@@ -23,7 +23,7 @@ import { findByPushToken, laneOf, type Watched } from "./watch-list.ts";
 import { type FirstCheck, watching } from "./watching.ts";
 
 /** Checks at one time, in all and of one host: far above what spread checks need, below what a machine has. */
-const limits = { total: 2_000, perLane: 500 };
+const limits = { total: 2_000, perLane: 1_000 };
 const minTickMs = 5;
 /** A report that came in while we stood still is read a moment later. */
 const pushPatienceMs = 10_000;
@@ -43,8 +43,8 @@ export type Engine = {
   stop(): Promise<void>;
   /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
   runOnce(): Promise<void>;
-  /** Checks at once; resolves when the result is stored. Throws NOT_FOUND, CONFLICT for a paused or push monitor. */
-  checkNow: (organizationId: string, monitorId: string) => Promise<void>;
+  /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE. */
+  checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
   /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
   report: (tokenHash: string, report: PushReport) => Promise<boolean | null>;
 };
@@ -71,6 +71,8 @@ export function checkEngine(room: EngineRoom): Engine {
   /** Checks whose result is not stored yet. */
   const recording = new Map<number, Promise<void>>();
   const troubled = new Map<string, number>();
+  /** Checks that somebody asked for, outside their turn. */
+  const wanted = new Set<number>();
   const jobs = scheduler(check, monotonic, limits);
   let following: Following | null = null;
   let cursor: number | null = null;
@@ -80,7 +82,7 @@ export function checkEngine(room: EngineRoom): Engine {
   /** One check of one monitor, from its due time to its result. */
   async function check(key: number, dueAt: number): Promise<void> {
     const monitor = monitors.get(key);
-    if (monitor === undefined) return;
+    if (monitor === undefined || stopped) return;
     const startedAt = monotonic();
     const ending = new AbortController();
     running.set(key, ending);
@@ -89,9 +91,10 @@ export function checkEngine(room: EngineRoom): Engine {
         ? overdue(monitor, startedAt)
         : await outcomeOf(monitor, ending.signal);
     running.delete(key);
+    const outsideTurn = wanted.delete(key);
     // Changed, paused or deleted meanwhile: the result is about something else.
     if (monitors.get(key) !== monitor || stopped) return;
-    const seconds = settle(monitor, outcome);
+    const seconds = settle(monitor, outcome, outsideTurn);
     const interval = monitor.intervalSeconds * 1000;
     const regular = nextSlot(key, interval, Math.max(dueAt, startedAt - interval));
     const next =
@@ -122,17 +125,21 @@ export function checkEngine(room: EngineRoom): Engine {
     };
   }
 
-  /** Moves the monitor to what the outcome makes of it and hands that to the recorder; returns the seconds it stands for. */
-  function settle(monitor: Watched, outcome: Outcome, reported?: number): number {
+  /**
+   * Moves the monitor to what the outcome makes of it and hands that to the recorder; returns the
+   * seconds to the next check. A result that came outside its turn stands for the time since the last.
+   */
+  function settle(monitor: Watched, outcome: Outcome, outsideTurn: boolean): number {
     const at = momentAfter(monitor.lastAt, clock());
     const inMaintenance = room.inMaintenance?.(monitor) ?? false;
     const before = monitor.state;
     const { retries } = monitor;
     const after = stateAfter(before, outcome, { retries, inMaintenance }, timestamp(at));
+    const toNext = secondsToNext(after, outcome, monitor);
     const seconds =
-      reported === undefined
-        ? secondsToNext(after, outcome, monitor)
-        : secondsReported(monitor.lastAt, at, reported);
+      outsideTurn || monitor.lastAt === null
+        ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
+        : toNext;
     const { status, message, latencyMs } = outcome;
     const expiresAt = "certificateExpiresAt" in outcome ? outcome.certificateExpiresAt : undefined;
     const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
@@ -160,7 +167,7 @@ export function checkEngine(room: EngineRoom): Engine {
     };
     stored.then(forget, forget);
     if (status === "unknown") tellTrouble(monitor, message, at);
-    return seconds;
+    return toNext;
   }
 
   /** Somebody waits for it: writes at once. Throws UNAVAILABLE where that fails; it is tried again later. */
@@ -188,9 +195,9 @@ export function checkEngine(room: EngineRoom): Engine {
   }
 
   /** A monitor to check, new or other than it was: what runs now is about what it was. */
-  function begin(monitor: Watched, wanted: FirstCheck) {
+  function begin(monitor: Watched, firstCheck: FirstCheck) {
     running.get(monitor.key)?.abort();
-    jobs.schedule(monitor.key, firstDue(monitor, wanted), laneOf(monitor));
+    jobs.schedule(monitor.key, firstDue(monitor, firstCheck), laneOf(monitor));
     arm();
   }
 
@@ -199,10 +206,10 @@ export function checkEngine(room: EngineRoom): Engine {
     running.get(key)?.abort();
   }
 
-  function firstDue(monitor: Watched, wanted: FirstCheck): number {
+  function firstDue(monitor: Watched, firstCheck: FirstCheck): number {
     const now = monotonic();
     if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
-    return wanted === "now" ? now : nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
+    return firstCheck === "now" ? now : nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
   }
 
   function arm() {
@@ -228,6 +235,7 @@ export function checkEngine(room: EngineRoom): Engine {
       stopped = true;
       if (timer !== null) clearTimeout(timer);
       await following?.stop();
+      jobs.stop();
       for (const ending of running.values()) ending.abort();
       await jobs.settled();
       await results.stop();
@@ -246,16 +254,19 @@ export function checkEngine(room: EngineRoom): Engine {
       await results.flush();
     },
     async checkNow(organizationId, monitorId) {
-      const monitor = await monitors.refresh(organizationId, monitorId);
-      if (monitor === undefined)
-        throw new AppError("CONFLICT", "The monitor is paused, so it is not checked.");
-      if (monitor.type === "push")
-        throw new AppError("CONFLICT", "A push monitor is not checked; it reports to its pushUrl.");
-      // What still ends is about the monitor as it was before.
-      if (running.get(monitor.key)?.signal.aborted) await jobs.runNow(monitor.key, laneOf(monitor));
-      await jobs.runNow(monitor.key, laneOf(monitor));
-      await storedNow(monitor);
-      if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+      for (;;) {
+        const monitor = await monitors.refresh(organizationId, monitorId);
+        if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+        if (monitor === undefined || monitor.type === "push") return false;
+        const { key, lastAt } = monitor;
+        if (!jobs.isRunning(key)) wanted.add(key);
+        await jobs.runNow(key, laneOf(monitor));
+        // Else it was changed or paused meanwhile, and the result was void.
+        if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
+          await storedNow(monitor);
+          return true;
+        }
+      }
     },
     async report(tokenHash, { status, message, latencyMs }) {
       const found = await findByPushToken(store, tokenHash);
@@ -267,7 +278,7 @@ export function checkEngine(room: EngineRoom): Engine {
       const usual = status === "up" ? "Reported up." : "Reported down.";
       const allowed = allowedSeconds(monitor);
       const finding = { status, message: message ?? usual, latencyMs };
-      settle(monitor, slowed(finding, monitor.degradedAfterMs), allowed);
+      settle(monitor, slowed(finding, monitor.degradedAfterMs), true);
       jobs.schedule(monitor.key, monotonic() + allowed * 1000, laneOf(monitor));
       await storedNow(monitor);
       return true;
@@ -284,7 +295,7 @@ function graceOf(settings: Watched["settings"]): number {
   return Number(settings?.["grace"] ?? 0);
 }
 
-/** Within so many seconds a push monitor has to report again. */
+/** Within so many seconds the next result is in time: a push monitor has its grace. */
 function allowedSeconds({ intervalSeconds, settings }: Watched): number {
   return intervalSeconds + graceOf(settings);
 }

@@ -32,7 +32,7 @@ export function troubleWatch(clock: Clock, monotonic: Clock): TroubleWatch {
   function since(now: number): Trouble | null {
     const jumped = Math.abs(clock() - now - offset) > jumpMs;
     const stalled = now - last > tickMs + latenessMs;
-    return jumped || stalled ? { from: last + tickMs, to: now, jumped } : null;
+    return jumped || stalled ? { from: jumped ? last : last + tickMs, to: now, jumped } : null;
   }
 
   return {

@@ -52,5 +52,5 @@ export function reasonOf(code: string): string | null {
   if (code.startsWith("HPE_")) return "The answer is not valid HTTP.";
   if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return "No TLS connection came about.";
   if (/^(CERT|UNABLE_TO)_/.test(code)) return "The certificate is not valid.";
-  return /^E[A-Z_]+$/.test(code) ? `The connection failed (${code}).` : null;
+  return /^E[A-Z]+$/.test(code) ? `The connection failed (${code}).` : null;
 }

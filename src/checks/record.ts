@@ -1,4 +1,5 @@
 import { timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import {
   mustText,
@@ -73,14 +74,10 @@ export function recorder(store: Store, log: Log): Recorder {
       const portion = waiting.splice(0, portionOf(waiting));
       const told = events.splice(0);
       try {
-        await writeResults(
-          store,
-          portion.map(({ result }) => result),
-          told,
-        );
+        await writePortion(portion, told);
       } catch (error) {
         // Whoever waits learns that it is not stored yet.
-        for (const { failed } of portion) failed(error);
+        for (const { failed } of [...portion, ...waiting]) failed(error);
         waiting = [...portion, ...waiting];
         events = [...told, ...events];
         log.error("results of checks can't be written; they are kept and tried again", {
@@ -90,7 +87,25 @@ export function recorder(store: Store, log: Log): Recorder {
         later(retryMs);
         return;
       }
+    }
+  }
+
+  /** Throws UNAVAILABLE. A result that can't be written for a reason of its own is dropped alone. */
+  async function writePortion(portion: readonly Waiting[], told: readonly Statement[]) {
+    const all = portion.map(({ result }) => result);
+    try {
+      await writeResults(store, all, told);
       for (const { done } of portion) done();
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      if (portion.length <= 1) {
+        log.error("the result of a check is dropped", { cause: String(error) });
+        for (const { failed } of portion) failed(error);
+        return;
+      }
+      const half = portion.length >> 1;
+      await writePortion(portion.slice(0, half), told);
+      await writePortion(portion.slice(half), []);
     }
   }
 
@@ -99,7 +114,7 @@ export function recorder(store: Store, log: Log): Recorder {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ result, done: resolve, failed: reject });
       if (waiting.length > maxWaiting) {
-        waiting.shift()?.done();
+        waiting.shift()?.failed(new AppError("UNAVAILABLE", "The result could not be stored."));
         if (dropped++ % 10_000 === 0) log.error("results of checks are dropped", { dropped });
       }
       later(flushMs);
@@ -130,7 +145,7 @@ function portionOf(waiting: readonly Waiting[]): number {
   return end === -1 ? batch : Math.min(end, batch);
 }
 
-/** A monitor that was paused, resumed or deleted meanwhile voids its results: its epoch is another. */
+/** A monitor that was paused, resumed or deleted meanwhile has another epoch, and its result is void. */
 async function writeResults(
   store: Store,
   results: readonly Result[],
@@ -148,7 +163,9 @@ async function writeResults(
       changes.push(...(await changeStatements(store, result)));
     await store.atomic([
       ...changes,
-      ...results.flatMap((result) => insertHeartbeat(result.heartbeat)),
+      ...results.flatMap(({ heartbeat, monitor }) =>
+        insertHeartbeat({ ...heartbeat, epoch: monitor.epoch }),
+      ),
       ...results.map(stateStatement),
       ...events,
     ]);

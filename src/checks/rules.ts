@@ -52,10 +52,13 @@ function judged(
 
 /** Whether the next check comes sooner than usual, to find out what is really so. */
 function isRetried(state: MonitorState, found: Found): boolean {
-  return found.status === "unknown" || (found.status === "down" && state.status !== "down");
+  return (
+    found.status === "unknown" ||
+    (found.status === "down" && state.status !== "down" && state.status !== "maintenance")
+  );
 }
 
-/** Seconds to the next check, which are what this one stands for in figures of uptime. */
+/** Seconds to the next check; in figures of uptime a check in its turn stands for them. */
 export function secondsToNext(state: MonitorState, found: Found, pace: Pace): number {
   const { intervalSeconds, retryIntervalSeconds } = pace;
   return isRetried(state, found)
@@ -63,8 +66,11 @@ export function secondsToNext(state: MonitorState, found: Found, pace: Pace): nu
     : intervalSeconds;
 }
 
-/** Seconds that a report of a push monitor stands for: the time since the last one, within what is still in time. */
-export function secondsReported(lastAt: number | null, at: number, allowedSeconds: number): number {
+/**
+ * Seconds that a result outside its turn stands for – a report, a check that somebody asked for, the
+ * first of all: the time since the last one, at least one and at most what is still in time.
+ */
+export function secondsSince(lastAt: number | null, at: number, allowedSeconds: number): number {
   const passed = lastAt === null ? 1 : Math.round((at - lastAt) / 1000);
   return Math.min(Math.max(passed, 1), allowedSeconds);
 }

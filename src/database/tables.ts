@@ -256,6 +256,11 @@ export const heartbeats = sqliteTable(
   ],
 );
 
+/** Keys of deleted monitors whose results are still to be removed. */
+export const removedMonitors = sqliteTable("removed_monitors", {
+  key: integer("key").primaryKey(),
+});
+
 // The period comes first: one minute's checks touch a few pages, however many monitors there are.
 const rollup = (name: string, period: string) =>
   sqliteTable(

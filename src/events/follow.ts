@@ -26,23 +26,24 @@ export function followEvents(
   let awake = false;
   let working: Promise<void> | null = null;
   let pausedUntil = 0;
+  let stopped = false;
 
   const wake = () => {
     awake = true;
     working ??= work().finally(() => {
       working = null;
-      if (awake && performance.now() >= pausedUntil) wake();
+      if (awake && !stopped && performance.now() >= pausedUntil) wake();
     });
   };
 
   async function work() {
     if (performance.now() < pausedUntil) return;
     try {
-      while (awake) {
+      while (awake && !stopped) {
         awake = false;
         revision = store.revision();
         cursor ??= await lastSeq(store);
-        for (;;) {
+        while (!stopped) {
           const events = await readSince(store, cursor, batch);
           const last = events.at(-1);
           if (last === undefined) break;
@@ -65,6 +66,7 @@ export function followEvents(
   wake();
   return {
     async stop() {
+      stopped = true;
       unsubscribe();
       clearInterval(poll);
       await working;

@@ -20,8 +20,8 @@ export type Appliance = {
   failureLimit: RateLimit;
   /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
   authenticate(keyHash: string): Promise<Principal | null>;
-  /** Checks a monitor at once, outside its turn; resolves when the result is stored. Throws CONFLICT where it can't be checked now. */
-  checkNow: (organizationId: string, monitorId: string) => Promise<void>;
+  /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
+  checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
 };
 
 export type Principal = {

@@ -24,7 +24,7 @@ export type StateChange = {
 };
 
 const openOne = `select id from incidents where organization_id = ? and monitor_id = ?
-  and origin = 'monitor' and status <> 'resolved'`;
+  and origin = 'monitor' and status <> 'resolved' order by id desc limit 1`;
 
 /**
  * The part of a monitor's change of state that concerns its incident: opens one when it goes down,
@@ -63,16 +63,15 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
 function messageOf({ before, after, message, since, at, monitor }: StateChange): string {
   if (after === "down") return `${monitor.name} is down again. ${message}`;
   if (after === "degraded") return `${monitor.name} answers again, but is degraded. ${message}`;
-  const lasted = durationInWords((at - since) / 1000);
-  return before === "pending"
-    ? `${monitor.name} is up again.`
-    : `${monitor.name} is up again after ${lasted}.`;
+  // After a pause, or a time of being degraded, the outage is not what just ended.
+  if (before !== "down") return `${monitor.name} is up again.`;
+  return `${monitor.name} is up again after ${durationInWords((at - since) / 1000)}.`;
 }
 
 /** Its audit row and event, in the monitor's name. */
 function traced(change: StateChange, { statements, happening }: Write): Statement[] {
   const { organizationId, monitor } = change;
-  const actor = { type: "monitor" as const, ...monitor };
+  const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
   const trace = traceOf(
     { organizationId, actor, requestId: null },
     happening,

@@ -41,7 +41,7 @@ const JsonPath = z
   .max(500)
   .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates")
   .regex(
-    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[\d{1,9}\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
+    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
     "must be a path such as $.data.items[0]['state']: names, quoted names and indexes",
   )
   .meta({ example: "$.status" });

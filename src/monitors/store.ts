@@ -9,6 +9,7 @@ import {
   monitorGroups,
   monitors,
   monitorStates,
+  removedMonitors,
 } from "../database/tables.ts";
 import { uptime24hOf } from "../uptime/store.ts";
 import type { MonitorQuery } from "./schema.ts";
@@ -187,7 +188,7 @@ export function ungroup(store: Store, { organizationId, id }: MonitorRow): State
     .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
 }
 
-/** Removes the monitor; its incidents stay and name none. */
+/** Removes the monitor; its incidents stay and name none, its results go later. */
 export function removeMonitor(
   store: Store,
   { organizationId, id }: MonitorRow,
@@ -198,6 +199,8 @@ export function removeMonitor(
       .update(incidents)
       .set({ monitorId: null, version: sql`${incidents.version} + 1`, updatedAt: at })
       .where(and(eq(incidents.organizationId, organizationId), eq(incidents.monitorId, id))),
+    sql`insert into ${removedMonitors} (key) select ${monitorStates.key} from ${monitorStates}
+      where ${monitorStates.organizationId} = ${organizationId} and ${monitorStates.monitorId} = ${id}`,
     store.db
       .delete(monitors)
       .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id))),

@@ -6,13 +6,12 @@ export type Retention = { heartbeatDays: number; hourDays: number };
 
 /** Rows deleted in one write: a few milliseconds, after which others have their turn. */
 const portion = 1_000;
-
 /** Monitors looked at in one go. */
 const keysInTurn = 50;
 
 /**
  * Removes results that are older than they are to be kept, and all of monitors that are gone; `isOver`
- * ends it between two portions.
+ * ends it between two portions, and the next sweep goes on.
  */
 export async function sweepResults(
   store: Store,
@@ -20,27 +19,18 @@ export async function sweepResults(
   { heartbeatDays, hourDays }: Retention,
   isOver: () => boolean = () => false,
 ): Promise<void> {
+  const removed = await store.query<{ key: number }>("select key from removed_monitors", []);
+  for (const { key } of removed) await sweepMonitor(store, key, isOver);
   const oldest = nowMs - heartbeatDays * dayMs;
-  let seen = 0;
-  for (let key = await nextKey(store, -1); key !== null; key = await nextKey(store, key)) {
-    if (++seen % keysInTurn === 0) await Bun.sleep(0);
-    const isAlive = await has(store, "select 1 as found from monitor_states where key = ?", key);
-    if (!isAlive) await sweepSums(store, key);
-    await sweepHeartbeats(store, key, isAlive ? oldest : Number.MAX_SAFE_INTEGER, isOver);
-    if (isOver()) return;
+  const live = "select key from monitor_states where key > ? order by key limit ?";
+  for (let last = -1; ;) {
+    const keys = await store.query<{ key: number }>(live, [last, keysInTurn]);
+    for (const { key } of keys) await sweepHeartbeats(store, key, oldest, isOver);
+    last = keys.at(-1)?.key ?? last;
+    if (keys.length < keysInTurn || isOver()) break;
+    await Bun.sleep(0);
   }
   await sweepHours(store, Math.floor((nowMs - hourDays * dayMs) / hourMs), isOver);
-}
-
-/** The keys that have heartbeats, one look-up each, whatever the number of rows. */
-async function nextKey(store: Store, after: number): Promise<number | null> {
-  const text = "select min(monitor_key) as key from heartbeats where monitor_key > ?";
-  const [row] = await store.query<{ key: number | null }>(text, [after]);
-  return row?.key ?? null;
-}
-
-async function has(store: Store, text: string, key: number): Promise<boolean> {
-  return (await store.query(text, [key])).length > 0;
 }
 
 async function inTurn(store: Store, statement: Statement) {
@@ -53,32 +43,43 @@ async function sweepHeartbeats(store: Store, key: number, before: number, isOver
     select at from heartbeats where monitor_key = ? and at < ? order by at limit ${portion})`;
   while (!isOver()) {
     const [row] = await store.query<{ last: number | null }>(text, [key, before]);
-    if (row?.last === null || row === undefined) return;
-    const parameters = [key, row.last];
+    if (row === undefined || row.last === null) return;
     await inTurn(store, {
       text: "delete from heartbeats where monitor_key = ? and at <= ?",
-      parameters,
+      parameters: [key, row.last],
     });
   }
 }
 
-/** What sums a monitor that is gone has left behind. */
-async function sweepSums(store: Store, key: number) {
-  for (const [table, period] of [
-    ["uptime_hours", "hour"],
-    ["uptime_days", "day"],
-  ] as const) {
-    const ends = `select min(${period}) as first, max(${period}) as last from ${table}`;
-    const [range] = await store.query<{ first: number | null; last: number }>(ends, []);
-    if (range === undefined || range.first === null) continue;
-    for (let from = range.first; from <= range.last; from += portion) {
-      const periods = Array.from({ length: portion }, (_, index) => from + index);
-      await inTurn(store, {
-        text: `delete from ${table} where monitor_key = ?
-          and ${period} in (select value from json_each(?))`,
-        parameters: [key, JSON.stringify(periods)],
-      });
-    }
+/** Everything of a monitor that is gone; its key is forgotten last. */
+async function sweepMonitor(store: Store, key: number, isOver: () => boolean) {
+  await sweepHeartbeats(store, key, Number.MAX_SAFE_INTEGER, isOver);
+  await sweepSums(store, "uptime_hours", "hour", key, isOver);
+  await sweepSums(store, "uptime_days", "day", key, isOver);
+  if (!isOver())
+    await inTurn(store, { text: "delete from removed_monitors where key = ?", parameters: [key] });
+}
+
+async function sweepSums(
+  store: Store,
+  table: string,
+  period: string,
+  key: number,
+  isOver: () => boolean,
+) {
+  const ends = `select (select min(${period}) from ${table}) as first,
+    (select max(${period}) from ${table}) as last`;
+  const [{ first, last } = { first: null, last: 0 }] = await store.query<{
+    first: number | null;
+    last: number;
+  }>(ends, []);
+  if (first === null) return;
+  const its = `${table} where monitor_key = ? and ${period} in (select value from json_each(?))`;
+  for (let from = first; from <= last && !isOver(); from += portion) {
+    const periods = Array.from({ length: portion }, (_, index) => from + index);
+    const parameters = [key, JSON.stringify(periods)];
+    const found = await store.query(`select 1 from ${its} limit 1`, parameters);
+    if (found.length > 0) await inTurn(store, { text: `delete from ${its}`, parameters });
   }
 }
 

@@ -74,23 +74,27 @@ export type LatencySpan = {
   source: "heartbeats" | "hours" | "days";
 };
 
+/** Days that are looked up at most: from 1999 on, today. */
+const maxDays = 10_000;
+
 /**
  * Which sums answer a question about latencies: the heartbeats themselves while points are closer than
  * an hour and the span is at most three days, so that no question reads more than some 50,000 rows.
+ * Sums are of whole hours or days, so the span then begins and ends with one.
  */
-export function latencySpan(query: LatencyQuery, nowMs: number): LatencySpan {
+export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): LatencySpan {
   const to = query.to ?? nowMs;
   const from = query.from ?? to - dayMs;
-  const width = Math.max(1, Math.ceil((to - from) / query.points));
+  const width = Math.max(1, Math.ceil((to - from) / points));
   if (width < hourMs && to - from <= 3 * dayMs) return { from, to, width, source: "heartbeats" };
-  const [source, periodMs] =
-    width < dayMs && to - from <= 90 * dayMs
-      ? (["hours", hourMs] as const)
-      : (["days", dayMs] as const);
+  const source = width < dayMs && to - from <= 90 * dayMs ? "hours" : "days";
+  const periodMs = source === "hours" ? hourMs : dayMs;
+  const last = Math.ceil(to / periodMs);
+  const first = Math.max(Math.floor(from / periodMs), last - maxDays);
   return {
-    from: Math.floor(from / periodMs) * periodMs,
-    to,
-    width: Math.ceil(width / periodMs) * periodMs,
+    from: first * periodMs,
+    to: last * periodMs,
+    width: Math.ceil((last - first) / points) * periodMs,
     source,
   };
 }

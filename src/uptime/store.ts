@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
-import { insertInto, type Prepared, type Store } from "../database/store.ts";
-import { heartbeats, uptimeDays, uptimeHours } from "../database/tables.ts";
+import type { Prepared, Store } from "../database/store.ts";
+import { uptimeDays, uptimeHours } from "../database/tables.ts";
 import {
   codeOf,
   hourMs,
@@ -26,37 +26,52 @@ export type HeartbeatRow = {
   message: string | null;
 };
 
-const intoHeartbeats = insertInto(heartbeats);
 // A clock that was set back can meet a millisecond that has its heartbeat already; the batch goes on.
-const unlessTaken = `${intoHeartbeats({} as never).text} on conflict do nothing`;
+const heartbeatText = (condition: string) => `insert into heartbeats
+  (monitor_key, at, status, latency_ms, seconds, message)
+  select ?, ?, ?, ?, ?, ? where ${condition} on conflict do nothing`;
+const always = heartbeatText("true");
+const whileEpoch = heartbeatText(
+  "exists (select 1 from monitor_states where key = ? and epoch = ?)",
+);
 const hours = rollupInto(uptimeHours);
 const days = rollupInto(uptimeDays);
 
-/** The heartbeat and its part in the sums of its hour and its day: they belong into one write. */
-export function insertHeartbeat(row: HeartbeatRow): Prepared[] {
+/**
+ * The heartbeat and its part in the sums of its hour and its day: they belong into one write, in this
+ * order. With an epoch, nothing is written once the monitor has another.
+ */
+export function insertHeartbeat(row: HeartbeatRow & { epoch?: number }): Prepared[] {
+  const { monitorKey, at, status, latencyMs, seconds, message, epoch } = row;
   const sums = sumsOf(row);
+  const values = [monitorKey, at, codeOf(status), latencyMs, seconds, message];
+  const heartbeat =
+    epoch === undefined
+      ? { text: always, parameters: values }
+      : { text: whileEpoch, parameters: [...values, monitorKey, epoch] };
   return [
-    { ...intoHeartbeats({ ...row, status: codeOf(row.status) }), text: unlessTaken },
+    heartbeat,
     hours(Math.floor(row.at / hourMs), row.monitorKey, sums),
     days(Math.floor(row.at / dayMs), row.monitorKey, sums),
   ];
 }
 
+// Adds nothing where the heartbeat itself was not taken, which is the statement before it.
 function rollupInto(table: typeof uptimeHours) {
-  const insert = insertInto(table);
-  const columns = Object.entries(getTableColumns(table)).slice(2);
-  const changes = columns.map(([key, { name }]) => {
+  const columns = Object.entries(getTableColumns(table));
+  const changes = columns.slice(2).map(([key, { name }]) => {
     if (key === "latencyMin" || key === "latencyMax") {
       const pick = key === "latencyMin" ? "min" : "max";
       return `${name} = coalesce(${pick}(${name}, excluded.${name}), ${name}, excluded.${name})`;
     }
     return `${name} = ${name} + excluded.${name}`;
   });
-  let text: string | undefined;
+  const text = `insert into ${getTableName(table)} (${columns.map(([, { name }]) => name).join(", ")})
+    select ${columns.map(() => "?").join(", ")} where changes() > 0
+    on conflict do update set ${changes.join(", ")}`;
   return (period: number, monitorKey: number, sums: Sums): Prepared => {
-    const made = insert({ period, monitorKey, ...sums });
-    text ??= `${made.text} on conflict do update set ${changes.join(", ")}`;
-    return { ...made, text };
+    const row: Record<string, number | null> = { period, monitorKey, ...sums };
+    return { text, parameters: columns.map(([key]) => row[key] ?? null) };
   };
 }
 
@@ -187,9 +202,8 @@ const rolledLatencies = (table: typeof uptimeHours, periodMs: number) => `
 const hourLatencies = rolledLatencies(uptimeHours, hourMs);
 const dayLatencies = rolledLatencies(uptimeDays, dayMs);
 
-/** At most some ten thousand: years of days, or three months of hours. */
+/** The periods of a span that begins and ends with one. */
 function periodsBetween(from: number, to: number, periodMs: number): number[] {
-  const first = Math.floor(from / periodMs);
-  const count = Math.min(Math.ceil(to / periodMs) - first, 10_000);
-  return Array.from({ length: count }, (_, index) => first + index);
+  const first = from / periodMs;
+  return Array.from({ length: to / periodMs - first }, (_, index) => first + index);
 }

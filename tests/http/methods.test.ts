@@ -60,7 +60,11 @@ test("HEAD answers as GET does, without the body", async () => {
   const appliance = await testAppliance();
   const ids: Record<string, string> = {};
   for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
-  for (const [path, declared] of paths(appliance).filter(([, declared]) => declared.has("GET"))) {
+  const safe = paths(appliance).filter(
+    // A GET of a push URL is a report, which HEAD must not make.
+    ([path, declared]) => declared.has("GET") && path !== "/push/:token",
+  );
+  for (const [path, declared] of safe) {
     const real = path.replace(":id", ids[nounOf(path)] ?? "").replace(":file", "docs.css");
     const [get, head] = [await ask(appliance, "GET", real), await ask(appliance, "HEAD", real)];
     expect([path, declared.has("HEAD"), head.status]).toEqual([path, false, get.status]);

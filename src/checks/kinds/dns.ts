@@ -13,7 +13,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const found = await recordsOf(resolver, host.replace(/\.$/, ""), recordType);
   const latencyMs = since(startedAt);
   const values = new Set((recordType === "TXT" ? joinedRuns(found) : found).map(plain));
-  if (values.size === 0) throw new CheckFailure(`There is no ${recordType} record.`);
+  if (values.size === 0) throw new CheckFailure(`There is no ${recordType} record of this name.`);
   const missing = expected.filter((value) => !values.has(plain(value)));
   if (missing.length > 0)
     throw new CheckFailure(
@@ -38,10 +38,14 @@ async function resolverOf({ resolver }: Settings, context: CheckContext): Promis
   return made;
 }
 
+/** Strings of texts that are looked at. */
+const maxStrings = 50;
+
 /** The strings of a long text are one value (RFC 7208 §3.3), but Bun tells them as records of their own. */
 function joinedRuns(strings: readonly string[]): string[] {
-  return strings.flatMap((_, start) =>
-    strings.slice(start).map((_, more) => strings.slice(start, start + more + 1).join("")),
+  const few = strings.slice(0, maxStrings);
+  return few.flatMap((_, start) =>
+    few.slice(start).map((_, more) => few.slice(start, start + more + 1).join("")),
   );
 }
 
@@ -89,10 +93,10 @@ async function recordsOf(
 
 function failureOf(error: unknown, type: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
+    // Bun has one code for a name that does not exist and one without such a record.
     case "ENOTFOUND":
-      return new CheckFailure("The name does not exist.");
     case "ENODATA":
-      return new CheckFailure(`There is no ${type} record.`);
+      return new CheckFailure(`There is no ${type} record of this name.`);
     case "ETIMEOUT":
     case "ECONNREFUSED":
     case "ECANCELLED":

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from "node:http";
-import type { Readable, Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { CheckFailure, type CheckKind } from "../check.ts";
+import type { HttpAnswer } from "../http-answer.ts";
 import { valueAt } from "../json-path.ts";
 
 /** So much of a body is looked at, counted after decompression. */
@@ -20,12 +20,14 @@ export function wantedOf(settings: Assertions) {
   const looks = keyword !== null || keywordAbsent !== null || jsonPath !== null;
   return {
     /** Why the answer is not what was wanted, to follow “but”; null when it is. */
-    async flawOf(answer: IncomingMessage): Promise<string | null> {
+    async flawOf(answer: HttpAnswer): Promise<string | null> {
       if (!looks) {
-        await readThrough(answer);
+        await read(answer, null, () => {});
         return null;
       }
-      const { bytes, complete } = await readBytes(answer, decoded(answer));
+      const chunks: Buffer[] = [];
+      const complete = await read(answer, decoderOf(answer), (chunk) => void chunks.push(chunk));
+      const bytes = Buffer.concat(chunks).subarray(0, maxBytes);
       const text = new TextDecoder(charsetOf(answer)).decode(bytes);
       if (keyword !== null && !text.includes(keyword))
         return complete ? "the keyword is missing" : `${maxText} lack the keyword`;
@@ -54,39 +56,33 @@ function flawOfJson(
   return wanted === null || value === wanted ? null : `the value at ${path} is another`;
 }
 
-/** Counts what arrives until the end or the bound, and keeps nothing. */
-function readThrough(answer: IncomingMessage): Promise<void> {
-  return read(answer, answer, () => {}).then(() => {});
-}
-
-async function readBytes(answer: IncomingMessage, body: Readable) {
-  const chunks: Buffer[] = [];
-  const complete = await read(answer, body, (chunk) => chunks.push(chunk));
-  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), complete };
-}
-
-/** Resolves with whether the body came to its end before the bound. */
+/** Hands over the body, decoded, up to the bound; resolves with whether it came to its end before. */
 function read(
-  answer: IncomingMessage,
-  body: Readable,
+  answer: HttpAnswer,
+  decoder: Transform | null,
   take: (chunk: Buffer) => void,
 ): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   let length = 0;
-  body.on("data", (chunk: Buffer) => {
+  const arrived = (chunk: Buffer) => {
+    if (length >= maxBytes) return;
     take(chunk);
     length += chunk.length;
     if (length < maxBytes) return;
+    decoder?.destroy();
     resolve(false);
-    body.destroy();
-    answer.destroy();
-  });
-  body.on("end", () => resolve(true));
-  answer.on("error", reject);
-  if (body !== answer)
-    body.on("error", () =>
-      reject(new CheckFailure("The compressed body of the answer is broken.")),
-    );
+  };
+  decoder?.on("data", arrived);
+  decoder?.on("end", () => resolve(true));
+  decoder?.on("error", () =>
+    reject(new CheckFailure("The compressed body of the answer is broken.")),
+  );
+  answer
+    .read((chunk) => {
+      if (decoder === null) arrived(chunk);
+      else if (!decoder.destroyed) decoder.write(chunk);
+    })
+    .then(() => (decoder === null ? resolve(true) : decoder.end()), reject);
   return promise;
 }
 
@@ -97,17 +93,17 @@ const decoders: Record<string, () => Transform> = {
   br: createBrotliDecompress,
 };
 
-/** The body without its Content-Encoding (RFC 9110 §8.4.1). */
-function decoded(answer: IncomingMessage): Readable {
-  const coding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
-  if (coding === "identity" || coding === "") return answer;
+/** What undoes the Content-Encoding (RFC 9110 §8.4.1); null where there is none. */
+function decoderOf({ headers }: HttpAnswer): Transform | null {
+  const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (coding === "identity" || coding === "") return null;
   const decoder = decoders[coding];
   if (decoder === undefined)
     throw new CheckFailure("The body of the answer has an encoding that nobody asked for.");
-  return answer.pipe(decoder());
+  return decoder();
 }
 
-function charsetOf(answer: IncomingMessage): Bun.Encoding | undefined {
-  const charset = /charset="?([\w-]+)/i.exec(answer.headers["content-type"] ?? "")?.[1];
+function charsetOf({ headers }: HttpAnswer): Bun.Encoding | undefined {
+  const charset = /charset="?([\w-]+)/i.exec(headers.get("content-type") ?? "")?.[1];
   return /^(iso-8859-1|latin1|windows-1252)$/i.test(charset ?? "") ? "windows-1252" : undefined;
 }

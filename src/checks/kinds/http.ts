@@ -1,12 +1,10 @@
-import { request as plainRequest, STATUS_CODES, type IncomingMessage } from "node:http";
-import { request as secureRequest } from "node:https";
-import { isIP } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { STATUS_CODES } from "node:http";
 import { version } from "../../assets.ts";
 import { portOf } from "../../monitors/rules.ts";
-import { lookupOf } from "../addresses.ts";
-import { type CheckContext, CheckFailure, type CheckKind, since } from "../check.ts";
 import { expiryOf } from "../certificates.ts";
+import { type CheckContext, CheckFailure, type CheckKind, since } from "../check.ts";
+import { type Connection, dial } from "../connection.ts";
+import { type HttpAnswer, readAnswer } from "../http-answer.ts";
 import { wantedOf } from "./http-body.ts";
 
 const maxRedirects = 5;
@@ -22,23 +20,21 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   let ask = firstAsk(settings);
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
-    const answer = await send(ask, settings, context);
+    const { answer, connection } = await send(ask, settings, context);
     const firstByteMs = since(startedAt);
-    expiresAt = earliest(expiresAt, certificateEnd(answer));
-    const status = answer.statusCode ?? 0;
-    const { location } = answer.headers;
+    expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
+    const { status } = answer;
+    const location = answer.headers.get("location");
     if (settings.followRedirects && isRedirect(status) && location !== undefined) {
-      answer.destroy();
+      connection.close();
       if (redirects === maxRedirects)
         throw new CheckFailure(`Redirected more than ${maxRedirects} times.`);
       ask = nextAsk(ask, status, location);
       continue;
     }
     const named = `HTTP ${status}${STATUS_CODES[status] ? ` (${STATUS_CODES[status]})` : ""}`;
-    if (!settings.expectedStatus.some((range) => contains(range, status))) {
-      answer.destroy();
+    if (!settings.expectedStatus.some((range) => contains(range, status)))
       throw new CheckFailure(`${named}, expected ${settings.expectedStatus.join(" or ")}.`);
-    }
     context.step = "reading the answer";
     const flaw = await wanted.flawOf(answer);
     if (flaw !== null) throw new CheckFailure(`${named}, but ${flaw}.`);
@@ -94,46 +90,43 @@ async function send(
   { url, method, body, headers }: Ask,
   { verifyTls }: Settings,
   context: CheckContext,
-): Promise<IncomingMessage> {
+): Promise<{ answer: HttpAnswer; connection: Connection }> {
   const port = portOf(url);
   context.step = "resolving the name";
   const addresses = await context.addressesOf(url.hostname, port);
-  context.step = "connecting";
-  const secure = url.protocol === "https:";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = (secure ? secureRequest : plainRequest)({
-    host,
-    port,
-    method,
-    path: `${url.pathname}${url.search}`,
-    headers: {
-      Host: url.host,
-      "User-Agent": `Signalbox/${version}`,
-      Accept: "*/*",
-      "Accept-Encoding": "gzip, deflate, br",
-      ...headers,
-    },
-    agent: false,
-    lookup: lookupOf(addresses),
-    maxHeaderSize: 64 * 1024,
-    ...(secure && { rejectUnauthorized: verifyTls, ...(isIP(host) === 0 && { servername: host }) }),
-  });
-  request.on("response", resolve);
-  request.on("upgrade", (answer, socket) => {
-    socket.destroy();
-    resolve(answer);
-  });
-  request.on("error", reject);
-  request.on("finish", () => (context.step = "waiting for the answer"));
-  context.signal.addEventListener("abort", () => request.destroy());
-  request.end(body ?? undefined);
-  return promise;
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const tls = url.protocol === "https:" ? { name } : null;
+  const connection = await dial(addresses, port, context, tls);
+  const flaw = connection.secured?.flaw ?? null;
+  if (verifyTls && flaw !== null) throw new CheckFailure(flaw);
+  context.step = "waiting for the answer";
+  const answer = readAnswer(connection, method);
+  connection.write(headOf(url, method, headers, body));
+  if (body !== null) connection.write(body);
+  return { answer: await answer, connection };
 }
 
-function certificateEnd({ socket }: IncomingMessage): string | undefined {
-  const end = (socket as TLSSocket).getPeerCertificate?.()?.valid_to;
-  return end === undefined ? undefined : new Date(end).toISOString();
+/** The request up to its body (RFC 9112 §3); the schema keeps line breaks and framing out of the headers. */
+function headOf(
+  url: URL,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | null,
+): Uint8Array {
+  const fields = new Map([
+    ["host", ["Host", url.host]],
+    ["user-agent", ["User-Agent", `Signalbox/${version}`]],
+    ["accept", ["Accept", "*/*"]],
+    ["accept-encoding", ["Accept-Encoding", "gzip, deflate, br"]],
+  ]);
+  for (const [name, value] of Object.entries(headers))
+    fields.set(name.toLowerCase(), [name, value]);
+  if (body !== null || ["POST", "PUT", "PATCH"].includes(method))
+    fields.set("content-length", ["Content-Length", String(Buffer.byteLength(body ?? ""))]);
+  fields.set("connection", ["Connection", "close"]);
+  const lines = [...fields.values()].map(([name, value]) => `${name}: ${value}`);
+  const start = `${method} ${url.pathname}${url.search} HTTP/1.1`;
+  return Buffer.from(`${[start, ...lines].join("\r\n")}\r\n\r\n`, "latin1");
 }
 
 function earliest(one: string | undefined, other: string | undefined): string | undefined {

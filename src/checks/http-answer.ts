@@ -1,0 +1,205 @@
+import { CheckFailure } from "./check.ts";
+import type { Connection } from "./connection.ts";
+
+const maxHeadBytes = 64 * 1024;
+const maxLineBytes = 1024;
+
+export type HttpAnswer = {
+  status: number;
+  /** By lower-case name; several fields of one name joined (RFC 9110 §5.3). */
+  headers: ReadonlyMap<string, string>;
+  /** Hands over the body as it arrives; resolves at its end. Rejects where it is cut short. Once an answer. */
+  read(take: (chunk: Buffer) => void): Promise<void>;
+};
+
+const invalid = () => new CheckFailure("The answer is not valid HTTP.");
+const cutShort = () =>
+  new CheckFailure("The connection was closed before the answer was complete.");
+
+/**
+ * Reads the answer to one request as RFC 9112 frames it; resolves as soon as its head is there. What
+ * stands behind the answer on the connection is not looked at.
+ */
+export function readAnswer(connection: Connection, method: string): Promise<HttpAnswer> {
+  const head = Promise.withResolvers<HttpAnswer>();
+  const whole = Promise.withResolvers<void>();
+  // Nobody may want the body.
+  whole.promise.catch(() => {});
+  let start: Buffer = Buffer.alloc(0);
+  let body: Body | null = null;
+  let unread: Buffer[] = [];
+  let take: ((chunk: Buffer) => void) | null = null;
+
+  const give = (chunk: Buffer) => {
+    if (chunk.length === 0) return;
+    if (take === null) unread.push(chunk);
+    else take(chunk);
+  };
+
+  function fail(error: unknown) {
+    head.reject(error);
+    whole.reject(error);
+    connection.close();
+  }
+
+  function arrived(chunk: Buffer) {
+    try {
+      if (body === null) arriveInHead(chunk);
+      else if (body.push(chunk)) whole.resolve();
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  function arriveInHead(chunk: Buffer) {
+    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
+    for (;;) {
+      const end = start.indexOf("\r\n\r\n");
+      if (end > maxHeadBytes || (end === -1 && start.length > maxHeadBytes))
+        throw new CheckFailure("The headers of the answer are too long.");
+      if (end === -1) {
+        if (start.length > 8 && !start.toString("latin1", 0, 8).startsWith("HTTP/1."))
+          throw invalid();
+        return;
+      }
+      const { status, headers } = parsedHead(start.toString("latin1", 0, end));
+      const rest = start.subarray(end + 4);
+      // An interim answer (RFC 9110 §15.2); the real one follows.
+      if (status < 200 && status !== 101) {
+        start = rest;
+        continue;
+      }
+      body = bodyOf(method, status, headers, give);
+      head.resolve({
+        status,
+        headers,
+        read(taker) {
+          take = taker;
+          for (const waiting of unread.splice(0)) taker(waiting);
+          return whole.promise;
+        },
+      });
+      if (body.push(rest)) whole.resolve();
+      return;
+    }
+  }
+
+  connection.read(arrived).then(
+    () => {
+      if (body?.endsWithConnection) whole.resolve();
+      else fail(cutShort());
+    },
+    (error: unknown) => fail(error),
+  );
+  return head.promise;
+}
+
+const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?$/;
+const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
+
+function parsedHead(text: string): { status: number; headers: Map<string, string> } {
+  const [first = "", ...lines] = text.split("\r\n");
+  const status = statusLine.exec(first)?.[1];
+  if (status === undefined) throw invalid();
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value] = field.exec(line) ?? [];
+    if (name === undefined || value === undefined) throw invalid();
+    const key = name.toLowerCase();
+    const before = headers.get(key);
+    headers.set(key, before === undefined ? value : `${before}, ${value}`);
+  }
+  return { status: Number(status), headers };
+}
+
+/** Takes what arrives of a body; true once it is complete. */
+type Body = { push(chunk: Buffer): boolean; endsWithConnection: boolean };
+
+/** The length of the body, in the order of RFC 9112 §6.3. */
+function bodyOf(
+  method: string,
+  status: number,
+  headers: ReadonlyMap<string, string>,
+  give: (chunk: Buffer) => void,
+): Body {
+  if (method === "HEAD" || status === 101 || status === 204 || status === 304)
+    return { push: () => true, endsWithConnection: true };
+  const coding = headers.get("transfer-encoding")?.toLowerCase();
+  if (coding !== undefined && /(^|,)[ \t]*chunked$/.test(coding)) return chunkedBody(give);
+  const lengths = new Set(headers.get("content-length")?.split(/[ \t]*,[ \t]*/));
+  if (coding === undefined && lengths.size > 0) {
+    const [length = ""] = lengths;
+    if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) throw invalid();
+    return sizedBody(Number(length), give);
+  }
+  return {
+    push(chunk) {
+      give(chunk);
+      return false;
+    },
+    endsWithConnection: true,
+  };
+}
+
+function sizedBody(length: number, give: (chunk: Buffer) => void): Body {
+  let left = length;
+  return {
+    push(chunk) {
+      give(chunk.subarray(0, left));
+      left = Math.max(0, left - chunk.length);
+      return left === 0;
+    },
+    endsWithConnection: false,
+  };
+}
+
+/** RFC 9112 §7.1: `size CRLF data CRLF` again and again, a size of 0, trailers, an empty line. */
+function chunkedBody(give: (chunk: Buffer) => void): Body {
+  let step: "size" | "data" | "data end" | "trailer" | "done" = "size";
+  let left = 0;
+  let line = "";
+
+  /** Takes one line from `rest`; null until it is complete. */
+  function lineFrom(rest: Buffer): { text: string; after: Buffer } | null {
+    const end = rest.indexOf("\n");
+    line += rest.toString("latin1", 0, end === -1 ? rest.length : end);
+    if (line.length > maxLineBytes) throw invalid();
+    if (end === -1) return null;
+    const text = line;
+    line = "";
+    if (!text.endsWith("\r")) throw invalid();
+    return { text: text.slice(0, -1), after: rest.subarray(end + 1) };
+  }
+
+  return {
+    push(chunk) {
+      let rest = chunk;
+      while (step !== "done" && rest.length > 0) {
+        if (step === "data") {
+          give(rest.subarray(0, left));
+          const taken = Math.min(left, rest.length);
+          left -= taken;
+          rest = rest.subarray(taken);
+          if (left === 0) step = "data end";
+          continue;
+        }
+        const found = lineFrom(rest);
+        if (found === null) return false;
+        rest = found.after;
+        if (step === "size") {
+          const size = /^([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(found.text)?.[1];
+          if (size === undefined) throw invalid();
+          left = Number.parseInt(size, 16);
+          step = left === 0 ? "trailer" : "data";
+        } else if (step === "data end") {
+          if (found.text !== "") throw invalid();
+          step = "size";
+        } else if (found.text === "") {
+          step = "done";
+        }
+      }
+      return step === "done";
+    },
+    endsWithConnection: false,
+  };
+}

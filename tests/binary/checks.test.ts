@@ -1,0 +1,194 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { freePort } from "../support/binary.ts";
+import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { hang, redirect, target } from "../support/target.ts";
+
+const unlimited = ["--rate-limit", "0"];
+
+type Fields = Record<string, unknown>;
+
+async function monitor(api: Outside, fields: Fields): Promise<any> {
+  const { status, json } = await api("POST", "/api/v1/monitors", { name: "Shop", ...fields });
+  expect([status, json.error]).toEqual([201, undefined]);
+  return json.data;
+}
+
+const site = (api: Outside, url: string, fields: Fields = {}) =>
+  monitor(api, { type: "http", url, retries: 0, ...fields });
+
+/** What a monitor is, as soon as that is so. */
+async function until(api: Outside, id: string, isSo: (monitor: any) => boolean): Promise<any> {
+  for (;;) {
+    const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
+    if (isSo(data)) return data;
+    await Bun.sleep(20);
+  }
+}
+
+const untilIs = (api: Outside, id: string, status: string) =>
+  until(api, id, (monitor) => monitor.status === status);
+
+/** Rows of the data directory, beside a running server or after it. */
+function rows(box: { dataDir: string }, sql: string): unknown[][] {
+  const database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
+  const found = database.query(sql).values();
+  database.close();
+  return found;
+}
+
+const told = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident.*'
+  OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending', 'appliance.troubled')`;
+
+test("a new monitor is green, and a changed one what it is then, within two seconds", async () => {
+  await using box = await machineWithKey();
+  await using shop = await target();
+  const { url } = await box.serve({ flags: unlimited });
+  const api = clientOf(url, box.key);
+  const { id } = await site(api, shop.at(), { interval: 3_600 });
+  const green = await untilIs(api, id, "up");
+  expect(Date.parse(green.lastCheckedAt) - Date.parse(green.createdAt)).toBeLessThan(2_000);
+  await api("PATCH", `/api/v1/monitors/${id}`, { url: `http://127.0.0.1:${freePort()}` });
+  const red = await untilIs(api, id, "down");
+  expect(red.lastMessage).toBe("The connection was refused.");
+  expect(Date.parse(red.lastCheckedAt) - Date.parse(red.updatedAt)).toBeLessThan(2_000);
+}, 20_000);
+
+test("restarts, gentle and rude, keep every state and tell nothing", async () => {
+  await using box = await machineWithKey();
+  await using shop = await target();
+  let server = await box.serve({ flags: unlimited });
+  let api = clientOf(server.url, box.key);
+  const quick = { interval: 5, autoIncidentSeverity: "major" };
+  const closed = `http://127.0.0.1:${freePort()}`;
+  const expected = new Map<string, string>();
+  for (let index = 0; index < 5; index++) {
+    expected.set((await site(api, shop.at(`/${index}`), quick)).id, "up");
+    expected.set((await site(api, closed, quick)).id, "down");
+  }
+  const checked = [...expected.keys()];
+  for (const status of ["up", "down", "up", "down"]) {
+    const { id, pushUrl } = await monitor(api, { ...quick, type: "push", retries: 0, grace: 600 });
+    expect((await fetch(`${pushUrl}?status=${status}`)).status).toBe(200);
+    expected.set(id, status);
+  }
+  const sinces = new Map<string, string>();
+  for (const [id, status] of expected) sinces.set(id, (await untilIs(api, id, status)).statusSince);
+  const before = rows(box, told);
+  expect(before.filter(([, type]) => type === "incident.opened")).toHaveLength(7);
+
+  for (const signal of ["SIGTERM", "SIGKILL", "SIGTERM"] as const) {
+    expect(await server.stop(signal)).toBe(signal === "SIGTERM" ? 0 : 137);
+    const restartedAt = new Date().toISOString();
+    server = await box.serve({ flags: unlimited });
+    api = clientOf(server.url, box.key);
+    for (const id of checked) await until(api, id, (found) => found.lastCheckedAt > restartedAt);
+    for (const [id, status] of expected) {
+      const found = (await api("GET", `/api/v1/monitors/${id}`)).json.data;
+      expect([id, found.status, found.statusSince]).toEqual([id, status, sinces.get(id)]);
+    }
+    expect(rows(box, told)).toEqual(before);
+  }
+}, 60_000);
+
+test("a process that was stopped and goes on makes nobody down: neither who was asked nor who was to report", async () => {
+  await using box = await machineWithKey();
+  await using shop = await target();
+  const { url, child } = await box.serve({ flags: unlimited });
+  const api = clientOf(url, box.key);
+  const { id } = await site(api, shop.at(), { interval: 60, timeout: 2 });
+  const job = await monitor(api, { type: "push", retries: 0, interval: 5, grace: 0 });
+  await untilIs(api, id, "up");
+  shop.reply(hang);
+  const asked = shop.asked.length;
+  const checking = api("POST", `/api/v1/monitors/${id}/check`);
+  await shop.untilAsked(asked + 1);
+  expect((await fetch(job.pushUrl)).status).toBe(200);
+  child.kill("SIGSTOP");
+  await Bun.sleep(6_000);
+  child.kill("SIGCONT");
+  const { status, json } = await checking;
+  expect([status, json.data.status, json.data.message]).toEqual([
+    200,
+    "unknown",
+    "Not judged: this appliance stood still for a moment.",
+  ]);
+  shop.reply((response) => void response.end());
+  await until(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));
+  expect((await fetch(job.pushUrl)).status).toBe(200);
+  await untilIs(api, job.id, "up");
+  expect((await api("POST", `/api/v1/monitors/${id}/check`)).json.data.status).toBe("up");
+  expect(rows(box, "SELECT count(*) FROM heartbeats WHERE status = 2")).toEqual([[0]]);
+  const changes = rows(box, told).map(([, type]) => String(type));
+  expect(changes.toSorted()).toEqual(["appliance.troubled", "monitor.up", "monitor.up"]);
+}, 40_000);
+
+test("told to stop with checks under way it exits with 0, and nothing is said of their targets", async () => {
+  await using box = await machineWithKey();
+  await using shop = await target(hang);
+  const server = await box.serve({ flags: unlimited });
+  const api = clientOf(server.url, box.key);
+  const ids = [];
+  for (let index = 0; index < 30; index++)
+    ids.push((await site(api, shop.at(`/${index}`), { interval: 60, timeout: 60 })).id);
+  await shop.untilAsked(30);
+  const checking = api("POST", `/api/v1/monitors/${ids[0]}/check`);
+  await api("GET", "/api/v1/monitors");
+  expect(await server.stop()).toBe(0);
+  const { status, json } = await checking;
+  expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
+  expect(rows(box, "SELECT count(*) FROM heartbeats")).toEqual([[0]]);
+  expect(rows(box, told)).toEqual([]);
+}, 30_000);
+
+test("its own port is refused as a number, and as a name or the end of a redirect never connected to", async () => {
+  await using box = await machineWithKey();
+  await using shop = await target();
+  const { url, port } = await box.serve({ flags: unlimited });
+  const api = clientOf(url, box.key);
+  // Whoever connected to it would leave a report behind.
+  const job = await monitor(api, { type: "push", retries: 0 });
+  const named = job.pushUrl.replace("127.0.0.1", "localhost");
+  const body = { name: "Itself", type: "http", url: job.pushUrl };
+  const refused = await api("POST", "/api/v1/monitors", body);
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "url"]);
+  shop.reply(redirect(job.pushUrl));
+  const monitors = [
+    await site(api, named, { retries: 5 }),
+    await site(api, shop.at(), { retries: 5 }),
+    await monitor(api, { type: "tcp", host: "localhost", port, retries: 5 }),
+  ];
+  for (const { id } of monitors)
+    expect((await untilIs(api, id, "down")).lastMessage).toBe(
+      "Blocked: the target is this appliance itself.",
+    );
+  expect((await until(api, job.id, () => true)).lastCheckedAt).toBeNull();
+}, 20_000);
+
+test("--allow-target opens a range, its own port included", async () => {
+  await using box = await machineWithKey();
+  const flags = [...unlimited, "--allow-target", "127.0.0.0/8", "169.254.10.0/24"];
+  const { url } = await box.serve({ flags });
+  const api = clientOf(url, box.key);
+  const job = await monitor(api, { type: "push" });
+  const { id } = await site(api, job.pushUrl);
+  await untilIs(api, id, "up");
+  await untilIs(api, job.id, "up");
+  await site(api, "http://169.254.10.7/", { paused: true });
+  const other = { name: "Metadata", type: "http", url: "http://169.254.169.254/" };
+  expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
+}, 20_000);
+
+test.each([
+  ["--keep-results", "0", "whole number of days"],
+  ["--keep-results", "1.5", "whole number of days"],
+  ["--keep-hours", "-1", "whole number of days"],
+  ["--allow-target", "10.0.0.0/33", "range such as"],
+  ["--allow-target", "printer.lan", "range such as"],
+])("%s %s is wrong usage, and the answer says what would be right", async (flag, value, right) => {
+  await using box = await machineWithKey();
+  const { exitCode, stdout, stderr } = await box.run(["serve", `${flag}=${value}`]);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(`must be a ${right}`);
+});

@@ -1,0 +1,260 @@
+import { describe, expect, test } from "bun:test";
+import { watch } from "../support/watch.ts";
+
+/** A job whose first failure opens an incident, and what becomes of that. */
+async function story(fields: object = {}) {
+  const made = await watch();
+  const { api, time } = made;
+  const job = await made.job({ autoIncidentSeverity: "critical", ...fields });
+  const incidents = async () => {
+    const { json } = await api("GET", "/api/v1/incidents");
+    const ids = json.data.map(({ id }: { id: string }) => id).toReversed();
+    const all = ids.map(async (id: string) => (await api("GET", `/api/v1/incidents/${id}`)).json);
+    return (await Promise.all(all)).map(({ data }) => data);
+  };
+  return {
+    ...made,
+    id: job.id,
+    /** Reports a minute later. */
+    goes: async (status: "up" | "down" | "slow", msg?: string) => {
+      time.now += 60_000;
+      const query = status === "slow" ? { latency_ms: "900" } : { status };
+      const answer = await job.report({ ...query, ...(msg !== undefined && { msg }) });
+      expect(answer.status).toBe(200);
+    },
+    /** Oldest first. */
+    incidents,
+    messages: async () =>
+      (await incidents()).map(({ updates }) =>
+        updates.map(({ message }: { message: string }) => message),
+      ),
+    edit: async (id: string, body: object) => {
+      const { status } = await api("PATCH", `/api/v1/incidents/${id}`, { body });
+      expect(status).toBe(200);
+    },
+  };
+}
+
+/** A story with an open incident. */
+async function outage(fields: object = {}) {
+  const made = await story(fields);
+  await made.goes("up");
+  await made.goes("down", "Disk full.");
+  const [incident] = await made.incidents();
+  return { ...made, incident };
+}
+
+describe("an outage", () => {
+  test("opens an incident of the monitor's severity that names it and begins with the reason", async () => {
+    const { incident, id, time } = await outage();
+    expect(incident).toMatchObject({
+      title: "Job is down",
+      status: "investigating",
+      severity: "critical",
+      monitorId: id,
+      origin: "monitor",
+      public: true,
+      resolvedAt: null,
+      createdAt: new Date(time.now).toISOString(),
+    });
+    expect(incident.updates).toMatchObject([{ status: "investigating", message: "Disk full." }]);
+  });
+
+  test("opens it once, however many checks fail, and resolves it with how long it lasted", async () => {
+    const { goes, incidents, time } = await outage();
+    for (let minute = 0; minute < 4; minute++) await goes("down");
+    await goes("up");
+    const [incident, ...others] = await incidents();
+    expect(others).toEqual([]);
+    const at = new Date(time.now).toISOString();
+    expect(incident).toMatchObject({ status: "resolved", resolvedAt: at });
+    expect(incident.updates).toMatchObject([
+      { message: "Disk full." },
+      { status: "resolved", message: "Job is up again after 5 min.", createdAt: at },
+    ]);
+  });
+
+  test("that ends as degraded leaves it open with a word, until all is well", async () => {
+    const { goes, incidents, messages } = await outage({ degradedAfterMs: 500 });
+    await goes("slow");
+    expect(await incidents()).toMatchObject([{ status: "investigating" }]);
+    await goes("down", "Disk full, too.");
+    await goes("slow");
+    await goes("up");
+    expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+    const slow = "Job answers again, but is degraded. Answered in 900 ms, more than 500 ms.";
+    const [timeline] = await messages();
+    expect(timeline.slice(0, 4)).toEqual([
+      "Disk full.",
+      slow,
+      "Job is down again. Disk full, too.",
+      slow,
+    ]);
+  });
+
+  test("of eleven minutes is not told as one because the last of them was degraded", async () => {
+    const { goes, messages } = await outage({ degradedAfterMs: 500 });
+    for (let minute = 0; minute < 9; minute++) await goes("down");
+    await goes("slow");
+    await goes("up");
+    expect((await messages())[0].at(-1)).not.toContain("after 1 min");
+  });
+
+  test("opens none for a monitor that asks for none, nor when it is degraded alone", async () => {
+    const { goes, incidents } = await story({ autoIncidentSeverity: null, degradedAfterMs: 500 });
+    for (const status of ["down", "up", "slow", "down", "up"] as const) await goes(status);
+    expect(await incidents()).toEqual([]);
+    const degraded = await story({ degradedAfterMs: 500 });
+    for (const status of ["up", "slow", "up"] as const) await degraded.goes(status);
+    expect(await degraded.incidents()).toEqual([]);
+  });
+
+  test("leaves an audit row and an event in the monitor's name for each step", async () => {
+    const { goes, database, id, incident } = await outage({ degradedAfterMs: 500 });
+    await goes("slow");
+    await goes("up");
+    const steps = ["incident.opened", "incident.updated", "incident.resolved"];
+    const rows = database.query(
+      `SELECT action, actor_type AS type, actor_id AS actor, actor_name AS name, subject_id AS subject
+       FROM audit_entries WHERE action LIKE 'incident.%' ORDER BY seq`,
+    );
+    expect(rows.all()).toEqual(
+      steps.map((action) => ({
+        action,
+        type: "monitor",
+        actor: id,
+        name: "Job",
+        subject: incident.id,
+      })),
+    );
+    const events = database.query("SELECT type FROM events WHERE subject_id = ? ORDER BY seq");
+    expect(events.values(incident.id).flat()).toEqual(steps);
+  });
+
+  test("is each its own: the next one opens a new incident", async () => {
+    const { goes, messages } = await outage();
+    for (const status of ["up", "down", "up"] as const) await goes(status);
+    expect(await messages()).toEqual([
+      ["Disk full.", "Job is up again after 1 min."],
+      ["Reported down.", "Job is up again after 1 min."],
+    ]);
+  });
+
+  test("takes the severity as it was set last, and leaves what people opened alone", async () => {
+    const { api, id, goes, incidents, changeMonitor, engine } = await outage();
+    await goes("up");
+    const body = { title: "Slow since Monday", monitorId: id };
+    await api("POST", "/api/v1/incidents", { body });
+    await changeMonitor(id, { autoIncidentSeverity: "minor" });
+    await engine.runOnce();
+    await goes("down");
+    await goes("up");
+    expect(
+      (await incidents()).map(({ origin, severity, status }) => [origin, severity, status]),
+    ).toEqual([
+      ["monitor", "critical", "resolved"],
+      ["manual", "minor", "investigating"],
+      ["monitor", "minor", "resolved"],
+    ]);
+  });
+});
+
+describe("what people do to it", () => {
+  test("resolved by hand, it is not opened again by the same outage, and its timeline stays closed", async () => {
+    const { goes, edit, incident, incidents } = await outage({ degradedAfterMs: 500 });
+    await edit(incident.id, { status: "resolved", message: "Bought a disk." });
+    const [before] = await incidents();
+    for (const status of ["down", "down", "slow", "up"] as const) await goes(status);
+    expect(await incidents()).toEqual([before]);
+    await goes("down");
+    expect(await incidents()).toHaveLength(2);
+  });
+
+  test("title, severity, status and words stay; only the resolution is added", async () => {
+    const { goes, edit, incident, incidents, messages } = await outage();
+    const edits = { title: "Backups fail", severity: "minor", public: false };
+    await edit(incident.id, { ...edits, status: "identified", message: "The disk is full." });
+    await goes("down");
+    expect(await incidents()).toMatchObject([{ ...edits, status: "identified" }]);
+    await goes("up");
+    expect(await incidents()).toMatchObject([{ ...edits, status: "resolved" }]);
+    expect(await messages()).toEqual([
+      ["Disk full.", "The disk is full.", "Job is up again after 2 min."],
+    ]);
+  });
+
+  test("deleted, it is not replaced in the same outage, only by the next", async () => {
+    const { api, goes, incident, messages } = await outage();
+    await api("DELETE", `/api/v1/incidents/${incident.id}`);
+    await goes("down");
+    await goes("up");
+    expect(await messages()).toEqual([]);
+    await goes("down", "Again.");
+    expect(await messages()).toEqual([["Again."]]);
+  });
+
+  test("reopened after the outage, it is resolved by the end of the next, which opens no second one", async () => {
+    const { goes, edit, incident, messages } = await outage();
+    await goes("up");
+    await edit(incident.id, { status: "monitoring", message: "Not quite." });
+    await goes("down", "Told you.");
+    await goes("up");
+    expect(await messages()).toEqual([
+      [
+        "Disk full.",
+        "Job is up again after 1 min.",
+        "Not quite.",
+        "Job is down again. Told you.",
+        "Job is up again after 1 min.",
+      ],
+    ]);
+  });
+
+  test("a pause leaves it open; the first success after it resolves it", async () => {
+    const { goes, changeMonitor, engine, id, incidents, messages } = await outage();
+    await changeMonitor(id, { paused: true });
+    await goes("up");
+    expect(await incidents()).toMatchObject([{ status: "investigating" }]);
+    await changeMonitor(id, { paused: false });
+    await engine.runOnce();
+    await goes("up");
+    expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+    expect(await messages()).toEqual([["Disk full.", "Job is up again."]]);
+  });
+
+  test("a deleted monitor leaves its incident to people", async () => {
+    const { api, id, engine, incidents } = await outage();
+    await api("DELETE", `/api/v1/monitors/${id}`);
+    await engine.runOnce();
+    expect(await incidents()).toMatchObject([{ status: "investigating", monitorId: null }]);
+  });
+
+  test("edits that race with the monitor's own all survive, and no second incident comes of it", async () => {
+    const { goes, edit, incident, incidents, messages } = await outage({ degradedAfterMs: 500 });
+    const words = Array.from({ length: 30 }, (_, index) => `Word ${index}`);
+    const speak = async (from: number) => {
+      for (const message of words.slice(from, from + 10)) await edit(incident.id, { message });
+    };
+    const monitors = async () => {
+      for (const status of ["slow", "down", "slow", "down", "slow", "down"] as const)
+        await goes(status);
+    };
+    await Promise.all([speak(0), speak(10), speak(20), monitors()]);
+    const [timeline] = await messages();
+    expect(timeline.filter((text: string) => text.startsWith("Word")).toSorted()).toEqual(
+      words.toSorted(),
+    );
+    expect(timeline).toHaveLength(1 + words.length + 6);
+    expect(await incidents()).toHaveLength(1);
+  });
+
+  test("resolved by hand and by the monitor in one moment, it is resolved once by each", async () => {
+    const { goes, edit, incident, incidents } = await outage();
+    await Promise.all([goes("up"), edit(incident.id, { status: "resolved" })]);
+    const [after, ...others] = await incidents();
+    expect(others).toEqual([]);
+    expect(after.status).toBe("resolved");
+    expect(after.updates.length).toBeLessThanOrEqual(3);
+    expect(after.updates.at(-1).status).toBe("resolved");
+  });
+});

@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const day = 86_400_000;
+
+/** How many days those certificates are valid that have not expired. */
+export const validDays = 30;
+
+const settings = `
+[req]
+distinguished_name = subject
+[subject]
+[ca]
+default_ca = issuer
+[issuer]
+certificate = authority.pem
+private_key = authority.key
+database = issued.txt
+new_certs_dir = .
+rand_serial = yes
+default_md = sha256
+policy = subject_policy
+unique_subject = no
+copy_extensions = copy
+[subject_policy]
+commonName = supplied
+`;
+
+const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+const namesHere = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+const namesElsewhere = "subjectAltName=DNS:elsewhere.test";
+
+/** Certificates for this machine with one fault each, as `<name>.pem` and `<name>.key` in the folder. */
+export const certificates = ["good", "selfSigned", "expired", "wrongName"] as const;
+
+/** Writes the certificates and `authority.pem`, which signed all but the self-signed one. */
+export function writeCertificates(folder: string) {
+  writeFileSync(join(folder, "openssl.conf"), settings);
+  writeFileSync(join(folder, "issued.txt"), "");
+
+  const openssl = (command: string, ...args: string[]) => {
+    const all = ["openssl", command, "-config", "openssl.conf", ...args];
+    const { exitCode, stderr } = Bun.spawnSync(all, { cwd: folder });
+    if (exitCode !== 0) throw new Error(`openssl ${command}: ${stderr.toString()}`);
+  };
+  const request = (name: string, extension: string, ...args: string[]) => {
+    const files = ["-keyout", `${name}.key`, "-out", `${name}.pem`];
+    const subject = ["-subj", `/CN=${name}`, "-addext", extension];
+    openssl("req", ...newKey, ...subject, ...files, ...args);
+  };
+  const selfSigned = ["-x509", "-days", String(validDays)];
+  const signed = (name: string, names: string, from: number, to: number) => {
+    request(name, names, "-new");
+    const period = ["-startdate", dateOf(from), "-enddate", dateOf(to)];
+    openssl("ca", "-batch", "-notext", "-in", `${name}.pem`, "-out", `${name}.pem`, ...period);
+  };
+
+  const now = Date.now();
+  request("authority", "basicConstraints=critical,CA:TRUE", ...selfSigned);
+  request("selfSigned", namesHere, ...selfSigned);
+  signed("good", namesHere, now - day, now + validDays * day);
+  signed("wrongName", namesElsewhere, now - day, now + validDays * day);
+  signed("expired", namesHere, now - 2 * day, now - day);
+}
+
+/** As openssl takes it: YYMMDDHHMMSSZ. */
+function dateOf(time: number): string {
+  return `${new Date(time).toISOString().slice(2, 19).replaceAll(/\D/g, "")}Z`;
+}

@@ -1,0 +1,204 @@
+import { test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "./binary.ts";
+import { certificates, writeCertificates } from "./certificates.ts";
+import { dial } from "./wire.ts";
+
+/** The Debian package that brings each program. */
+export const packages = {
+  chromium: "chromium",
+  nginx: "nginx",
+  dnsmasq: "dnsmasq",
+  "redis-server": "redis-server",
+  ping: "iputils-ping",
+  openssl: "openssl",
+} as const;
+
+export type Program = keyof typeof packages;
+
+export const programs = Object.keys(packages) as Program[];
+
+// Debian keeps servers where a user's PATH does not lead.
+const pathOf = (program: Program) =>
+  Bun.which(program, { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` });
+
+/** Whether all of these programs are on this machine. */
+export const have = (...needed: Program[]): boolean =>
+  needed.every((program) => pathOf(program) !== null);
+
+const told = new Set<Program>();
+
+/** A test that needs these programs; skipped, and loudly so, where one of them is missing. */
+export function testWith(
+  needed: readonly Program[],
+  name: string,
+  run: () => void | Promise<unknown>,
+  timeoutMs?: number,
+) {
+  const missing = needed.filter((program) => !have(program));
+  for (const program of missing.filter((each) => !told.has(each))) {
+    told.add(program);
+    console.warn(`\nNOT TESTED: what needs ${program}; apt-get install ${packages[program]}\n`);
+  }
+  if (missing.length > 0) test.skip(name, run);
+  else test(name, run, timeoutMs);
+}
+
+type Command = { program: Program; args: readonly string[]; folder: string };
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
+
+/** Starts a program in its own folder and waits until all its ports take connections. */
+async function start({ program, args, folder }: Command, ports: readonly number[]) {
+  const log = join(folder, "output.log");
+  const output = openSync(log, "a");
+  const command = [pathOf(program) ?? program, ...args];
+  const child = Bun.spawn(command, { cwd: folder, stdio: ["ignore", output, output] });
+  closeSync(output);
+  const stop = async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const isAnswering = (port: number) =>
+    dial(port).then(
+      (line) => {
+        line.hangUp();
+        return true;
+      },
+      () => false,
+    );
+  try {
+    for (const port of ports)
+      while (!(await isAnswering(port))) {
+        const ended = child.exitCode ?? child.signalCode;
+        if (ended !== null)
+          throw new Error(`${program} ended with ${ended}: ${readFileSync(log, "utf8")}`);
+        await Bun.sleep(5);
+      }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return stop;
+}
+
+const routes = `
+  default_type text/plain;
+  location = / { return 200 "Welcome"; }
+  location = /json {
+    default_type application/json;
+    return 200 '{"status":"ok","items":[{"n":1}]}';
+  }
+  location = /moved { return 301 /; }
+  location = /missing { return 404; }
+  location = /gzip {
+    gzip on;
+    gzip_types text/plain;
+    return 200 "${"compressed ".repeat(200)}";
+  }
+`;
+
+/** nginx over http, and over https with certificates that have one fault each, or none. */
+export async function nginx() {
+  const folder = newFolder();
+  writeCertificates(folder);
+  const [httpPort, ...securePorts] = [freePort(), ...certificates.map(freePort)];
+  const [goodPort = 0, selfSignedPort = 0, expiredPort = 0, wrongNamePort = 0] = securePorts;
+  const secure = certificates.map(
+    (name, index) => `server {
+      listen 127.0.0.1:${securePorts[index]} ssl;
+      ssl_certificate ${name}.pem;
+      ssl_certificate_key ${name}.key;
+      ${routes}
+    }`,
+  );
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  const conf = `
+    daemon off;
+    master_process off;
+    pid nginx.pid;
+    error_log stderr;
+    events {}
+    http {
+      access_log off;
+      ${temporary.map((kind) => `${kind}_temp_path ${kind};`).join(" ")}
+      server { listen 127.0.0.1:${httpPort}; ${routes} }
+      ${secure.join("\n")}
+    }
+  `;
+  writeFileSync(join(folder, "nginx.conf"), conf);
+  const args = ["-p", folder, "-c", "nginx.conf", "-e", "stderr"];
+  const stop = await start({ program: "nginx", args, folder }, [httpPort, ...securePorts]);
+  return {
+    httpPort,
+    goodPort,
+    selfSignedPort,
+    expiredPort,
+    wrongNamePort,
+    /** The authority behind every certificate but the self-signed one. */
+    ca: join(folder, "authority.pem"),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** What `dnsmasq()` answers, in the notation of zone files. Nothing else exists. */
+export const zone = {
+  A: { host: "signalbox.test", values: ["192.0.2.1", "192.0.2.2"] },
+  AAAA: { host: "signalbox.test", values: ["2001:db8::1"] },
+  CNAME: { host: "www.signalbox.test", values: ["signalbox.test"] },
+  MX: { host: "signalbox.test", values: ["10 mx1.signalbox.test", "20 mx2.signalbox.test"] },
+  NS: { host: "signalbox.test", values: ["ns1.signalbox.test"] },
+  TXT: { host: "signalbox.test", values: ["v=spf1 ip4:192.0.2.1 -all"] },
+  SRV: { host: "_sip._tcp.signalbox.test", values: ["10 20 5060 sip.signalbox.test"] },
+  CAA: { host: "signalbox.test", values: ['0 issue "ca.test"'] },
+};
+
+// dnsmasq has no option for NS (type 2): its data is the name as it goes over the wire.
+const nameServer = "ns1.signalbox.test"
+  .split(".")
+  .map((label) => String.fromCharCode(label.length) + label)
+  .join("");
+
+const records = [
+  "--host-record=signalbox.test,192.0.2.1,2001:db8::1",
+  "--host-record=signalbox.test,192.0.2.2",
+  "--cname=www.signalbox.test,signalbox.test",
+  "--mx-host=signalbox.test,mx1.signalbox.test,10",
+  "--mx-host=signalbox.test,mx2.signalbox.test,20",
+  `--dns-rr=signalbox.test,2,${Buffer.from(`${nameServer}\0`).toString("hex")}`,
+  "--txt-record=signalbox.test,v=spf1 ip4:192.0.2.1, -all",
+  "--srv-host=_sip._tcp.signalbox.test,sip.signalbox.test,5060,10,20",
+  "--caa-record=signalbox.test,0,issue,ca.test",
+];
+
+/** A name server that knows the zone alone. */
+export async function dnsmasq() {
+  const port = freePort();
+  const here = [`--port=${port}`, "--listen-address=127.0.0.1", "--bind-interfaces"];
+  const alone = [
+    "--no-daemon",
+    "--conf-file=/dev/null",
+    "--no-resolv",
+    "--no-hosts",
+    "--local=/#/",
+  ];
+  const args = [...here, ...alone, ...records];
+  const stop = await start({ program: "dnsmasq", args, folder: newFolder() }, [port]);
+  return { port, [Symbol.asyncDispose]: stop };
+}
+
+/** A name server that takes every question and answers none. */
+export async function silentNameServer() {
+  const socket = await Bun.udpSocket({ hostname: "127.0.0.1" });
+  return { port: socket.port, [Symbol.asyncDispose]: async () => socket.close() };
+}
+
+export async function redisServer() {
+  const port = freePort();
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
+  const stop = await start({ program: "redis-server", args, folder: newFolder() }, [port]);
+  return { port, [Symbol.asyncDispose]: stop };
+}

@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What a target was asked. */
+export type Asked = {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+};
+
+/** How a target answers; one that does nothing leaves the request open until `release`. */
+export type Reply = (response: ServerResponse) => void;
+
+export const answer =
+  (status = 200, body: string | Uint8Array = "fine", headers: Record<string, string> = {}): Reply =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
+
+export const redirect = (location: string, status = 302): Reply => answer(status, "", { location });
+
+export const hang: Reply = () => {};
+
+/** Closes the connection without an answer. */
+export const reset: Reply = ({ socket }) => void socket?.destroy();
+
+/** Answers well, but not before so many milliseconds. */
+export const slow =
+  (ms: number, then: Reply = answer()): Reply =>
+  (response) =>
+    void setTimeout(() => then(response), ms);
+
+/** A body that has no end, sent as fast as it is read. */
+export const endless: Reply = (response) => {
+  const piece = Buffer.alloc(16 * 1024, "x");
+  const more = () => {
+    while (!response.destroyed && response.write(piece));
+  };
+  response.writeHead(200).on("drain", more);
+  more();
+};
+
+/** An HTTP server on loopback that is as well or as ill as a test says, and remembers what it was asked. */
+export async function target(usual: Reply = answer()) {
+  const asked: Asked[] = [];
+  const replies = new Map<string, Reply>();
+  const open = new Set<ServerResponse>();
+  let most = 0;
+  let changed = Promise.withResolvers<void>();
+
+  const server = createServer(async (request, response) => {
+    open.add(response);
+    response.on("close", () => open.delete(response));
+    most = Math.max(most, open.size);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = "", url: path = "", headers } = request;
+    asked.push({ method, path, headers, body: Buffer.concat(chunks).toString() });
+    (replies.get(path) ?? usual)(response);
+    changed.resolve();
+    changed = Promise.withResolvers();
+  });
+  server.keepAliveTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    port,
+    /** The address of a path. */
+    at: (path = "/") => `http://127.0.0.1:${port}${path}`,
+    asked,
+    /** So many requests were open at one time. */
+    mostAtOnce: () => most,
+    /** From the next request on; without a path wherever nothing else was said. */
+    reply(reply: Reply, path?: string) {
+      if (path === undefined) usual = reply;
+      else replies.set(path, reply);
+    },
+    /** Answers every request that is open now. */
+    release(reply: Reply = answer()) {
+      for (const response of open) if (!response.headersSent) reply(response);
+    },
+    async untilAsked(times: number) {
+      while (asked.length < times) await changed.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+export type Target = Awaited<ReturnType<typeof target>>;

@@ -1,0 +1,72 @@
+import { readSince } from "../../src/events/log.ts";
+import { dashboard } from "./dashboard.ts";
+import { answer, target } from "./target.ts";
+
+/** An event loop that is well comes round more often than this; a clock that leaps further is trouble of our own. */
+const tickMs = 250;
+
+export type Beat = {
+  at: string;
+  status: string;
+  latencyMs: number | null;
+  message: string | null;
+  period: number;
+};
+
+/** A dashboard whose engine watches already: what is made from now on is new to it, time passes when told. */
+export async function watch() {
+  const made = await dashboard();
+  const { engine, time, database, monitor, monitorOf, changeGroup, api, stranger, store } = made;
+  await engine.runOnce();
+
+  return {
+    ...made,
+    /** Lets so many seconds go by; whatever gets due is done. */
+    pass: async (seconds: number) => {
+      for (const end = time.now + seconds * 1000; time.now < end;) {
+        time.now = Math.min(time.now + tickMs, end);
+        await engine.runOnce();
+      }
+    },
+    statusOf: async (id: string): Promise<string> => (await monitorOf(id)).status,
+    /** Oldest first. */
+    beatsOf: async (id: string): Promise<Beat[]> => {
+      const { json } = await api("GET", `/api/v1/monitors/${id}/heartbeats?limit=1000`);
+      return json.data.toReversed();
+    },
+    /** Every change of a monitor's state that was told, in order. */
+    changes: async () =>
+      (await readSince(store, 0, 10_000)).filter(({ type }) =>
+        /^monitor\.(pending|up|degraded|down|maintenance)$/.test(type),
+      ),
+    /** A target on loopback that answers well, and its monitor, which is down at the first failure. */
+    site: async (fields: object = {}) => {
+      const shop = await target();
+      const http = { type: "http", name: "Shop", url: shop.at(), retries: 0 };
+      const { id }: { id: string } = await monitor({ ...http, ...fields });
+      return Object.assign(shop, {
+        id,
+        fails: () => shop.reply(answer(500)),
+        recovers: () => shop.reply(answer()),
+      });
+    },
+    /** A push monitor, which is down at the first failure, and the way its job reports. */
+    job: async (fields: object = {}) => {
+      const { id, pushUrl } = await monitor({ type: "push", name: "Job", retries: 0, ...fields });
+      const { pathname } = new URL(pushUrl);
+      return {
+        id: id as string,
+        path: pathname,
+        report: (query: Record<string, string> = {}, method = "GET") =>
+          stranger(method, `${pathname}?${new URLSearchParams(query)}`),
+      };
+    },
+    /** Pauses or resumes a group, as the dashboard will. */
+    pauseGroup: async (id: string, paused: boolean) => {
+      database.run("UPDATE monitor_groups SET paused = ? WHERE id = ?", [paused, id]);
+      await changeGroup(id, {});
+    },
+  };
+}
+
+export type Watch = Awaited<ReturnType<typeof watch>>;
