@@ -5,6 +5,8 @@ export type Finding = {
   status: "up" | "degraded" | "down";
   /** One sentence for people; nothing that the target said, and nothing secret. */
   message: string;
+  /** What a watched job reported in its own words: for the organization, not for its status page. */
+  said?: string;
   /** Milliseconds that the target took; null where nothing was measured. */
   latencyMs: number | null;
   /** End of the certificate that was seen; absent where none was. */

@@ -28,8 +28,8 @@ export type Connection = {
 export type Tls = { name: string };
 
 /**
- * Connects to the first of these addresses that takes the connection. Sockets of Bun's own rather than
- * node:net's: a third of the processor time, which is most of what a check costs.
+ * Connects to the first of these addresses that takes the connection. Sockets of Bun's own: at the pace
+ * of real checks they take less than half of node:net's processor time, a third of node:http's.
  */
 export function dial(
   addresses: readonly Address[],

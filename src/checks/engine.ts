@@ -79,8 +79,8 @@ export function checkEngine(room: EngineRoom): Engine {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let stopped = false;
 
-  /** One check of one monitor, from its due time to its result. */
-  async function check(key: number, dueAt: number): Promise<void> {
+  /** One check of one monitor, to its result and the time of its next one. */
+  async function check(key: number): Promise<void> {
     const monitor = monitors.get(key);
     if (monitor === undefined || stopped) return;
     const startedAt = monotonic();
@@ -96,13 +96,13 @@ export function checkEngine(room: EngineRoom): Engine {
     if (monitors.get(key) !== monitor || stopped) return;
     const seconds = settle(monitor, outcome, outsideTurn);
     const interval = monitor.intervalSeconds * 1000;
-    const regular = nextSlot(key, interval, Math.max(dueAt, startedAt - interval));
+    const isRetry = seconds < monitor.intervalSeconds;
     const next =
       monitor.type === "push"
         ? startedAt + seconds * 1000
-        : seconds < monitor.intervalSeconds
+        : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
-          : regular;
+          : nextSlot(key, interval, startedAt);
     jobs.schedule(key, next, laneOf(monitor));
     arm();
   }
@@ -140,8 +140,7 @@ export function checkEngine(room: EngineRoom): Engine {
       outsideTurn || monitor.lastAt === null
         ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
         : toNext;
-    const { status, message, latencyMs } = outcome;
-    const expiresAt = "certificateExpiresAt" in outcome ? outcome.certificateExpiresAt : undefined;
+    const { status, message, latencyMs, said = message, certificateExpiresAt: expiresAt } = outcome;
     const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
     const certificateExpiresAt = expiresAt ?? kept;
     Object.assign(monitor, { state: after, lastAt: at, certificateExpiresAt });
@@ -151,14 +150,15 @@ export function checkEngine(room: EngineRoom): Engine {
       status: inMaintenance ? ("maintenance" as const) : status,
       latencyMs,
       seconds,
-      message: status === "up" ? null : message,
+      message: status === "up" ? null : said,
     };
     const stored = results.add({
       monitor,
       heartbeat,
       before,
       after,
-      message,
+      reason: message,
+      message: said,
       certificateExpiresAt,
     });
     recording.set(monitor.key, stored);
@@ -277,7 +277,12 @@ export function checkEngine(room: EngineRoom): Engine {
       if (monitor === undefined) return false;
       const usual = status === "up" ? "Reported up." : "Reported down.";
       const allowed = allowedSeconds(monitor);
-      const finding = { status, message: message ?? usual, latencyMs };
+      const finding = {
+        status,
+        message: usual,
+        latencyMs,
+        ...(message !== null && { said: message }),
+      };
       settle(monitor, slowed(finding, monitor.degradedAfterMs), true);
       jobs.schedule(monitor.key, monotonic() + allowed * 1000, laneOf(monitor));
       await storedNow(monitor);

@@ -30,7 +30,9 @@ export type Result = {
   heartbeat: HeartbeatRow;
   before: MonitorState;
   after: MonitorState;
-  /** One sentence: why the monitor is what it is. */
+  /** One sentence of ours: why the monitor is what it is. */
+  reason: string;
+  /** The same, or what the watched job said itself. */
   message: string;
   certificateExpiresAt: string | null;
 };
@@ -215,7 +217,7 @@ async function changeStatements(store: Store, result: Result): Promise<Statement
       severity: monitor.autoIncidentSeverity,
       before: before.status,
       after: after.status,
-      message,
+      message: result.reason,
       since: Date.parse(before.since),
       at: heartbeat.at,
     })),

@@ -22,9 +22,8 @@ export type Checkable = {
   degradedAfterMs: number | null;
 };
 
-/** Nothing is known about the target, because the trouble was here. */
-export type Unjudged = { status: "unknown"; message: string; latencyMs: null };
-export type Outcome = Finding | Unjudged;
+/** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
+export type Outcome = Omit<Finding, "status"> & { status: Finding["status"] | "unknown" };
 
 /** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
 export const maxStallMs = 700;
@@ -37,7 +36,7 @@ export type CheckRoom = {
   log: Log;
 };
 
-export function unjudged(reason: string): Unjudged {
+export function unjudged(reason: string): Outcome {
   return { status: "unknown", message: `Not judged: ${reason}.`, latencyMs: null };
 }
 

@@ -148,7 +148,11 @@ const besides: ZodOpenApiPathsObject = {
 const tags: Record<string, { name: string; description: string }> = {
   incidents: { name: "Incidents", description: "Records of service problems and their timelines." },
   "monitor-groups": { name: "Monitor groups", description: "Folders of the Monitors page." },
-  monitors: { name: "Monitors", description: "The things being watched." },
+  monitors: {
+    name: "Monitors",
+    description:
+      "The things being watched. A new monitor is checked at once. `retries` further failures in a row make it `down`, one success makes it `up`; a check that failed because of the appliance itself is `unknown` and changes nothing.",
+  },
   "alert-channels": { name: "Alert channels", description: "Places where alerts go." },
 };
 

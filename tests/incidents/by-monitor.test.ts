@@ -57,7 +57,10 @@ describe("an outage", () => {
       resolvedAt: null,
       createdAt: new Date(time.now).toISOString(),
     });
-    expect(incident.updates).toMatchObject([{ status: "investigating", message: "Disk full." }]);
+    // What the job said in its own words is for the organization, not for its status page.
+    expect(incident.updates).toMatchObject([
+      { status: "investigating", message: "Reported down." },
+    ]);
   });
 
   test("opens it once, however many checks fail, and resolves it with how long it lasted", async () => {
@@ -69,7 +72,7 @@ describe("an outage", () => {
     const at = new Date(time.now).toISOString();
     expect(incident).toMatchObject({ status: "resolved", resolvedAt: at });
     expect(incident.updates).toMatchObject([
-      { message: "Disk full." },
+      { message: "Reported down." },
       { status: "resolved", message: "Job is up again after 5 min.", createdAt: at },
     ]);
   });
@@ -85,9 +88,9 @@ describe("an outage", () => {
     const slow = "Job answers again, but is degraded. Answered in 900 ms, more than 500 ms.";
     const [timeline] = await messages();
     expect(timeline.slice(0, 4)).toEqual([
-      "Disk full.",
+      "Reported down.",
       slow,
-      "Job is down again. Disk full, too.",
+      "Job is down again. Reported down.",
       slow,
     ]);
   });
@@ -135,7 +138,7 @@ describe("an outage", () => {
     const { goes, messages } = await outage();
     for (const status of ["up", "down", "up"] as const) await goes(status);
     expect(await messages()).toEqual([
-      ["Disk full.", "Job is up again after 1 min."],
+      ["Reported down.", "Job is up again after 1 min."],
       ["Reported down.", "Job is up again after 1 min."],
     ]);
   });
@@ -179,7 +182,7 @@ describe("what people do to it", () => {
     await goes("up");
     expect(await incidents()).toMatchObject([{ ...edits, status: "resolved" }]);
     expect(await messages()).toEqual([
-      ["Disk full.", "The disk is full.", "Job is up again after 2 min."],
+      ["Reported down.", "The disk is full.", "Job is up again after 2 min."],
     ]);
   });
 
@@ -190,7 +193,7 @@ describe("what people do to it", () => {
     await goes("up");
     expect(await messages()).toEqual([]);
     await goes("down", "Again.");
-    expect(await messages()).toEqual([["Again."]]);
+    expect(await messages()).toEqual([["Reported down."]]);
   });
 
   test("reopened after the outage, it is resolved by the end of the next, which opens no second one", async () => {
@@ -201,10 +204,10 @@ describe("what people do to it", () => {
     await goes("up");
     expect(await messages()).toEqual([
       [
-        "Disk full.",
+        "Reported down.",
         "Job is up again after 1 min.",
         "Not quite.",
-        "Job is down again. Told you.",
+        "Job is down again. Reported down.",
         "Job is up again after 1 min.",
       ],
     ]);
@@ -219,7 +222,7 @@ describe("what people do to it", () => {
     await engine.runOnce();
     await goes("up");
     expect(await incidents()).toMatchObject([{ status: "resolved" }]);
-    expect(await messages()).toEqual([["Disk full.", "Job is up again."]]);
+    expect(await messages()).toEqual([["Reported down.", "Job is up again."]]);
   });
 
   test("a deleted monitor leaves its incident to people", async () => {

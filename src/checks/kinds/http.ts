@@ -61,7 +61,8 @@ function firstAsk(settings: Settings): Ask {
     const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
     authorize(`Basic ${Buffer.from(pair).toString("base64")}`);
   }
-  if (bearerToken !== null) authorize(`Bearer ${bearerToken}`);
+  // As UTF-8: a character beyond Latin-1 must not turn into another byte, such as a line break.
+  if (bearerToken !== null) authorize(`Bearer ${Buffer.from(bearerToken).toString("latin1")}`);
   return { url: new URL(settings.url), method: settings.method, body: settings.body, headers };
 }
 
