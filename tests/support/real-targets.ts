@@ -14,6 +14,7 @@ export const packages = {
   "redis-server": "redis-server",
   ping: "iputils-ping",
   openssl: "openssl",
+  ip: "iproute2",
 } as const;
 
 export type Program = keyof typeof packages;
