@@ -54,7 +54,7 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
   function arriveInHead(chunk: Buffer) {
     start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
     for (;;) {
-      const end = start.indexOf("\r\n\r\n");
+      const end = endOfHead(start);
       if (end > maxHeadBytes || (end === -1 && start.length > maxHeadBytes))
         throw new CheckFailure("The headers of the answer are too long.");
       if (end === -1) {
@@ -63,7 +63,7 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
         return;
       }
       const { status, headers } = parsedHead(start.toString("latin1", 0, end));
-      const rest = start.subarray(end + 4);
+      const rest = start.subarray(end + (start[end] === 0x0d ? 4 : 2));
       // An interim answer (RFC 9110 §15.2); the real one follows.
       if (status < 200 && status !== 101) {
         start = rest;
@@ -94,11 +94,17 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
   return head.promise;
 }
 
+/** Where the lines of the head end, -1 while they don't. Small devices end lines with LF alone, as RFC 9112 §2.2 allows for. */
+function endOfHead(bytes: Buffer): number {
+  const ends = [bytes.indexOf("\r\n\r\n"), bytes.indexOf("\n\n")].filter((end) => end !== -1);
+  return ends.length === 0 ? -1 : Math.min(...ends);
+}
+
 const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?$/;
 const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
 
 function parsedHead(text: string): { status: number; headers: Map<string, string> } {
-  const [first = "", ...lines] = text.split("\r\n");
+  const [first = "", ...lines] = text.split(/\r?\n/);
   const status = statusLine.exec(first)?.[1];
   if (status === undefined) throw invalid();
   const headers = new Map<string, string>();

@@ -4,7 +4,7 @@ import { CheckFailure, type CheckKind } from "../check.ts";
 import type { HttpAnswer } from "../http-answer.ts";
 import { valueAt } from "../json-path.ts";
 
-/** So much of a body is looked at, counted after decompression. */
+/** So much of a body is looked at, counted before and after decompression. */
 const maxBytes = 1024 * 1024;
 const maxText = "the first 1 MiB of the answer";
 
@@ -77,10 +77,14 @@ function read(
   decoder?.on("error", () =>
     reject(new CheckFailure("The compressed body of the answer is broken.")),
   );
+  let encoded = 0;
   answer
     .read((chunk) => {
-      if (decoder === null) arrived(chunk);
-      else if (!decoder.destroyed) decoder.write(chunk);
+      if (decoder === null) return arrived(chunk);
+      if (encoded >= maxBytes || decoder.destroyed) return;
+      encoded += chunk.length;
+      const isLast = encoded >= maxBytes;
+      decoder.write(chunk, () => isLast && resolve(false));
     })
     .then(() => (decoder === null ? resolve(true) : decoder.end()), reject);
   return promise;
