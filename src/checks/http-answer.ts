@@ -21,11 +21,12 @@ const cutShort = () =>
  * stands behind the answer on the connection is not looked at.
  */
 export function readAnswer(connection: Connection, method: string): Promise<HttpAnswer> {
-  const head = Promise.withResolvers<HttpAnswer>();
+  const first = Promise.withResolvers<HttpAnswer>();
   const whole = Promise.withResolvers<void>();
   // Nobody may want the body.
   whole.promise.catch(() => {});
-  let start: Buffer = Buffer.alloc(0);
+  let head: Buffer = Buffer.alloc(4_096);
+  let length = 0;
   let body: Body | null = null;
   let unread: Buffer[] = [];
   let take: ((chunk: Buffer) => void) | null = null;
@@ -37,7 +38,7 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
   };
 
   function fail(error: unknown) {
-    head.reject(error);
+    first.reject(error);
     whole.reject(error);
     connection.close();
   }
@@ -52,25 +53,31 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
   }
 
   function arriveInHead(chunk: Buffer) {
-    start = start.length === 0 ? chunk : Buffer.concat([start, chunk]);
+    if (length + chunk.length > head.length)
+      head = Buffer.concat([head.subarray(0, length)], 2 * (length + chunk.length));
+    head.set(chunk, length);
+    // What was looked at before can't end the head but with what arrived now.
+    let from = Math.max(0, length - 3);
+    length += chunk.length;
     for (;;) {
-      const end = endOfHead(start);
-      if (end > maxHeadBytes || (end === -1 && start.length > maxHeadBytes))
+      const end = endOfHead(head.subarray(0, length), from);
+      if (end > maxHeadBytes || (end === -1 && length > maxHeadBytes))
         throw new CheckFailure("The headers of the answer are too long.");
       if (end === -1) {
-        if (start.length > 8 && !start.toString("latin1", 0, 8).startsWith("HTTP/1."))
-          throw invalid();
+        if (length > 8 && head.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
         return;
       }
-      const { status, headers } = parsedHead(start.toString("latin1", 0, end));
-      const rest = start.subarray(end + (start[end] === 0x0d ? 4 : 2));
+      const { status, headers } = parsedHead(head.toString("latin1", 0, end));
+      const rest = head.subarray(end + (head[end] === 0x0d ? 4 : 2), length);
       // An interim answer (RFC 9110 §15.2); the real one follows.
       if (status < 200 && status !== 101) {
-        start = rest;
+        head = rest;
+        length = rest.length;
+        from = 0;
         continue;
       }
       body = bodyOf(method, status, headers, give);
-      head.resolve({
+      first.resolve({
         status,
         headers,
         read(taker) {
@@ -91,17 +98,18 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
     },
     (error: unknown) => fail(error),
   );
-  return head.promise;
+  return first.promise;
 }
 
 /** Where the lines of the head end, -1 while they don't. Small devices end lines with LF alone, as RFC 9112 §2.2 allows for. */
-function endOfHead(bytes: Buffer): number {
-  const ends = [bytes.indexOf("\r\n\r\n"), bytes.indexOf("\n\n")].filter((end) => end !== -1);
-  return ends.length === 0 ? -1 : Math.min(...ends);
+function endOfHead(bytes: Buffer, from: number): number {
+  const ends = [bytes.indexOf("\r\n\r\n", from), bytes.indexOf("\n\n", from)];
+  const found = ends.filter((end) => end !== -1);
+  return found.length === 0 ? -1 : Math.min(...found);
 }
 
-const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n]*)?$/;
-const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/;
+const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n\0]*)?$/;
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 function parsedHead(text: string): { status: number; headers: Map<string, string> } {
   const [first = "", ...lines] = text.split(/\r?\n/);
@@ -109,8 +117,11 @@ function parsedHead(text: string): { status: number; headers: Map<string, string
   if (status === undefined) throw invalid();
   const headers = new Map<string, string>();
   for (const line of lines) {
-    const [, name, value] = field.exec(line) ?? [];
-    if (name === undefined || value === undefined) throw invalid();
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(colon, 0));
+    const value = line.slice(colon + 1).trim();
+    // Looked at without backtracking: a target may send a line of blanks as long as the head may be.
+    if (!token.test(name) || /[\r\0]/.test(value)) throw invalid();
     const key = name.toLowerCase();
     const before = headers.get(key);
     headers.set(key, before === undefined ? value : `${before}, ${value}`);
@@ -131,8 +142,13 @@ function bodyOf(
   if (method === "HEAD" || status === 101 || status === 204 || status === 304)
     return { push: () => true, endsWithConnection: true };
   const coding = headers.get("transfer-encoding")?.toLowerCase();
-  if (coding !== undefined && /(^|,)[ \t]*chunked$/.test(coding)) return chunkedBody(give);
-  const lengths = new Set(headers.get("content-length")?.split(/[ \t]*,[ \t]*/));
+  if (coding?.split(",").at(-1)?.trim() === "chunked") return chunkedBody(give);
+  const lengths = new Set(
+    headers
+      .get("content-length")
+      ?.split(",")
+      .map((part) => part.trim()),
+  );
   if (coding === undefined && lengths.size > 0) {
     const [length = ""] = lengths;
     if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) throw invalid();

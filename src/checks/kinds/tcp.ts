@@ -18,12 +18,16 @@ export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, c
 
 function heard(connection: Connection, wanted: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  let received: Buffer = Buffer.alloc(0);
+  let length = 0;
+  let tail: Buffer = Buffer.alloc(0);
   const read = connection.read((chunk) => {
-    if (received.length >= maxBytes) return;
-    received = Buffer.concat([received, chunk]);
-    if (received.includes(wanted)) resolve();
-    else if (received.length >= maxBytes)
+    if (length >= maxBytes) return;
+    length += chunk.length;
+    const searched = Buffer.concat([tail, chunk]);
+    // It may begin at the end of what arrived and go on in what comes next.
+    tail = searched.subarray(Math.max(0, searched.length - wanted.length + 1));
+    if (searched.includes(wanted)) resolve();
+    else if (length >= maxBytes)
       reject(new CheckFailure("The first 64 KiB of the answer lack what was expected."));
   });
   read.then(
