@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Log } from "../../src/base/log.ts";
+import { type Listener, targetGuard } from "../../src/base/target-guard.ts";
+import type { CheckContext } from "../../src/checks/check.ts";
+import { troubleWatch } from "../../src/checks/own-trouble.ts";
+import { type Checkable, type Outcome, runCheck } from "../../src/checks/run-check.ts";
+import { NewMonitor } from "../../src/monitors/schema.ts";
+
+type Circumstances = {
+  timeoutMs?: number;
+  degradedAfterMs?: number | null;
+  /** Where this appliance itself listens. */
+  listeners?: readonly Listener[];
+  now?: number;
+  cancelled?: AbortSignal;
+};
+
+/** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
+export async function check(
+  type: Checkable["type"],
+  fields: object,
+  circumstances: Circumstances = {},
+): Promise<Outcome> {
+  const settings = NewMonitor.parse({ type, name: "Target", ...fields });
+  return (await loggedCheck(type, settings, circumstances)).outcome;
+}
+
+/** A check with settings that need not be right, and what it logged. */
+export async function loggedCheck(
+  type: Checkable["type"],
+  settings: object,
+  {
+    timeoutMs = 10_000,
+    degradedAfterMs = null,
+    listeners = [],
+    now = Date.now(),
+    cancelled = new AbortController().signal,
+  }: Circumstances = {},
+): Promise<{ outcome: Outcome; logged: string[] }> {
+  const logged: string[] = [];
+  const write = (message: string, fields?: object) =>
+    void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log: Log = { info: write, warn: write, error: write };
+  // Clocks of an appliance that never stands still: what the tests slow down is judged all the same.
+  const still = () => 0;
+  const trouble = troubleWatch(still, still);
+  const targets = targetGuard(() => listeners);
+  const room = { targets, clock: () => now, monotonic: still, trouble, log };
+  const checkable = { type, settings, timeoutMs, degradedAfterMs };
+  return { outcome: await runCheck(checkable, room, cancelled), logged };
+}
+
+/** What a check is made with, for parts of it; its end is the test's to say. */
+export function contextOf(ending = new AbortController()): CheckContext {
+  return {
+    timeoutMs: 10_000,
+    signal: ending.signal,
+    step: "connecting",
+    addressesOf: async (host) => [{ address: host, family: 4 }],
+    now: Date.now,
+  };
+}
+
+/** What a listener does with each connection. */
+export type Says = (socket: Socket) => void;
+
+/** Waits for the request and sends these bytes, then ends the connection. */
+export const says =
+  (...pieces: readonly (string | Uint8Array)[]): Says =>
+  (socket) =>
+    void socket.once("data", () => {
+      for (const piece of pieces)
+        socket.write(typeof piece === "string" ? Buffer.from(piece, "latin1") : piece);
+      socket.end();
+    });
+
+/** A listener on loopback that says whatever bytes a test wants and counts its connections. */
+export async function listener(greets: Says, { address = "127.0.0.1", port: wanted = 0 } = {}) {
+  const open = new Set<Socket>();
+  let accepted = 0;
+  let changed = Promise.withResolvers<void>();
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  const server = createServer((socket) => {
+    accepted++;
+    open.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      open.delete(socket);
+      change();
+    });
+    greets(socket);
+    change();
+  });
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject).listen(wanted, address, resolve);
+  await listening;
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `http://${address}:${port}/`,
+    /** So many connections came in. */
+    accepted: () => accepted,
+    async untilAccepted(times: number) {
+      while (accepted < times) await changed.promise;
+    },
+    /** Resolves once the other side has given up every connection. */
+    async untilAllClosed() {
+      while (open.size > 0) await changed.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((done) => server.close(done));
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Whether this machine tells which connections it has. */
+export const knowsConnections = process.platform === "linux";
+
+/** Connections of this machine to the port that a process still holds, with their TCP states (proc(5)). */
+export function connectionsTo(port: number): string[] {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, , remote, , , , , , , inode]) => remote?.endsWith(wanted) && inode !== "0")
+    .map(([, , , state = ""]) => state);
+}
+
+/** Resolves once no process holds a connection to the port any more, but for so many that are no check's. */
+export async function untilNoneTo(port: number, others = 0): Promise<void> {
+  while (connectionsTo(port).length > others) await Bun.sleep(5);
+}
