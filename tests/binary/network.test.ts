@@ -16,7 +16,7 @@ test.skipIf(possible === null)(
     using lan = network();
     if (lan === null) throw new Error("A network could be made a moment ago.");
     await using box = await machineWithKey();
-    await using shop = Bun.serve({ hostname: lan.here, port: 0, fetch: () => new Response("ok") });
+    using shop = Bun.serve({ hostname: lan.here, port: 0, fetch: () => new Response("ok") });
     const port = freePort();
     const serve = [binary, "serve", "--data-dir", box.dataDir, "--port", String(port)];
     const child = Bun.spawn(lan.inside(...serve), { stdout: "ignore", stderr: "ignore" });
