@@ -101,9 +101,8 @@ function plainAddress(address: string): string {
   // URL writes IPv6 in its one canonical form.
   const canonical = URL.parse(`http://[${host}]/`)?.hostname.slice(1, -1) ?? host;
   const [, high = "0", low = "0"] =
-    /^(?:::ffff:|::ffff:0:|64:ff9b::|64:ff9b:1::|::)(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(
-      canonical,
-    ) ??
+    /^::ffff:(?:0:)?([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ??
+    /^(?:64:ff9b(?::1)?)?::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(canonical) ??
     /^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/.exec(canonical) ??
     [];
   const number = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
