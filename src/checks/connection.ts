@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { connect, isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import type { Address, CheckContext } from "./check.ts";
 import { CheckFailure } from "./check.ts";
@@ -40,8 +40,8 @@ export function dial(
   context.step = "connecting";
   const [only, ...others] = addresses;
   if (only === undefined) throw new CheckFailure("The name has no address.");
-  const connect = ({ address }: Address) => attempt(address, port, tls, context.signal);
-  return others.length === 0 ? connect(only) : firstOf([only, ...others], connect);
+  const to = ({ address }: Address) => attempt(address, port, tls, context.signal);
+  return others.length === 0 ? to(only) : firstOf([only, ...others], to);
 }
 
 function firstOf(
@@ -76,7 +76,39 @@ function firstOf(
   return promise;
 }
 
-function attempt(
+/** Places whose last connection was given up while it was still coming about. */
+const silent = new Set<string>();
+
+async function attempt(
+  address: string,
+  port: number,
+  tls: Tls | null,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const place = `${address} ${port}`;
+  if (silent.has(place)) await knock(address, port, signal);
+  return open(place, address, port, tls, signal);
+}
+
+/**
+ * Bun's sockets can't be given up before they are open: at an address that says nothing each would stay
+ * for two minutes. Where one does, a socket that can be closed asks first.
+ */
+function knock(host: string, port: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect({ host, port });
+  signal.addEventListener("abort", () => socket.destroy());
+  socket.on("connect", () => {
+    socket.destroy();
+    resolve();
+  });
+  socket.on("error", reject);
+  socket.on("close", () => reject(new CheckFailure("No connection came about.")));
+  return promise;
+}
+
+function open(
+  place: string,
   address: string,
   port: number,
   tls: Tls | null,
@@ -111,8 +143,13 @@ function attempt(
     if (count > 0) unwritten = unwritten.subarray(count);
   }
 
-  const closes = () => void socket?.end();
-  signal.addEventListener("abort", closes);
+  signal.addEventListener("abort", () => {
+    if (socket === null) silent.add(place);
+    opening.reject(new CheckFailure("No connection came about."));
+    // TLS says goodbye first, which a peer that reads nothing would hold up for ever.
+    if (tls === null) socket?.end();
+    else socket?.terminate();
+  });
   const connecting = Bun.connect({
     hostname: address,
     port,
@@ -123,6 +160,7 @@ function attempt(
     socket: {
       open(opened) {
         socket = opened;
+        silent.delete(place);
         if (signal.aborted) opened.end();
         else if (tls === null) opening.resolve(connection);
       },
@@ -163,7 +201,10 @@ function attempt(
       },
     },
   });
-  connecting.catch((error: unknown) => opening.reject(error));
+  connecting.catch((error: unknown) => {
+    silent.delete(place);
+    opening.reject(error);
+  });
   return opening.promise;
 }
 

@@ -24,7 +24,7 @@ import { type FirstCheck, watching } from "./watching.ts";
 
 /** Checks at one time, in all and of one host: far above what spread checks need, below what a machine has. */
 const limits = { total: 2_000, perLane: 1_000 };
-const minTickMs = 30;
+const minTickMs = 50;
 /** A report that came in while we stood still is read a moment later. */
 const pushPatienceMs = 10_000;
 /** Own trouble after so long without any is told anew. */

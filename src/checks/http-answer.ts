@@ -43,10 +43,15 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
     connection.close();
   }
 
+  function complete() {
+    whole.resolve();
+    connection.close();
+  }
+
   function arrived(chunk: Buffer) {
     try {
       if (body === null) arriveInHead(chunk);
-      else if (body.push(chunk)) whole.resolve();
+      else if (body.push(chunk)) complete();
     } catch (error) {
       fail(error);
     }
@@ -86,7 +91,7 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
           return whole.promise;
         },
       });
-      if (body.push(rest)) whole.resolve();
+      if (body.push(rest)) complete();
       return;
     }
   }

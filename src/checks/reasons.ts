@@ -1,45 +1,50 @@
 import { CheckFailure, OwnTrouble } from "./check.ts";
 
 /** Sentences for what sockets, TLS and HTTP report; their own messages may hold addresses and secrets. */
-const reasons: Record<string, string> = {
-  ECONNREFUSED: "The connection was refused.",
-  ECONNRESET: "The connection was closed before the answer was complete.",
-  EPIPE: "The connection was closed before the request was complete.",
-  ETIMEDOUT: "No connection came about.",
-  EHOSTUNREACH: "The host can't be reached.",
-  ENETUNREACH: "There is no route to the host.",
-  EACCES: "This machine does not allow connections there.",
-  EPERM: "This machine does not allow connections there.",
-  CERT_HAS_EXPIRED: "The certificate has expired.",
-  CERT_NOT_YET_VALID: "The certificate is not valid yet.",
-  CERT_REVOKED: "The certificate was revoked.",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "The certificate is self-signed, so nobody vouches for it.",
-  SELF_SIGNED_CERT_IN_CHAIN: "The certificate was issued by an authority that is not trusted.",
-  UNABLE_TO_GET_ISSUER_CERT: "The certificate was issued by an authority that is not trusted.",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    "The certificate was issued by an authority that is not trusted.",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    "The certificate's chain is incomplete, or its authority is not trusted.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "The certificate is for another name.",
-  HOSTNAME_MISMATCH: "The certificate is for another name.",
-  ERR_SSL_WRONG_VERSION_NUMBER: "The port does not speak TLS.",
-  HPE_HEADER_OVERFLOW: "The headers of the answer are too long.",
-};
+const reasons = new Map(
+  Object.entries({
+    ECONNREFUSED: "The connection was refused.",
+    ECONNRESET: "The connection was closed before the answer was complete.",
+    EPIPE: "The connection was closed before the request was complete.",
+    ETIMEDOUT: "No connection came about.",
+    EHOSTUNREACH: "The host can't be reached.",
+    ENETUNREACH: "There is no route to the host.",
+    EACCES: "This machine does not allow connections there.",
+    EPERM: "This machine does not allow connections there.",
+    CERT_HAS_EXPIRED: "The certificate has expired.",
+    CERT_NOT_YET_VALID: "The certificate is not valid yet.",
+    CERT_REVOKED: "The certificate was revoked.",
+    DEPTH_ZERO_SELF_SIGNED_CERT: "The certificate is self-signed, so nobody vouches for it.",
+    SELF_SIGNED_CERT_IN_CHAIN: "The certificate was issued by an authority that is not trusted.",
+    UNABLE_TO_GET_ISSUER_CERT: "The certificate was issued by an authority that is not trusted.",
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+      "The certificate was issued by an authority that is not trusted.",
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      "The certificate's chain is incomplete, or its authority is not trusted.",
+    ERR_TLS_CERT_ALTNAME_INVALID: "The certificate is for another name.",
+    HOSTNAME_MISMATCH: "The certificate is for another name.",
+    ERR_SSL_WRONG_VERSION_NUMBER: "The port does not speak TLS.",
+    HPE_HEADER_OVERFLOW: "The headers of the answer are too long.",
+  }),
+);
 
 /** Failures of this machine, whatever the target does: no file handles, memory or ports left. */
-const ownReasons: Record<string, string> = {
-  EMFILE: "this process has no file handles left",
-  ENFILE: "this machine has no file handles left",
-  ENOMEM: "this machine has no memory left",
-  ENOBUFS: "this machine has no network buffers left",
-  EADDRNOTAVAIL: "this machine has no free ports left",
-};
+const ownReasons = new Map(
+  Object.entries({
+    EAGAIN: "this machine can start no more processes",
+    EMFILE: "this process has no file handles left",
+    ENFILE: "this machine has no file handles left",
+    ENOMEM: "this machine has no memory left",
+    ENOBUFS: "this machine has no network buffers left",
+    EADDRNOTAVAIL: "this machine has no free ports left",
+  }),
+);
 
 /** The reason of a failed check: CheckFailure for the target's, OwnTrouble for ours, anything else is a bug. */
 export function reasonFor(error: unknown): CheckFailure | OwnTrouble | null {
   if (error instanceof CheckFailure || error instanceof OwnTrouble) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const own = ownReasons[code];
+  const own = ownReasons.get(code);
   if (own !== undefined) return new OwnTrouble(own);
   const known = reasonOf(code);
   return known === null ? null : new CheckFailure(known);
@@ -47,7 +52,7 @@ export function reasonFor(error: unknown): CheckFailure | OwnTrouble | null {
 
 /** The sentence for an error's code; null for one that no connection has. */
 export function reasonOf(code: string): string | null {
-  const known = reasons[code];
+  const known = reasons.get(code);
   if (known !== undefined) return known;
   if (code.startsWith("HPE_")) return "The answer is not valid HTTP.";
   if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return "No TLS connection came about.";

@@ -65,10 +65,10 @@ function read(
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   let length = 0;
   const arrived = (chunk: Buffer) => {
-    if (length >= maxBytes) return;
+    if (length > maxBytes) return;
     take(chunk);
     length += chunk.length;
-    if (length < maxBytes) return;
+    if (length <= maxBytes) return;
     decoder?.destroy();
     resolve(false);
   };
@@ -81,27 +81,27 @@ function read(
   answer
     .read((chunk) => {
       if (decoder === null) return arrived(chunk);
-      if (encoded >= maxBytes || decoder.destroyed) return;
+      if (encoded > maxBytes || decoder.destroyed) return;
       encoded += chunk.length;
-      const isLast = encoded >= maxBytes;
+      const isLast = encoded > maxBytes;
       decoder.write(chunk, () => isLast && resolve(false));
     })
-    .then(() => (decoder === null ? resolve(true) : decoder.end()), reject);
+    .then(() => (decoder === null || encoded === 0 ? resolve(true) : decoder.end()), reject);
   return promise;
 }
 
-const decoders: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const decoders = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
 /** What undoes the Content-Encoding (RFC 9110 §8.4.1); null where there is none. */
 function decoderOf({ headers }: HttpAnswer): Transform | null {
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding === "identity" || coding === "") return null;
-  const decoder = decoders[coding];
+  const decoder = decoders.get(coding);
   if (decoder === undefined)
     throw new CheckFailure("The body of the answer has an encoding that nobody asked for.");
   return decoder();

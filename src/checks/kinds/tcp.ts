@@ -7,6 +7,7 @@ const maxBytes = 64 * 1024;
 /** Up when the port accepts a connection and, where something is expected, says it. */
 export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, context) => {
   const startedAt = performance.now();
+  context.step = "resolving the name";
   const connection = await dial(await context.addressesOf(host, port), port, context);
   context.step = "waiting for the answer";
   if (send !== null) connection.write(send);

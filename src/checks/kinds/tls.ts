@@ -6,6 +6,7 @@ import { dial } from "../connection.ts";
 export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   const startedAt = performance.now();
   const { host, port, serverName, certificateExpiryDays } = settings;
+  context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   const { secured } = await dial(addresses, port, context, { name: serverName ?? host });
   const latencyMs = since(startedAt);

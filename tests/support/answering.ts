@@ -1,0 +1,73 @@
+import type { Connection } from "../../src/checks/connection.ts";
+import { readAnswer } from "../../src/checks/http-answer.ts";
+
+/** The test's end of a connection. */
+export function line() {
+  const ending = Promise.withResolvers<void>();
+  const state = { closed: false };
+  let take: (chunk: Buffer) => void = () => {};
+  const connection: Connection = {
+    secured: null,
+    write: () => {},
+    read(taker) {
+      take = taker;
+      return ending.promise;
+    },
+    close: () => void (state.closed = true),
+  };
+  return { connection, state, ending, arrive: (bytes: Buffer) => take(bytes) };
+}
+
+type Read = { status: number; headers: Record<string, string>; body: string };
+type Way = {
+  method?: string;
+  /** Where a piece ends and the next one begins. */
+  cuts?: readonly number[];
+  /** Whether the body is asked for only when all of it has arrived. */
+  late?: boolean;
+  /** Whether the connection stays open. */
+  stays?: boolean;
+};
+
+/** What is read when these bytes arrive. */
+export async function read(
+  bytes: string | Buffer,
+  { method = "GET", cuts = [], late = false, stays = false }: Way = {},
+): Promise<Read> {
+  const all = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes;
+  const { connection, ending, arrive } = line();
+  const answering = readAnswer(connection, method);
+  const pieces: Buffer[] = [];
+  const readBody = async () => {
+    const answer = await answering;
+    await answer.read((chunk) => void pieces.push(chunk));
+    return answer;
+  };
+  const beginning = late ? answering : readBody();
+  // It may fail before anybody waits for it.
+  beginning.catch(() => {});
+  const edges = [...new Set([0, ...cuts, all.length])].filter((at) => at <= all.length);
+  edges.sort((a, b) => a - b);
+  for (const [index, from] of edges.entries()) {
+    arrive(all.subarray(from, edges[index + 1] ?? from));
+    // Whoever waits for the head has its turn.
+    await Promise.resolve();
+  }
+  if (!stays) ending.resolve();
+  const { status, headers } = await (late ? readBody() : beginning);
+  const body = Buffer.concat(pieces).toString("latin1");
+  return { status, headers: Object.fromEntries(headers), body };
+}
+
+/** Why it is refused; what it is read as where it is not. */
+export const refusalOf = (bytes: string | Buffer, way: Way = {}) =>
+  read(bytes, way).then(
+    ({ status }) => `read as ${status}`,
+    (error: Error) => error.message,
+  );
+
+/** The head of an answer or of a request. */
+export const head = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
+/** These chunks, without the last one, which is empty. */
+export const chunked = (...chunks: string[]) =>
+  chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");

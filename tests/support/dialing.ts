@@ -1,0 +1,25 @@
+import type { CheckContext } from "../../src/checks/check.ts";
+import type { Connection } from "../../src/checks/connection.ts";
+import { reasonFor } from "../../src/checks/reasons.ts";
+import { contextOf } from "./checking.ts";
+
+/** A check that dials, and its end. */
+export function dialing() {
+  const ending = new AbortController();
+  const context: CheckContext = contextOf(ending);
+  return { context, end: () => ending.abort() };
+}
+
+/** The sentence with which it fails. */
+export const reasonOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "no reason",
+    (error: unknown) => reasonFor(error)?.message ?? `a bug: ${String(error)}`,
+  );
+
+/** All that arrives until the other side ends the connection. */
+export async function all(connection: Connection): Promise<string> {
+  let text = "";
+  await connection.read((chunk) => (text += chunk.toString("latin1")));
+  return text;
+}

@@ -1,0 +1,40 @@
+import { dlopen, ptr } from "bun:ffi";
+
+/** Whether this machine has a way to make an address silent. */
+export const canBeSilent = process.platform === "linux";
+
+const addressFamily = 2;
+const streams = 1;
+
+/**
+ * A port of loopback that takes no connection and refuses none: it listens, nobody accepts, and its
+ * queue is full, so that Linux drops whatever else arrives.
+ */
+export function silentAddress() {
+  const { symbols: libc } = dlopen("libc.so.6", {
+    socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+    bind: { args: ["i32", "ptr", "u32"], returns: "i32" },
+    listen: { args: ["i32", "i32"], returns: "i32" },
+    connect: { args: ["i32", "ptr", "u32"], returns: "i32" },
+    getsockname: { args: ["i32", "ptr", "ptr"], returns: "i32" },
+    close: { args: ["i32"], returns: "i32" },
+  });
+  const name = new Uint8Array([addressFamily, 0, 0, 0, 127, 0, 0, 1, ...new Uint8Array(8)]);
+  const length = new Uint32Array([name.length]);
+  const [listening, waiting] = [0, 1].map(() => libc.socket(addressFamily, streams, 0));
+  const done = [
+    libc.bind(listening ?? -1, ptr(name), name.length),
+    libc.listen(listening ?? -1, 0),
+    libc.getsockname(listening ?? -1, ptr(name), ptr(length)),
+    libc.connect(waiting ?? -1, ptr(name), name.length),
+  ];
+  if (done.some((result) => result !== 0)) throw new Error("No address could be made silent.");
+  const [, , high = 0, low = 0] = name;
+  return {
+    address: "127.0.0.1",
+    port: high * 256 + low,
+    [Symbol.dispose]() {
+      for (const socket of [waiting, listening]) libc.close(socket ?? -1);
+    },
+  };
+}
