@@ -63,8 +63,9 @@ export const HttpUrl = checked(z.string().min(1).max(2048), (text) => {
   if (text === "") return null;
   if (!/^https?:\/\/[^/?#]/i.test(text)) return "must start with http:// or https:// and a host";
   const url = URL.parse(text);
-  if (url === null || url.hostname === "")
+  if (url === null || url.hostname === "" || url.hostname.startsWith("-"))
     return "must be a complete URL, such as https://host/path";
+  if (url.port === "0") return "must have a port from 1 to 65535";
   if (url.username !== "" || url.password !== "" || /^https?:\/\/[^/?#]*@/i.test(text))
     return "must not contain a user name or password";
   return null;

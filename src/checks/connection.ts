@@ -87,6 +87,7 @@ async function attempt(
 ): Promise<Connection> {
   const place = `${address} ${port}`;
   if (silent.has(place)) await knock(address, port, signal);
+  if (signal.aborted) throw new CheckFailure("No connection came about.");
   return open(place, address, port, tls, signal);
 }
 
@@ -97,6 +98,7 @@ async function attempt(
 function knock(host: string, port: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect({ host, port });
+  if (signal.aborted) socket.destroy();
   signal.addEventListener("abort", () => socket.destroy());
   socket.on("connect", () => {
     socket.destroy();
@@ -127,7 +129,8 @@ function open(
   const connection: Connection = {
     secured: null,
     write(data) {
-      unwritten = Buffer.concat([unwritten, Buffer.from(data as string)]);
+      const bytes = typeof data === "string" ? Buffer.from(data) : data;
+      unwritten = Buffer.concat([unwritten, bytes]);
       writeMore();
     },
     read(taker) {

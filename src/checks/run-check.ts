@@ -49,6 +49,7 @@ export async function runCheck(
   room: CheckRoom,
   cancelled: AbortSignal,
 ): Promise<Outcome> {
+  if (cancelled.aborted) return unjudged("the check was stopped");
   const startedAt = room.monotonic();
   const ending = new AbortController();
   const reached: string[] = [];

@@ -8,7 +8,8 @@ type Settings = Parameters<CheckKind<"dns">>[0];
 export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const { host, recordType, expected } = settings;
   const resolver = await resolverOf(settings, context);
-  context.step = "waiting for the answer";
+  // Silent name servers of this machine are its own trouble, others are what the monitor watches.
+  context.step = settings.resolver === null ? "resolving the name" : "waiting for the answer";
   const startedAt = performance.now();
   const found = await recordsOf(resolver, host.replace(/\.$/, ""), recordType);
   const latencyMs = since(startedAt);

@@ -13,7 +13,7 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
     process.platform === "win32" ? ["-n", `${packets}`] : ["-n", "-i", "0.2", "-c", `${packets}`];
   const run = Bun.spawn([command, ...options, target.address], {
     stdout: "pipe",
-    stderr: "ignore",
+    stderr: "pipe",
     stdin: "ignore",
     env: { LC_ALL: "C" },
   });
@@ -23,7 +23,10 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
     const latency = /time[=<]([\d.]+) ?ms/.exec(line)?.[1];
     if (latency !== undefined) latencies.push(Number(latency));
   }
+  const errors = await new Response(run.stderr).text();
   const exitCode = await run.exited;
+  if (latencies.length === 0 && /not permitted|denied/i.test(errors))
+    throw new OwnTrouble("this machine does not let the appliance send pings");
   // iputils: 1 is "no reply", 2 is any other error.
   if (latencies.length === 0)
     throw exitCode === 1
