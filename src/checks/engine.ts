@@ -2,11 +2,11 @@ import { type Clock, timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
-import { durationInWords } from "../base/text.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
 import { appendEvent, readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
+import { allowedSeconds, overdue } from "./kinds/push.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
 import { nextSlot, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
@@ -81,6 +81,7 @@ export function checkEngine(room: EngineRoom): Engine {
 
   /** One check of one monitor, to its result and the time of its next one. */
   async function check(key: number): Promise<void> {
+    const outsideTurn = wanted.delete(key);
     const monitor = monitors.get(key);
     if (monitor === undefined || stopped) return;
     const startedAt = monotonic();
@@ -88,10 +89,9 @@ export function checkEngine(room: EngineRoom): Engine {
     running.set(key, ending);
     const outcome =
       monitor.type === "push"
-        ? overdue(monitor, startedAt)
+        ? silence(monitor, startedAt)
         : await outcomeOf(monitor, ending.signal);
     running.delete(key);
-    const outsideTurn = wanted.delete(key);
     // Changed, paused or deleted meanwhile: the result is about something else.
     if (monitors.get(key) !== monitor || stopped) return;
     const seconds = settle(monitor, outcome, outsideTurn);
@@ -113,16 +113,9 @@ export function checkEngine(room: EngineRoom): Engine {
     return runCheck(monitor as Checkable, { ...room, monotonic, trouble }, cancelled);
   }
 
-  function overdue({ settings, intervalSeconds }: Watched, now: number): Outcome {
+  function silence(monitor: Watched, now: number): Outcome {
     const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
-    if (stalled !== null) return unjudged(stalled);
-    const allowed = durationInWords(intervalSeconds + graceOf(settings));
-    return {
-      status: "down",
-      final: true,
-      message: `Nothing was reported for ${allowed}.`,
-      latencyMs: null,
-    };
+    return stalled === null ? overdue(monitor) : unjudged(stalled);
   }
 
   /**
@@ -294,13 +287,4 @@ export function checkEngine(room: EngineRoom): Engine {
 /** No two heartbeats of a monitor share a millisecond; a clock that was set back is followed all the same. */
 function momentAfter(lastAt: number | null, now: number): number {
   return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
-}
-
-function graceOf(settings: Watched["settings"]): number {
-  return Number(settings?.["grace"] ?? 0);
-}
-
-/** Within so many seconds the next result is in time: a push monitor has its grace. */
-function allowedSeconds({ intervalSeconds, settings }: Watched): number {
-  return intervalSeconds + graceOf(settings);
 }

@@ -156,8 +156,9 @@ describe("a connection", () => {
   test("that comes about after its check has ended is closed at once", async () => {
     const { context, end } = dialing();
     await using server = await listener((socket) => void socket.resume());
-    dial([first], server.port, context).catch(() => {});
+    const reason = reasonOf(dial([first], server.port, context));
     end();
+    expect(await reason).toBe("No connection came about.");
     await server.untilAccepted(1);
     await server.untilAllClosed();
   });

@@ -1,0 +1,20 @@
+import { durationInWords } from "../../base/text.ts";
+import type { Finding } from "../check.ts";
+
+type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
+
+/** Within so many seconds the next result is in time; a push monitor has a grace of its own. */
+export function allowedSeconds({ intervalSeconds, settings }: Reporting): number {
+  return intervalSeconds + Number(settings?.["grace"] ?? 0);
+}
+
+/** What it means that nothing was reported in that time: down at once, the grace was the patience. */
+export function overdue(monitor: Reporting): Finding {
+  const allowed = durationInWords(allowedSeconds(monitor));
+  return {
+    status: "down",
+    final: true,
+    message: `Nothing was reported for ${allowed}.`,
+    latencyMs: null,
+  };
+}
