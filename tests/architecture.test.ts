@@ -11,6 +11,7 @@ const rooms = [
   "base",
   "database",
   "events",
+  "outgoing",
   "audit",
   "http",
   "organizations",

@@ -10,6 +10,10 @@ export type TargetGuard = {
 /** An address and port of ours that answers requests; `0.0.0.0` and `::` stand for every address of this machine. */
 export type Listener = { host: string; port: number };
 
+export function portOf(url: URL): number {
+  return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+}
+
 /** RFC 3927 and 4291 (link-local), 5771 (multicast), 1122 (this network), 919 (broadcast). */
 const ranges: readonly [string, number, string][] = [
   ["169.254.0.0", 16, "a link-local address, where cloud machines keep their credentials"],

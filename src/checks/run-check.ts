@@ -2,17 +2,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { MonitorType } from "../monitors/schema.ts";
-import { judgedAddresses, nameServersAnswer } from "./addresses.ts";
-import {
-  type CheckContext,
-  CheckFailure,
-  type CheckKind,
-  type Finding,
-  OwnTrouble,
-} from "./check.ts";
+import { judgedAddresses, nameServersAnswer } from "../outgoing/addresses.ts";
+import { OwnTrouble, TargetFailure } from "../outgoing/failures.ts";
+import { reasonFor } from "../outgoing/reasons.ts";
+import { type CheckContext, type CheckKind, type Finding } from "./check.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
-import { reasonFor } from "./reasons.ts";
 
 /** What a check needs to know of its monitor. */
 export type Checkable = {
@@ -95,10 +90,10 @@ export async function runCheck(
     return { status: "down", message: reason.message, latencyMs: null, final: reason.final };
   }
 
-  async function timeUp(): Promise<CheckFailure | OwnTrouble> {
+  async function timeUp(): Promise<TargetFailure | OwnTrouble> {
     if (context.step === "resolving the name" && !(await nameServersAnswer()))
       return new OwnTrouble("the name servers of this machine don't answer");
-    return new CheckFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
+    return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
   }
 }
 

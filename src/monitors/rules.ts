@@ -1,3 +1,4 @@
+import { portOf } from "../base/target-guard.ts";
 import type { MonitorStatus } from "./schema.ts";
 import type { z } from "zod";
 
@@ -28,10 +29,6 @@ export function targetsOf(monitor: {
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
     ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
   ];
-}
-
-export function portOf(url: URL): number {
-  return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
 }
 
 const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;

@@ -1,6 +1,7 @@
 import { Resolver } from "node:dns/promises";
 import { parseResolver } from "../../monitors/rules.ts";
-import { type CheckContext, CheckFailure, type CheckKind, since } from "../check.ts";
+import { TargetFailure } from "../../outgoing/failures.ts";
+import { type CheckContext, type CheckKind, since } from "../check.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
@@ -14,10 +15,10 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const found = await recordsOf(resolver, host.replace(/\.$/, ""), recordType);
   const latencyMs = since(startedAt);
   const values = new Set((recordType === "TXT" ? joinedRuns(found) : found).map(plain));
-  if (values.size === 0) throw new CheckFailure(`There is no ${recordType} record of this name.`);
+  if (values.size === 0) throw new TargetFailure(`There is no ${recordType} record of this name.`);
   const missing = expected.filter((value) => !values.has(plain(value)));
   if (missing.length > 0)
-    throw new CheckFailure(
+    throw new TargetFailure(
       `The ${recordType} records lack ${missing.length} of ${expected.length} expected values.`,
     );
   const count = found.length === 1 ? "1 record" : `${found.length} records`;
@@ -97,15 +98,15 @@ function failureOf(error: unknown, type: string): unknown {
     // Bun has one code for a name that does not exist and one without such a record.
     case "ENOTFOUND":
     case "ENODATA":
-      return new CheckFailure(`There is no ${type} record of this name.`);
+      return new TargetFailure(`There is no ${type} record of this name.`);
     case "ETIMEOUT":
     case "ECONNREFUSED":
     case "ECANCELLED":
-      return new CheckFailure("The name server does not answer.");
+      return new TargetFailure("The name server does not answer.");
     case "ESERVFAIL":
-      return new CheckFailure("The name server failed (SERVFAIL).");
+      return new TargetFailure("The name server failed (SERVFAIL).");
     case "EREFUSED":
-      return new CheckFailure("The name server refused to answer.");
+      return new TargetFailure("The name server refused to answer.");
     default:
       return error;
   }

@@ -1,7 +1,8 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { CheckFailure, type CheckKind } from "../check.ts";
-import type { HttpAnswer } from "../http-answer.ts";
+import { TargetFailure } from "../../outgoing/failures.ts";
+import type { HttpAnswer } from "../../outgoing/http-answer.ts";
+import type { CheckKind } from "../check.ts";
 import { valueAt } from "../json-path.ts";
 
 /** So much of a body is looked at, counted before and after decompression. */
@@ -75,7 +76,7 @@ function read(
   decoder?.on("data", arrived);
   decoder?.on("end", () => resolve(true));
   decoder?.on("error", () =>
-    reject(new CheckFailure("The compressed body of the answer is broken.")),
+    reject(new TargetFailure("The compressed body of the answer is broken.")),
   );
   let encoded = 0;
   answer
@@ -103,7 +104,7 @@ function decoderOf({ headers }: HttpAnswer): Transform | null {
   if (coding === "identity" || coding === "") return null;
   const decoder = decoders.get(coding);
   if (decoder === undefined)
-    throw new CheckFailure("The body of the answer has an encoding that nobody asked for.");
+    throw new TargetFailure("The body of the answer has an encoding that nobody asked for.");
   return decoder();
 }
 

@@ -1,5 +1,6 @@
 import { pingCommand } from "../../base/ping-command.ts";
-import { CheckFailure, type CheckKind, OwnTrouble } from "../check.ts";
+import { OwnTrouble, TargetFailure } from "../../outgoing/failures.ts";
+import type { CheckKind } from "../check.ts";
 
 /** Up when every packet comes back, degraded when some are lost. The system's ping has the right to send them. */
 export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) => {
@@ -7,7 +8,7 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
   if (command === null) throw new OwnTrouble("this machine has no ping command");
   context.step = "resolving the name";
   const [target] = await context.addressesOf(host, null);
-  if (target === undefined) throw new CheckFailure("The name has no address.");
+  if (target === undefined) throw new TargetFailure("The name has no address.");
   context.step = "waiting for the answer";
   const options =
     process.platform === "win32" ? ["-n", `${packets}`] : ["-n", "-i", "0.2", "-c", `${packets}`];
@@ -30,8 +31,8 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
   // iputils: 1 is "no reply", 2 is any other error.
   if (latencies.length === 0)
     throw exitCode === 1
-      ? new CheckFailure("No reply.")
-      : new CheckFailure("The host can't be reached.");
+      ? new TargetFailure("No reply.")
+      : new TargetFailure("The host can't be reached.");
   const latencyMs = Math.round(latencies.reduce((sum, each) => sum + each, 0) / latencies.length);
   const lost = packets - latencies.length;
   if (lost > 0)

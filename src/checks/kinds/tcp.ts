@@ -1,5 +1,6 @@
-import { CheckFailure, type CheckKind, since } from "../check.ts";
-import { type Connection, dial } from "../connection.ts";
+import { type Connection, dial } from "../../outgoing/connection.ts";
+import { TargetFailure } from "../../outgoing/failures.ts";
+import { type CheckKind, since } from "../check.ts";
 
 /** So much of an answer is searched for what is expected. */
 const maxBytes = 64 * 1024;
@@ -29,10 +30,10 @@ function heard(connection: Connection, wanted: Buffer): Promise<void> {
     tail = searched.subarray(Math.max(0, searched.length - wanted.length + 1));
     if (searched.includes(wanted)) resolve();
     else if (length >= maxBytes)
-      reject(new CheckFailure("The first 64 KiB of the answer lack what was expected."));
+      reject(new TargetFailure("The first 64 KiB of the answer lack what was expected."));
   });
   read.then(
-    () => reject(new CheckFailure("The connection was closed without the expected answer.")),
+    () => reject(new TargetFailure("The connection was closed without the expected answer.")),
     reject,
   );
   return promise;

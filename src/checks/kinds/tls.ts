@@ -1,6 +1,7 @@
 import { expiryOf } from "../certificates.ts";
-import { CheckFailure, type CheckKind, since } from "../check.ts";
-import { dial } from "../connection.ts";
+import { dial } from "../../outgoing/connection.ts";
+import { TargetFailure } from "../../outgoing/failures.ts";
+import { type CheckKind, since } from "../check.ts";
 
 /** Up when the certificate is trusted, for this name and not about to end. */
 export const checkTls: CheckKind<"tls"> = async (settings, context) => {
@@ -12,7 +13,7 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   const latencyMs = since(startedAt);
   const certificateExpiresAt = secured?.certificateExpiresAt ?? null;
   if (secured === null || certificateExpiresAt === null)
-    throw new CheckFailure("The server showed no certificate.");
+    throw new TargetFailure("The server showed no certificate.");
   const found = { latencyMs, certificateExpiresAt };
   if (secured.flaw !== null) return { status: "down", message: secured.flaw, ...found };
   const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());

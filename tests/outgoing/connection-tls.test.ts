@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TLSSocket } from "node:tls";
-import type { Address } from "../../src/checks/check.ts";
-import { dial } from "../../src/checks/connection.ts";
+import type { Address } from "../../src/outgoing/context.ts";
+import { dial } from "../../src/outgoing/connection.ts";
 import { connectionsTo, knowsConnections, listener, untilNoneTo } from "../support/checking.ts";
 import { all, dialing, reasonOf } from "../support/dialing.ts";
 import { testWith } from "../support/real-targets.ts";

@@ -1,4 +1,4 @@
-import { CheckFailure, OwnTrouble } from "./check.ts";
+import { TargetFailure, OwnTrouble } from "./failures.ts";
 
 /** Sentences for what sockets, TLS and HTTP report; their own messages may hold addresses and secrets. */
 const reasons = new Map(
@@ -40,14 +40,14 @@ const ownReasons = new Map(
   }),
 );
 
-/** The reason of a failed check: CheckFailure for the target's, OwnTrouble for ours, anything else is a bug. */
-export function reasonFor(error: unknown): CheckFailure | OwnTrouble | null {
-  if (error instanceof CheckFailure || error instanceof OwnTrouble) return error;
+/** Why it failed: TargetFailure for the other side's fault, OwnTrouble for ours, anything else is a bug. */
+export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
+  if (error instanceof TargetFailure || error instanceof OwnTrouble) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const own = ownReasons.get(code);
   if (own !== undefined) return new OwnTrouble(own);
   const known = reasonOf(code);
-  return known === null ? null : new CheckFailure(known);
+  return known === null ? null : new TargetFailure(known);
 }
 
 /** The sentence for an error's code; null for one that no connection has. */

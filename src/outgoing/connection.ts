@@ -1,7 +1,7 @@
 import { connect, isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
-import type { Address, CheckContext } from "./check.ts";
-import { CheckFailure } from "./check.ts";
+import type { Address, OutgoingContext } from "./context.ts";
+import { TargetFailure } from "./failures.ts";
 import { reasonFor, reasonOf } from "./reasons.ts";
 
 /** How long an address has to itself before the next one is tried beside it (RFC 8305 §8). */
@@ -15,7 +15,7 @@ export type Secured = {
   flaw: string | null;
 };
 
-/** An open connection. It closes with its check, whoever is still reading. */
+/** An open connection. It closes with its context's signal, whoever is still reading. */
 export type Connection = {
   secured: Secured | null;
   write(data: string | Uint8Array): void;
@@ -34,12 +34,12 @@ export type Tls = { name: string };
 export function dial(
   addresses: readonly Address[],
   port: number,
-  context: CheckContext,
+  context: OutgoingContext,
   tls: Tls | null = null,
 ): Promise<Connection> {
   context.step = "connecting";
   const [only, ...others] = addresses;
-  if (only === undefined) throw new CheckFailure("The name has no address.");
+  if (only === undefined) throw new TargetFailure("The name has no address.");
   const to = ({ address }: Address) => attempt(address, port, tls, context.signal);
   return others.length === 0 ? to(only) : firstOf([only, ...others], to);
 }
@@ -87,7 +87,7 @@ async function attempt(
 ): Promise<Connection> {
   const place = `${address} ${port}`;
   if (silent.has(place)) await knock(address, port, signal);
-  if (signal.aborted) throw new CheckFailure("No connection came about.");
+  if (signal.aborted) throw new TargetFailure("No connection came about.");
   return open(place, address, port, tls, signal);
 }
 
@@ -105,7 +105,7 @@ function knock(host: string, port: number, signal: AbortSignal): Promise<void> {
     resolve();
   });
   socket.on("error", reject);
-  socket.on("close", () => reject(new CheckFailure("No connection came about.")));
+  socket.on("close", () => reject(new TargetFailure("No connection came about.")));
   return promise;
 }
 
@@ -148,7 +148,7 @@ function open(
 
   signal.addEventListener("abort", () => {
     if (socket === null) silent.add(place);
-    opening.reject(new CheckFailure("No connection came about."));
+    opening.reject(new TargetFailure("No connection came about."));
     // TLS says goodbye first, which a peer that reads nothing would hold up for ever.
     if (tls === null) socket?.end();
     else socket?.terminate();
@@ -172,7 +172,7 @@ function open(
         const code = (error as NodeJS.ErrnoException | null)?.code ?? "";
         const { valid_to: end } = secured.getPeerCertificate() ?? {};
         if (end === undefined) {
-          opening.reject(new CheckFailure(reasonOf(code) ?? "No TLS connection came about."));
+          opening.reject(new TargetFailure(reasonOf(code) ?? "No TLS connection came about."));
           return;
         }
         connection.secured = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createServer, request, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dial } from "../../src/checks/connection.ts";
-import { readAnswer } from "../../src/checks/http-answer.ts";
+import { dial } from "../../src/outgoing/connection.ts";
+import { readAnswer } from "../../src/outgoing/http-answer.ts";
 import { head } from "../support/answering.ts";
 import { contextOf } from "../support/checking.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Address } from "../../src/checks/check.ts";
-import { dial } from "../../src/checks/connection.ts";
+import type { Address } from "../../src/outgoing/context.ts";
+import { dial } from "../../src/outgoing/connection.ts";
 import { freePort } from "../support/binary.ts";
 import { knowsConnections, listener, untilNoneTo } from "../support/checking.ts";
 import { all, dialing, reasonOf } from "../support/dialing.ts";

@@ -1,4 +1,4 @@
-import { CheckFailure } from "./check.ts";
+import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
 
 const maxHeadBytes = 64 * 1024;
@@ -12,9 +12,9 @@ export type HttpAnswer = {
   read(take: (chunk: Buffer) => void): Promise<void>;
 };
 
-const invalid = () => new CheckFailure("The answer is not valid HTTP.");
+const invalid = () => new TargetFailure("The answer is not valid HTTP.");
 const cutShort = () =>
-  new CheckFailure("The connection was closed before the answer was complete.");
+  new TargetFailure("The connection was closed before the answer was complete.");
 
 /**
  * Reads the answer to one request as RFC 9112 frames it; resolves as soon as its head is there. What
@@ -67,7 +67,7 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
     for (;;) {
       const end = endOfHead(head.subarray(0, length), from);
       if (end > maxHeadBytes || (end === -1 && length > maxHeadBytes))
-        throw new CheckFailure("The headers of the answer are too long.");
+        throw new TargetFailure("The headers of the answer are too long.");
       if (end === -1) {
         if (length > 8 && head.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
         return;

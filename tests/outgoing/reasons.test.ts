@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { CheckFailure, OwnTrouble } from "../../src/checks/check.ts";
-import { reasonFor } from "../../src/checks/reasons.ts";
+import { TargetFailure, OwnTrouble } from "../../src/outgoing/failures.ts";
+import { reasonFor } from "../../src/outgoing/reasons.ts";
 
 const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
 
 describe("of what fails,", () => {
   test("the sentence of a check is the reason as it is", () => {
-    for (const error of [new CheckFailure("Down."), new OwnTrouble("tired")])
+    for (const error of [new TargetFailure("Down."), new OwnTrouble("tired")])
       expect(reasonFor(error)).toBe(error);
   });
 
@@ -26,7 +26,7 @@ describe("of what fails,", () => {
       "ERR_TLS_CERT_ALTNAME_INVALID",
     ]) {
       const reason = reasonFor(failed(code));
-      expect([code, reason]).toEqual([code, expect.any(CheckFailure)]);
+      expect([code, reason]).toEqual([code, expect.any(TargetFailure)]);
       expect(reason?.message).toMatch(/^[A-Z][^_]*\.$/);
       expect(reason?.message).not.toContain("secret");
     }

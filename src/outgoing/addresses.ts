@@ -1,7 +1,8 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { TargetGuard } from "../base/target-guard.ts";
-import { type Address, CheckFailure, OwnTrouble } from "./check.ts";
+import type { Address } from "./context.ts";
+import { OwnTrouble, TargetFailure } from "./failures.ts";
 
 /**
  * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
@@ -18,7 +19,7 @@ export async function judgedAddresses(
     family === 0 ? await resolved(plain) : [{ address: plain, family: family as 4 | 6 }];
   for (const { address } of found) {
     const flaw = targets.flawOf(address, port);
-    if (flaw !== null) throw new CheckFailure(`Blocked: the target ${flaw}.`, true);
+    if (flaw !== null) throw new TargetFailure(`Blocked: the target ${flaw}.`, true);
   }
   return found;
 }
@@ -31,9 +32,9 @@ async function resolved(name: string): Promise<Address[]> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // The same code for a name whose own servers fail and for a name server that is gone.
-    if (code !== "EAI_AGAIN") throw new CheckFailure("The name does not exist.");
+    if (code !== "EAI_AGAIN") throw new TargetFailure("The name does not exist.");
     if (await nameServersAnswer())
-      throw new CheckFailure("The name servers have no answer for this name.");
+      throw new TargetFailure("The name servers have no answer for this name.");
     throw new OwnTrouble("the name servers of this machine don't answer");
   }
 }

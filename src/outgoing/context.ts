@@ -1,0 +1,11 @@
+export type Address = { address: string; family: 4 | 6 };
+
+/** What a connection is made with. */
+export type OutgoingContext = {
+  /** Ends when the time is up: whatever was opened closes then. */
+  signal: AbortSignal;
+  /** What is being done, for the sentence that says where the time was used up. */
+  step: "resolving the name" | "connecting" | "waiting for the answer" | "reading the answer";
+  /** Addresses of a host, each one judged. Throws TargetFailure for a blocked or unknown one. */
+  addressesOf(host: string, port: number | null): Promise<Address[]>;
+};

@@ -1,0 +1,13 @@
+/** The other side did not do what it should; the message says what, in one sentence. */
+export class TargetFailure extends Error {
+  /** Whether trying again is pointless. */
+  readonly final: boolean;
+
+  constructor(message: string, final = false) {
+    super(message);
+    this.final = final;
+  }
+}
+
+/** It could not be tried for a reason on this side: nothing is known about the other one. */
+export class OwnTrouble extends Error {}
