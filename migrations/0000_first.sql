@@ -5,10 +5,12 @@ CREATE TABLE `alert_channels` (
 	`type` text NOT NULL,
 	`enabled` integer NOT NULL,
 	`is_default` integer NOT NULL,
+	`incidents` integer NOT NULL,
 	`settings` text NOT NULL,
 	`secrets` text NOT NULL,
 	`last_delivery_at` text,
 	`last_error` text,
+	`failing_since` text,
 	`version` integer NOT NULL,
 	`created_at` text NOT NULL,
 	`updated_at` text NOT NULL,
@@ -16,6 +18,34 @@ CREATE TABLE `alert_channels` (
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `alert_memory` (
+	`organization_id` text NOT NULL,
+	`monitor_id` text NOT NULL,
+	`changes` text NOT NULL,
+	`flapping_since` integer,
+	`remind_at` integer,
+	`due_at` integer,
+	`certificate_expires_at` text,
+	`certificate_days` integer,
+	PRIMARY KEY(`organization_id`, `monitor_id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `alert_memory_due` ON `alert_memory` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE TABLE `alerts` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`type` text NOT NULL,
+	`at` text NOT NULL,
+	`monitor_id` text,
+	`incident_id` text,
+	`data` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `alerts_by_monitor` ON `alerts` (`organization_id`,`monitor_id`,`id`);--> statement-breakpoint
+CREATE INDEX `alerts_by_incident` ON `alerts` (`organization_id`,`incident_id`,`id`);--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`organization_id` text NOT NULL,
 	`id` text NOT NULL,
@@ -46,6 +76,51 @@ CREATE TABLE `audit_entries` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `audit_entries_by_organization` ON `audit_entries` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `deliveries` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`status` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`due_at` integer,
+	`leased_until` integer,
+	`first_attempt_at` integer,
+	`created_at` text NOT NULL,
+	`delivered_at` text,
+	`error` text,
+	FOREIGN KEY (`organization_id`,`channel_id`) REFERENCES `alert_channels`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "deliveries_status" CHECK("deliveries"."status" IN ('gathering', 'sending', 'delivered', 'failed', 'skipped'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `deliveries_by_id` ON `deliveries` (`organization_id`,`id`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_channel` ON `deliveries` (`organization_id`,`channel_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `deliveries_pending` ON `deliveries` (`organization_id`,`channel_id`,`seq`) WHERE status in ('gathering', 'sending');--> statement-breakpoint
+CREATE TABLE `delivery_alerts` (
+	`organization_id` text NOT NULL,
+	`delivery_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`alert_id` text NOT NULL,
+	`follows` text,
+	`withheld` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `delivery_id`, `position`),
+	FOREIGN KEY (`organization_id`,`delivery_id`) REFERENCES `deliveries`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`alert_id`) REFERENCES `alerts`(`organization_id`,`id`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `delivery_alerts_by_alert` ON `delivery_alerts` (`organization_id`,`alert_id`);--> statement-breakpoint
+CREATE TABLE `delivery_attempts` (
+	`organization_id` text NOT NULL,
+	`delivery_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`at` text NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`delivered` integer NOT NULL,
+	`message` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `delivery_id`, `number`),
+	FOREIGN KEY (`organization_id`,`delivery_id`) REFERENCES `deliveries`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `events` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`organization_id` text NOT NULL,
@@ -54,6 +129,12 @@ CREATE TABLE `events` (
 	`subject_id` text NOT NULL,
 	`data` text,
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `followers` (
+	`name` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL,
+	`version` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `guards` (
@@ -221,6 +302,29 @@ CREATE TABLE `monitors` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_push_token_hash_unique` ON `monitors` (`push_token_hash`);--> statement-breakpoint
 CREATE INDEX `monitors_by_group` ON `monitors` (`organization_id`,`group_id`,`position`,`id`);--> statement-breakpoint
+CREATE TABLE `open_alerts` (
+	`organization_id` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`state` text NOT NULL,
+	`since` text NOT NULL,
+	`delivery_id` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `subject_id`, `channel_id`),
+	FOREIGN KEY (`organization_id`,`channel_id`) REFERENCES `alert_channels`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `open_alerts_by_channel` ON `open_alerts` (`organization_id`,`channel_id`);--> statement-breakpoint
+CREATE TABLE `organization_settings` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`smtp` text,
+	`secrets` text NOT NULL,
+	`version` integer NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `organizations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`slug` text NOT NULL,

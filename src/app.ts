@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { alertEngine } from "./alerting/engine.ts";
 import { authenticator } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
@@ -58,6 +59,8 @@ export async function startApp(
   const listeners: Listener[] = [];
   const targets = targetGuard(() => listeners, config.allowTarget);
   const { store, vault } = data;
+  const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
+  const alerts = alertEngine({ store, clock, vault, targets, log, origin });
   const engine = checkEngine({ store, clock, vault, targets, log });
   const appliance: Appliance = {
     store: data.store,
@@ -70,6 +73,7 @@ export async function startApp(
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
     checkNow: engine.checkNow,
+    origin,
   };
   const addressOf = (request: Request) => {
     const address = server.requestIP(received.get(request) ?? request)?.address ?? "";
@@ -96,6 +100,7 @@ export async function startApp(
   if (config.publicPort !== undefined)
     servers.push(listen(config, config.publicPort, publicServer(appliance)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
+  await alerts.start();
   await engine.start();
 
   let stopping = false;
@@ -119,6 +124,7 @@ export async function startApp(
       clearInterval(housekeeping);
       for (const server of servers) void server.stop();
       await Promise.all([engine.stop(), keeping]);
+      await alerts.stop();
       const deadline = performance.now() + hardStopMs;
       const answering = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
       while (answering() && performance.now() < deadline) await Bun.sleep(10);
@@ -168,6 +174,11 @@ function pem(file: string): string {
       cause: error,
     });
   }
+}
+
+/** Others open this appliance under its address on the LAN, where it has one. */
+function linkOrigin([own = "", lan = own]: string[]): string {
+  return lan;
 }
 
 function urlsOf(config: Config, port: number): string[] {

@@ -32,6 +32,13 @@ const Config = z.strictObject({
   allowedHost: z.array(z.string().min(1)).default([]),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
+  /** Address under which people open this appliance, for the links in alerts. */
+  url: z
+    .string()
+    .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i, "must be such as https://status.team.example")
+    .refine((text) => URL.canParse(text), "must be such as https://status.team.example")
+    .transform((text) => text.replace(/\/+$/, ""))
+    .optional(),
   /** Ranges that may be checked and alerted although they are blocked for good reasons. */
   allowTarget: z
     .array(

@@ -7,12 +7,15 @@ import { admit, authenticated, mustBeWellFormed } from "./http/gate.ts";
 import { hostGuard } from "./http/host-guard.ts";
 import { openApiOf, type Route } from "./http/openapi.ts";
 import type { WebFiles } from "./http/web-files.ts";
+import { settingsRoutes } from "./settings/routes.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
 import { monitorRoutes } from "./monitors/routes.ts";
 import { uptimeRoutes } from "./uptime/routes.ts";
 import { pushPaths, type PushRoom, receivePush } from "./checks/push.ts";
 import { checkRoutes } from "./checks/routes.ts";
+import { alertRoutes } from "./alerting/routes.ts";
+import { webhooks } from "./alerting/webhooks.ts";
 import { metricsOf } from "./metrics.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 
@@ -23,11 +26,13 @@ export const api = new Elysia({ name: "api" })
   .use(monitorRoutes)
   .use(uptimeRoutes)
   .use(checkRoutes)
-  .use(alertChannelRoutes);
+  .use(alertChannelRoutes)
+  .use(alertRoutes)
+  .use(settingsRoutes);
 
 /** The OpenAPI document of everything that scripts talk to. */
 export function documentOf(version: string) {
-  return openApiOf(api.routes as unknown as Route[], version, pushPaths);
+  return openApiOf(api.routes as unknown as Route[], version, { paths: pushPaths, webhooks });
 }
 
 const openApiPath = "/api/v1/openapi.json";

@@ -1,40 +1,94 @@
 import { z } from "zod";
-import { bodyOf, Headers, HttpUrl, line, secret, Timestamp } from "../base/fields.ts";
+import {
+  bodyOf,
+  EmailAddress,
+  Headers,
+  HttpUrl,
+  line,
+  optionalParagraphs,
+  secret,
+  Timestamp,
+} from "../base/fields.ts";
 import { kind, newOf, patchOfKinds, shownOf } from "../base/kinds.ts";
-
-const EmailAddress = z
-  .email("must be an e-mail address")
-  .max(254)
-  .meta({ example: "oncall@team.example" });
 
 // Chat services put the credential into the URL itself, so the whole URL is the secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
 const optionalSecret = secret().nullable().default(null);
 
+/** What may stand in a `template`, as `{{monitor}}`. */
+export const placeholders = [
+  "monitor",
+  "status",
+  "message",
+  "since",
+  "duration",
+  "latency",
+  "group",
+  "url",
+] as const;
+export type Placeholder = (typeof placeholders)[number];
+
+const known = new Set<string>(placeholders);
+
+const template = optionalParagraphs(2_000)
+  .refine(
+    (text) =>
+      [...text.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = ""]) => known.has(name.trim())),
+    `must use no other placeholders than ${placeholders.map((name) => `{{${name}}}`).join(", ")}`,
+  )
+  .nullable()
+  .default(null)
+  .meta({
+    description:
+      "Text of alerts about one monitor, instead of the usual one. Placeholders: " +
+      placeholders.map((name) => `\`{{${name}}}\``).join(" "),
+    example: "{{monitor}} is {{status}}: {{message}}",
+  });
+
+const SigningSecret = secret()
+  .refine(
+    (text) => !text.startsWith("whsec_") || /^whsec_[A-Za-z0-9+/]{4,}={0,2}$/.test(text),
+    "must be Base64 behind whsec_",
+  )
+  .nullable()
+  .default(null);
+
 /** The channel types and their own fields; delivering to them is in `alerting/providers`. */
 export const channelKinds = {
-  webhook: kind({ url: HttpUrl, secret: optionalSecret, headers: Headers.default({}) }, ["secret"]),
-  email: kind({ to: z.array(EmailAddress).min(1).max(50) }),
-  slack: kind({ webhookUrl }, ["webhookUrl"]),
-  discord: kind({ webhookUrl }, ["webhookUrl"]),
-  teams: kind({ webhookUrl }, ["webhookUrl"]),
-  mattermost: kind({ webhookUrl }, ["webhookUrl"]),
-  googlechat: kind({ webhookUrl }, ["webhookUrl"]),
-  telegram: kind({ botToken: secret(), chatId: line(100) }, ["botToken"]),
+  webhook: kind({ url: HttpUrl, secret: SigningSecret, headers: Headers.default({}) }, ["secret"]),
+  email: kind({ to: z.array(EmailAddress).min(1).max(50), template }),
+  slack: kind({ webhookUrl, template }, ["webhookUrl"]),
+  discord: kind({ webhookUrl, template }, ["webhookUrl"]),
+  teams: kind({ webhookUrl, template }, ["webhookUrl"]),
+  mattermost: kind({ webhookUrl, template }, ["webhookUrl"]),
+  googlechat: kind({ webhookUrl, template }, ["webhookUrl"]),
+  telegram: kind({ botToken: secret(), chatId: line(100), template }, ["botToken"]),
   ntfy: kind(
     {
       server: HttpUrl.default("https://ntfy.sh"),
       topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, "must have 1 to 64 letters, digits, - or _"),
       token: optionalSecret,
+      template,
     },
     ["token"],
   ),
-  gotify: kind({ server: HttpUrl, token: secret() }, ["token"]),
-  pushover: kind({ userKey: secret(), apiToken: secret() }, ["userKey", "apiToken"]),
+  gotify: kind({ server: HttpUrl, token: secret(), template }, ["token"]),
+  pushover: kind({ userKey: secret(), apiToken: secret(), template }, ["userKey", "apiToken"]),
   pagerduty: kind({ routingKey: secret() }, ["routingKey"]),
   opsgenie: kind({ apiKey: secret(), region: z.enum(["us", "eu"]).default("us") }, ["apiKey"]),
-  apprise: kind({ server: HttpUrl, key: line(200) }),
+  apprise: kind({
+    server: HttpUrl,
+    key: z.string().regex(/^[-_A-Za-z0-9]{1,128}$/, "must have 1 to 128 letters, digits, - or _"),
+    template,
+  }),
 };
+
+export type ChannelType = keyof typeof channelKinds;
+
+/** The fields of one channel type, secrets included: what an alert is sent with. */
+export type ChannelSettings<T extends ChannelType> = z.output<
+  z.ZodObject<(typeof channelKinds)[T]["fields"]>
+>;
 
 const common = {
   name: line(255).meta({ example: "On-call" }),
@@ -43,6 +97,10 @@ const common = {
     .boolean()
     .default(false)
     .meta({ description: "Attached to every monitor made from now on." }),
+  incidents: z.boolean().default(true).meta({
+    description:
+      "Also told of incidents: when one is opened, updated and resolved. Of an incident that a monitor opened by itself only channels that are not attached to that monitor are told.",
+  }),
 };
 
 const readOnly = ["id", "lastDeliveryAt", "lastError", "secretsSet", "createdAt", "updatedAt"];
@@ -66,6 +124,7 @@ export const AlertChannel = shownOf(
     name: z.string(),
     enabled: z.boolean(),
     default: z.boolean(),
+    incidents: z.boolean(),
     lastDeliveryAt: Timestamp.nullable(),
     lastError: z.string().nullable(),
     createdAt: Timestamp,
@@ -80,6 +139,8 @@ export const AlertChannel = shownOf(
       name: "On-call",
       enabled: true,
       default: true,
+      incidents: true,
+      template: null,
       lastDeliveryAt: null,
       lastError: null,
       createdAt: "2026-11-20T23:02:00.000Z",

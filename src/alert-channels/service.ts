@@ -4,16 +4,19 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { joinSecrets, merged, splitSecrets } from "../base/kinds.ts";
-import { openAll, sealAll } from "../base/secrets.ts";
+import { openAll, sealAll, type Vault } from "../base/secrets.ts";
+import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";
 import { retrying } from "../database/store.ts";
 import { alertChannels } from "../database/tables.ts";
 import {
   type AlertChannel,
   type AlertChannelPatch,
+  type ChannelType,
   channelKinds,
   NewAlertChannel,
 } from "./schema.ts";
+import { targetsOf } from "./rules.ts";
 import {
   changeChannel,
   type ChannelRow,
@@ -43,7 +46,7 @@ async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
 }
 
 function shown(row: ChannelRow): AlertChannelRecord {
-  const { id, name, type, enabled, lastDeliveryAt, lastError, version } = row;
+  const { id, name, type, enabled, incidents, lastDeliveryAt, lastError, version } = row;
   return {
     ...(JSON.parse(row.settings) as Record<string, unknown>),
     id,
@@ -51,6 +54,7 @@ function shown(row: ChannelRow): AlertChannelRecord {
     type,
     enabled,
     default: row.isDefault,
+    incidents,
     secretsSet: Object.keys(JSON.parse(row.secrets) as object),
     lastDeliveryAt,
     lastError,
@@ -68,12 +72,26 @@ function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
     type: channel.type,
     enabled: channel.enabled,
     isDefault: channel.default,
+    incidents: channel.incidents,
     settings: JSON.stringify(settings),
     secrets: sealAll(scope.vault, placeOf(scope, id), secrets),
   };
 }
 
-function placeOf({ organizationId }: Scope, id: string): string {
+/** The fields of the channel's type, secrets included: what an alert is sent with. Throws where they can't be opened. */
+export function settingsOf(
+  vault: Vault,
+  row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
+): Record<string, unknown> {
+  const secrets = openAll(vault, placeOf(row, row.id), row.secrets);
+  const unset = (channelKinds[row.type as ChannelType].secrets ?? []).map((name) => [name, null]);
+  return {
+    ...Object.fromEntries(unset),
+    ...joinSecrets(JSON.parse(row.settings) as Record<string, unknown>, secrets),
+  };
+}
+
+function placeOf({ organizationId }: { organizationId: string }, id: string): string {
   return `${organizationId}/alert-channel/${id}`;
 }
 
@@ -81,6 +99,7 @@ export async function createAlertChannel(
   scope: Scope,
   input: NewAlertChannel,
 ): Promise<AlertChannelRecord> {
+  mustBeAllowed(scope.targets, targetsOf(input));
   const now = scope.clock();
   const id = newId(now);
   const row: ChannelRow = {
@@ -89,6 +108,7 @@ export async function createAlertChannel(
     ...columnsOf(scope, id, input),
     lastDeliveryAt: null,
     lastError: null,
+    failingSince: null,
     version: 1,
     createdAt: timestamp(now),
     updatedAt: timestamp(now),
@@ -112,16 +132,15 @@ export function updateAlertChannel(
     if (patch.type !== undefined && patch.type !== before.type)
       throw invalid("type", "is fixed when the channel is created");
     const current = {
-      ...joinSecrets(
-        JSON.parse(before.settings) as Record<string, unknown>,
-        openAll(scope.vault, placeOf(scope, id), before.secrets),
-      ),
+      ...settingsOf(scope.vault, before),
       name: before.name,
       type: before.type,
       enabled: before.enabled,
       default: before.isDefault,
+      incidents: before.incidents,
     };
     const channel = parse(NewAlertChannel, merged(channelKinds, before.type, current, patch));
+    mustBeAllowed(scope.targets, targetsOf(channel));
     const after: ChannelRow = {
       ...before,
       ...columnsOf(scope, id, channel),

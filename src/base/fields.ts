@@ -133,6 +133,11 @@ function flawOfHeader(name: string, value: string, seen: ReadonlySet<string>): s
 export const Severity = z.enum(["minor", "major", "critical"]).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 
+export const EmailAddress = z
+  .email("must be an e-mail address, such as oncall@team.example")
+  .max(254)
+  .meta({ example: "oncall@team.example" });
+
 /** A credential: sealed at rest, write-only on the wire. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 

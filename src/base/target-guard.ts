@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
+import { invalid } from "./validation.ts";
 
 /** Decides which addresses this appliance may connect to, for checks and alerts alike. */
 export type TargetGuard = {
@@ -9,6 +10,22 @@ export type TargetGuard = {
 
 /** An address and port of ours that answers requests; `0.0.0.0` and `::` stand for every address of this machine. */
 export type Listener = { host: string; port: number };
+
+/** A place that a record names, and the field that does. */
+export type Place = { path: string; host: string; port: number | null };
+
+/**
+ * What stands in a record by number is judged when it is saved; what a name stands for, each time it
+ * is connected to. Throws VALIDATION_ERROR naming the field.
+ */
+export function mustBeAllowed(targets: TargetGuard, places: readonly Place[]) {
+  for (const { path, host, port } of places) {
+    const address = host.replace(/^\[|\]$/g, "");
+    const flaw = isIP(address) === 0 ? null : targets.flawOf(address, port);
+    if (flaw !== null)
+      throw invalid(path, `must not be connected to: this address ${flaw} (see --allow-target)`);
+  }
+}
 
 export function portOf(url: URL): number {
   return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);

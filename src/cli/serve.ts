@@ -17,6 +17,7 @@ export function addServe(program: Command) {
       "--allow-target <range...>",
       "ranges to check and alert although they are blocked, such as 169.254.10.0/24",
     )
+    .option("--url <address>", "where people open this appliance, for the links in alerts")
     .option("--keep-results <days>", "how long results of single checks are kept (default: 14)")
     .option("--keep-hours <days>", "how long their hourly sums are kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")

@@ -63,13 +63,16 @@ export function compiled(statement: Statement): Prepared {
 
 /**
  * An INSERT whose text is made once: on the hottest writes, building it each time costs more than
- * the write. Absent columns are null.
+ * the write. Absent columns are null. With `insert or replace` it takes the place of a row with its keys.
  */
-export function insertInto<T extends SQLiteTable>(table: T): (row: T["$inferInsert"]) => Prepared {
+export function insertInto<T extends SQLiteTable>(
+  table: T,
+  verb: "insert" | "insert or replace" = "insert",
+): (row: T["$inferInsert"]) => Prepared {
   const columns = Object.entries(getTableColumns(table));
   const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
   const values = columns.map(() => "?").join(", ");
-  const text = `insert into "${getTableName(table)}" (${names}) values (${values})`;
+  const text = `${verb} into "${getTableName(table)}" (${names}) values (${values})`;
   return (row) => ({ text, parameters: columns.map(valueIn(row)) });
 }
 

@@ -34,6 +34,23 @@ const incidentStatus = () =>
   text("status", { enum: ["investigating", "identified", "monitoring", "resolved"] });
 const flag = (name: string) => integer(name, { mode: "boolean" });
 
+/** What an organization sets for itself; each has one row. */
+export const organizationSettings = sqliteTable(
+  "organization_settings",
+  {
+    organizationId: organizationId(),
+    /** Equal to the organization's. */
+    id: text("id").notNull(),
+    /** JSON of the mail server, without its password; null where none is set. */
+    smtp: text("smtp"),
+    /** JSON of the sealed secrets by field. */
+    secrets: text("secrets").notNull(),
+    version: integer("version").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -112,12 +129,16 @@ export const alertChannels = sqliteTable(
     type: text("type").notNull(),
     enabled: flag("enabled").notNull(),
     isDefault: flag("is_default").notNull(),
+    /** Whether it is told of incidents, too. */
+    incidents: flag("incidents").notNull(),
     /** JSON of the type's own fields. */
     settings: text("settings").notNull(),
     /** JSON of the type's sealed secrets by field. */
     secrets: text("secrets").notNull(),
     lastDeliveryAt: text("last_delivery_at"),
     lastError: text("last_error"),
+    /** Since when alerts to it are given up; null again from its next success. */
+    failingSince: text("failing_since"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -364,6 +385,151 @@ export const incidentCounts = sqliteTable(
     count: integer("count").notNull(),
   },
   (t) => [primaryKey({ columns: [t.organizationId, t.status, t.severity] })],
+);
+
+/** How far each reader of the events has come. */
+export const followers = sqliteTable("followers", {
+  name: text("name").primaryKey(),
+  seq: integer("seq").notNull(),
+  /** Counts its writes: of two processes that read alike only one writes. */
+  version: integer("version").notNull(),
+});
+
+/** What alerting remembers of a monitor from one change of state to the next. Times are Unix milliseconds. */
+export const alertMemory = sqliteTable(
+  "alert_memory",
+  {
+    organizationId: organizationId(),
+    monitorId: text("monitor_id").notNull(),
+    /** JSON list of its latest changes' times, oldest first. */
+    changes: text("changes").notNull(),
+    flappingSince: integer("flapping_since"),
+    remindAt: integer("remind_at"),
+    /** When there is something to decide without an event. */
+    dueAt: integer("due_at"),
+    /** The certificate that was told of, and the days it had left. */
+    certificateExpiresAt: text("certificate_expires_at"),
+    certificateDays: integer("certificate_days"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.monitorId] }),
+    index("alert_memory_due")
+      .on(t.dueAt)
+      .where(sql`due_at is not null`),
+  ],
+);
+
+/** Problems that a channel was told of and whose end it has not been told yet. */
+export const openAlerts = sqliteTable(
+  "open_alerts",
+  {
+    organizationId: text("organization_id").notNull(),
+    /** Of a monitor or an incident. */
+    subjectId: text("subject_id").notNull(),
+    channelId: text("channel_id").notNull(),
+    state: text("state", { enum: ["down", "degraded", "flapping", "open"] }).notNull(),
+    since: text("since").notNull(),
+    /** What told it: without that delivered, its end is not told either. */
+    deliveryId: text("delivery_id").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.subjectId, t.channelId] }),
+    index("open_alerts_by_channel").on(t.organizationId, t.channelId),
+    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
+  ],
+);
+
+export const alerts = sqliteTable(
+  "alerts",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    type: text("type").notNull(),
+    at: text("at").notNull(),
+    monitorId: text("monitor_id"),
+    incidentId: text("incident_id"),
+    /** JSON of what there is to tell, as it was then. */
+    data: text("data").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("alerts_by_monitor").on(t.organizationId, t.monitorId, t.id),
+    index("alerts_by_incident").on(t.organizationId, t.incidentId, t.id),
+  ],
+);
+
+/** The outbox and its log: one message to one channel. Times to come are Unix milliseconds. */
+export const deliveries = sqliteTable(
+  "deliveries",
+  {
+    /** The order in which they were made, whatever the clock says. */
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    organizationId: text("organization_id").notNull(),
+    id: text("id").notNull(),
+    channelId: text("channel_id").notNull(),
+    /** `gathering` still takes further alerts; from its first attempt on it stays as it is. */
+    status: text("status", {
+      enum: ["gathering", "sending", "delivered", "failed", "skipped"],
+    }).notNull(),
+    attempts: integer("attempts").notNull(),
+    dueAt: integer("due_at"),
+    /** Whoever makes an attempt holds it until then; a crash lets it go by itself. */
+    leasedUntil: integer("leased_until"),
+    firstAttemptAt: integer("first_attempt_at"),
+    createdAt: text("created_at").notNull(),
+    deliveredAt: text("delivered_at"),
+    error: text("error"),
+  },
+  (t) => [
+    uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),
+    index("deliveries_by_channel").on(t.organizationId, t.channelId, t.seq),
+    index("deliveries_pending")
+      .on(t.organizationId, t.channelId, t.seq)
+      .where(sql`status in ('gathering', 'sending')`),
+    check(
+      "deliveries_status",
+      sql`${t.status} IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')`,
+    ),
+    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
+  ],
+);
+
+/** What a delivery tells, in order. */
+export const deliveryAlerts = sqliteTable(
+  "delivery_alerts",
+  {
+    organizationId: text("organization_id").notNull(),
+    deliveryId: text("delivery_id").notNull(),
+    position: integer("position").notNull(),
+    alertId: text("alert_id").notNull(),
+    /** Of a recovery: the delivery that told of the problem. */
+    follows: text("follows"),
+    /** Left out at the first attempt, because what it follows never got there. */
+    withheld: flag("withheld").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.deliveryId, t.position] }),
+    index("delivery_alerts_by_alert").on(t.organizationId, t.alertId),
+    reference([t.organizationId, t.deliveryId], deliveries).onDelete("cascade"),
+    reference([t.organizationId, t.alertId], alerts),
+  ],
+);
+
+export const deliveryAttempts = sqliteTable(
+  "delivery_attempts",
+  {
+    organizationId: text("organization_id").notNull(),
+    deliveryId: text("delivery_id").notNull(),
+    number: integer("number").notNull(),
+    at: text("at").notNull(),
+    durationMs: integer("duration_ms").notNull(),
+    delivered: flag("delivered").notNull(),
+    message: text("message").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.deliveryId, t.number] }),
+    reference([t.organizationId, t.deliveryId], deliveries).onDelete("cascade"),
+  ],
 );
 
 /** Never holds a row: a guard statement that inserts here fails its whole batch. See `must`. */

@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
+import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
@@ -20,6 +21,10 @@ export type Appliance = {
   failureLimit: RateLimit;
   /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
   authenticate(keyHash: string): Promise<Principal | null>;
+  /** Address under which people open this appliance, for links; without a trailing slash. */
+  origin: () => string;
+  /** Reaches the outside world, where that is not the real one. */
+  exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
 };

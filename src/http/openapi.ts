@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   createDocument,
+  type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
@@ -153,14 +154,20 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "The things being watched. A new monitor is checked at once. `retries` further failures in a row make it `down`, one success makes it `up`; a check that failed because of the appliance itself is `unknown` and changes nothing.",
   },
-  "alert-channels": { name: "Alert channels", description: "Places where alerts go." },
+  "alert-channels": {
+    name: "Alert channels",
+    description:
+      "Places where alerts go. A delivery that fails is tried again for 24 hours; one that can't succeed is flagged at once.",
+  },
+  alerts: { name: "Alerts", description: "What was told, to whom, and what became of it." },
+  settings: { name: "Settings", description: "What an organization sets for itself." },
 };
 
-/** The OpenAPI 3.1 document of these routes and further paths. Throws when a route of the API declares no endpoint. */
+/** The OpenAPI 3.1 document of these routes, of further paths and of the requests that we send. Throws when a route of the API declares no endpoint. */
 export function openApiOf(
   routes: readonly Route[],
   version: string,
-  further: ZodOpenApiPathsObject = {},
+  { paths: further = {}, webhooks = {} }: Pick<ZodOpenApiObject, "paths" | "webhooks"> = {},
 ) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes) {
@@ -182,6 +189,7 @@ export function openApiOf(
     security: [{ apiKey: [] }],
     tags: [...Object.values(tags), { name: "Operation", description: "Health and figures." }],
     paths: { ...paths, ...further, ...besides },
+    webhooks,
     components: {
       responses: errorResponses,
       securitySchemes: {

@@ -74,7 +74,7 @@ function traced(change: StateChange, { statements, happening }: Write): Statemen
   const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
   const trace = traceOf(
     { organizationId, actor, requestId: null },
-    happening,
+    { ...happening, data: { ...happening.data, automatic: true } },
     timestamp(change.at),
   );
   return [...statements, ...trace];

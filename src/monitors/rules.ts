@@ -1,4 +1,4 @@
-import { portOf } from "../base/target-guard.ts";
+import { type Place, portOf } from "../base/target-guard.ts";
 import type { MonitorStatus } from "./schema.ts";
 import type { z } from "zod";
 
@@ -14,10 +14,7 @@ export function statusOf(
 }
 
 /** Where a monitor's checks go, and the field that says so. */
-export function targetsOf(monitor: {
-  type: string;
-  [field: string]: unknown;
-}): { path: string; host: string; port: number | null }[] {
+export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
   const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
   const host = text("host");
   const port = typeof monitor["port"] === "number" ? monitor["port"] : null;

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
@@ -7,6 +6,7 @@ import { newId } from "../base/ids.ts";
 import { merged } from "../base/kinds.ts";
 import { page } from "../base/paging.ts";
 import { pingCommand } from "../base/ping-command.ts";
+import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";
 import { defaultChannelIds } from "../alert-channels/store.ts";
 import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
@@ -143,14 +143,8 @@ export function updateMonitor(
   });
 }
 
-/** What stands there by number is judged when it is saved; what a name stands for, at each check. */
 function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
-  for (const { path, host, port } of targetsOf(input)) {
-    const address = host.replace(/^\[|\]$/g, "");
-    const flaw = isIP(address) === 0 ? null : targets.flawOf(address, port);
-    if (flaw !== null)
-      throw invalid(path, `must not be checked: this address ${flaw} (see --allow-target)`);
-  }
+  mustBeAllowed(targets, targetsOf(input));
   if (input.type === "ping" && pingCommand() === null)
     throw invalid(
       "type",

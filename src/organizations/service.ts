@@ -6,7 +6,7 @@ import { line } from "../base/fields.ts";
 import { newId } from "../base/ids.ts";
 import { parse } from "../base/validation.ts";
 import { must, retrying, StaleRead, type Store } from "../database/store.ts";
-import { auditEntries, organizations } from "../database/tables.ts";
+import { auditEntries, organizations, organizationSettings } from "../database/tables.ts";
 import { appendEvent } from "../events/log.ts";
 import { freeSlug, slugOf } from "./rules.ts";
 
@@ -51,6 +51,13 @@ export function createOrganization(
         () => new StaleRead(),
       ),
       store.db.insert(organizations).values(organization),
+      store.db.insert(organizationSettings).values({
+        organizationId,
+        id: organizationId,
+        secrets: "{}",
+        version: 1,
+        updatedAt: at,
+      }),
       store.db.insert(auditEntries).values({
         organizationId,
         at,

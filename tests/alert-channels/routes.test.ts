@@ -5,6 +5,9 @@ import { canary, newChannels } from "../support/samples.ts";
 
 const path = "/api/v1/alert-channels";
 
+/** What an alert says is fixed where machines read it. */
+const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie"].includes(type);
+
 describe("each type", () => {
   for (const [type, { secrets, optional = false, others }] of Object.entries(newChannels)) {
     test(`${type} is read back as it was sent, without its secrets, which are sealed`, async () => {
@@ -22,6 +25,8 @@ describe("each type", () => {
         name: "On-call",
         enabled: true,
         default: false,
+        incidents: true,
+        ...(takesTemplate(type) && { template: null }),
         ...others,
         secretsSet: Object.keys(secrets),
         lastDeliveryAt: null,

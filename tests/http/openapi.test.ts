@@ -122,7 +122,11 @@ test("every record has an example, just as an answer could show it", () => {
     const items = data?.items;
     const example = exampleOf(items ?? data);
     expect([nameOf(route), example]).toEqual([nameOf(route), expect.anything()]);
-    const answer = { data: items === undefined ? example : [example] };
+    const isPaged = media?.schema.properties["meta"] !== undefined;
+    const answer = {
+      data: items === undefined ? example : [example],
+      ...(isPaged && { meta: { page: 1, per_page: 20, total: 1 } }),
+    };
     expect(route.hooks.detail?.endpoint?.answer.parse(answer)).toEqual(answer);
   }
 });

@@ -71,6 +71,8 @@ async function neighbours() {
     foreign![noun] = await made(appliance.theirs.api, noun);
   }
   await made(appliance.theirs.api, "incidents", { monitorId: foreign!["monitors"] });
+  const test = `/api/v1/alert-channels/${foreign!["alert-channels"]}/test`;
+  foreign!["alerts"] = (await appliance.theirs.api("POST", test)).json.data.alertIds[0];
   const before = dump(appliance);
   return {
     ...appliance,

@@ -5,8 +5,10 @@ import type { Scope } from "../../src/audit/scope.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { type Vault, vaultOf } from "../../src/base/secrets.ts";
 import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
+import { alertEngine } from "../../src/alerting/engine.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import type { Store } from "../../src/database/store.ts";
+import type { Exchange } from "../../src/outgoing/exchange.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
@@ -38,12 +40,19 @@ type Settings = {
   requestsPerMinute?: number;
   allowTarget?: string[];
   addressOf?: (request: Request) => string;
+  /** Stands for the outside world that alerts go to. */
+  exchange?: Exchange;
 };
 
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
-  { requestsPerMinute = 0, allowTarget = [], addressOf = () => "127.0.0.1" }: Settings = {},
+  {
+    requestsPerMinute = 0,
+    allowTarget = [],
+    addressOf = () => "127.0.0.1",
+    exchange,
+  }: Settings = {},
 ) {
   const { store, clock } = data;
   const logged: string[] = [];
@@ -62,14 +71,17 @@ export function applianceOn(
     failureLimit: rateLimit(600, clock),
     authenticate: authenticator(store, clock),
     checkNow: engine.checkNow,
+    origin: () => "http://signalbox.lan:3210",
+    ...(exchange && { exchange }),
   };
+  const alerts = alertEngine({ ...appliance, random: () => 0.5 });
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
     allowedHosts: ["status.example"],
     addressOf,
     push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
   });
-  return { appliance, app, engine, logged };
+  return { appliance, app, engine, alerts, logged };
 }
 
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
@@ -80,7 +92,7 @@ export async function testAppliance(settings: Settings = {}) {
   migrate(database, assets.migrations);
   const store = embeddedStore(database);
   const vault = vaultOf(new Uint8Array(32).fill(7));
-  const { appliance, app, engine, logged } = applianceOn({ store, clock, vault }, settings);
+  const { appliance, app, engine, alerts, logged } = applianceOn({ store, clock, vault }, settings);
 
   const client = (key: string | null): Client => {
     return async (method, path, { body, raw, headers = {} } = {}) => {
@@ -137,6 +149,7 @@ export async function testAppliance(settings: Settings = {}) {
     app,
     appliance,
     engine,
+    alerts,
     database,
     store,
     time,

@@ -3,8 +3,8 @@ import { openAll } from "../../src/base/secrets.ts";
 import { testAppliance } from "./appliance.ts";
 
 /** An appliance with short ways to make and read groups, monitors and channels of our organization. */
-export async function dashboard() {
-  const appliance = await testAppliance();
+export async function dashboard(settings: Parameters<typeof testAppliance>[0] = {}) {
+  const appliance = await testAppliance(settings);
   const { api } = appliance.ours;
 
   async function make(path: string, body: object) {

@@ -14,8 +14,8 @@ export type Beat = {
 };
 
 /** A dashboard whose engine watches already: what is made from now on is new to it, time passes when told. */
-export async function watch() {
-  const made = await dashboard();
+export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
+  const made = await dashboard(settings);
   const { engine, time, database, monitor, monitorOf, changeGroup, api, stranger, store } = made;
   await engine.runOnce();
 

@@ -1,0 +1,231 @@
+import { newId } from "../base/ids.ts";
+import type { LoggedEvent } from "../events/log.ts";
+import type { Alert, AlertData } from "./alert.ts";
+import type { Outbox } from "./outbox.ts";
+import {
+  afterChange,
+  afterFlapping,
+  afterReminder,
+  type Audience,
+  certificateStep,
+  incidentAudience,
+  type IncidentStep,
+  keepers,
+  type Memory,
+  type MonitorStatus,
+  type Step,
+} from "./rules.ts";
+import type { AlertType } from "./schema.ts";
+import { alerted, nothingRemembered, type WatchedMonitor, type World } from "./world.ts";
+
+/** Something to decide about a monitor without an event. */
+export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
+
+/** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
+export function applyEvent(world: World, out: Outbox, event: LoggedEvent, now: number) {
+  if (world.channels.size === 0) return;
+  const [noun, verb = ""] = event.type.split(".");
+  if (verb === "deleted") {
+    out.close(event.subjectId);
+    if (noun === "monitor") out.forget(event.subjectId);
+  } else if (event.type === "monitor.updated") monitorUpdated(world, out, event.subjectId, now);
+  else if (noun === "monitor") monitorChanged(world, out, event, verb as MonitorStatus, now);
+  else if (noun === "incident") incidentChanged(world, out, event, verb, now);
+  else if (noun === "channel") channelFailed(world, out, event, now);
+  else applianceTroubled(world, out, event, now);
+}
+
+type Change = {
+  before: MonitorStatus;
+  since: string;
+  message: string;
+  latencyMs: number | null;
+};
+
+function monitorChanged(
+  world: World,
+  out: Outbox,
+  { subjectId, at, data }: LoggedEvent,
+  to: MonitorStatus,
+  now: number,
+) {
+  const monitor = world.monitors.get(subjectId);
+  if (monitor === undefined) return;
+  const { before: from, since, message, latencyMs } = data as Change;
+  const told = world.told.get(subjectId) ?? new Map();
+  const step = afterChange(
+    memoryOf(world, subjectId),
+    told,
+    { from, to, at: Date.parse(at) },
+    audienceOf(world, monitor),
+    reminderMs(monitor),
+  );
+  const downSince = from === "down" ? since : toldDownSince(world, subjectId);
+  const ended = to !== "down" && downSince !== null;
+  const length = ended && { downSeconds: secondsBetween(downSince, at) };
+  follow(world, out, monitor, step, now, at, { since: at, message, latencyMs, ...length });
+}
+
+function toldDownSince(world: World, monitorId: string): string | null {
+  const told = [...(world.told.get(monitorId)?.values() ?? [])];
+  return told.find(({ state }) => state === "down")?.since ?? null;
+}
+
+/** Carries out a step of the rules about a monitor. */
+function follow(
+  world: World,
+  out: Outbox,
+  monitor: WatchedMonitor,
+  { memory, alert, believes, isOver }: Step,
+  now: number,
+  at: string,
+  about: Omit<AlertData["monitor.down"], "monitor">,
+) {
+  const { id } = monitor;
+  if (alert !== null) {
+    const data = {
+      monitor: alerted(monitor),
+      ...about,
+      ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
+    };
+    out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
+    if (believes !== null) out.believe(id, alert.to, believes, about.since);
+  }
+  if (isOver) out.close(id);
+  const { certificate, ...before } = world.memories.get(id) ?? nothingRemembered;
+  if (!Bun.deepEquals(before, memory)) out.remember(id, { ...memory, certificate });
+}
+
+/** A reminder interval that was set, changed or removed during an outage. */
+function monitorUpdated(world: World, out: Outbox, monitorId: string, now: number) {
+  const monitor = world.monitors.get(monitorId);
+  if (monitor?.status !== "down") return;
+  const { certificate, ...memory } = world.memories.get(monitorId) ?? nothingRemembered;
+  const interval = reminderMs(monitor);
+  const soonest = interval === null ? null : now + interval;
+  const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
+  if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt, certificate });
+}
+
+/** Reminds of an outage, or tells what a monitor has come to that flapped. */
+export function applyTimer(world: World, out: Outbox, { monitorId }: Timer, now: number) {
+  const monitor = world.monitors.get(monitorId);
+  if (monitor === undefined) return out.forget(monitorId);
+  const { status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
+  const state = paused || groupPaused ? "pending" : status;
+  const audience = audienceOf(world, monitor);
+  const memory = memoryOf(world, monitorId);
+  const told = world.told.get(monitorId) ?? new Map();
+  const about = { since, message: lastMessage ?? "", latencyMs };
+  const at = new Date(now).toISOString();
+  const steady = afterFlapping(memory, told, state, audience, now);
+  if (steady !== null) return follow(world, out, monitor, steady, now, at, about);
+  const isDue = memory.remindAt !== null && memory.remindAt <= now;
+  if (!isDue) return;
+  const step = afterReminder(memory, state, audience, reminderMs(monitor), now);
+  const downSeconds = secondsBetween(since, at);
+  follow(world, out, monitor, step, now, at, { ...about, downSeconds });
+}
+
+/** Tells of a certificate that ends soon, once for each step. */
+export function tellCertificate(world: World, out: Outbox, { monitorId }: Timer, now: number) {
+  const monitor = world.monitors.get(monitorId);
+  const expiresAt = monitor?.certificateExpiresAt ?? null;
+  if (monitor === undefined || expiresAt === null) return;
+  const before = world.memories.get(monitorId) ?? nothingRemembered;
+  const found = certificateStep(expiresAt, before.certificate, monitor.certificateExpiryDays, now);
+  const { channels, muted } = audienceOf(world, monitor);
+  if (found === null || muted || channels.length === 0) return;
+  const { step, daysLeft } = found;
+  const message =
+    daysLeft < 0
+      ? "The certificate has expired."
+      : `The certificate ends on ${expiresAt.slice(0, 10)}.`;
+  const { since, latencyMs } = monitor;
+  const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
+  out.tell(
+    alertOf("certificate.expiring", new Date(now).toISOString(), data, now),
+    channels,
+    false,
+  );
+  out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
+}
+
+const incidentSteps: Record<string, IncidentStep> = {
+  opened: "opened",
+  updated: "updated",
+  reopened: "updated",
+  resolved: "resolved",
+};
+
+function incidentChanged(
+  world: World,
+  out: Outbox,
+  { subjectId, at, data }: LoggedEvent,
+  verb: string,
+  now: number,
+) {
+  const found = world.incidents.get(subjectId);
+  const update = found?.updates.get(String(data?.["updateId"]));
+  const step = incidentSteps[verb];
+  // A correction of the title or severity posts nothing to the timeline.
+  if (found === undefined || update === undefined || step === undefined) return;
+  const monitor = found.monitorId === null ? undefined : world.monitors.get(found.monitorId);
+  const told = world.told.get(subjectId) ?? new Map();
+  const to = incidentAudience([...world.channels.values()], step, told, {
+    byMonitor: data?.["automatic"] === true,
+    monitorMuted: monitor !== undefined && audienceOf(world, monitor).muted,
+    monitorChannels: monitor?.channelIds ?? [],
+  });
+  const { id, title, severity, monitorId } = found;
+  if (to.length > 0) {
+    const incident = { id, title, status: update.status, severity, monitorId };
+    const alert = { incident, message: update.message };
+    const isOver = step === "resolved";
+    out.tell(alertOf(`incident.${step}`, at, alert, now), to, isOver);
+    if (!isOver) out.believe(id, to, "open", at);
+  }
+  if (step === "resolved") out.close(id);
+}
+
+function channelFailed(world: World, out: Outbox, event: LoggedEvent, now: number) {
+  const failed = world.channels.get(event.subjectId);
+  if (failed === undefined) return;
+  const { id, name, type } = failed;
+  const to = keepers([...world.channels.values()], id).map(({ id }) => id);
+  const message = String(event.data?.["message"]);
+  if (to.length > 0)
+    out.tell(
+      alertOf("channel.failed", event.at, { channel: { id, name, type }, message }, now),
+      to,
+      false,
+    );
+}
+
+function applianceTroubled(world: World, out: Outbox, event: LoggedEvent, now: number) {
+  const to = keepers([...world.channels.values()]).map(({ id }) => id);
+  const message = String(event.data?.["message"]);
+  if (to.length > 0) out.tell(alertOf("appliance.troubled", event.at, { message }, now), to, false);
+}
+
+export function alertOf(type: AlertType, at: string, data: object, now: number): Alert {
+  return { id: newId(now), type, at, data } as Alert;
+}
+
+function audienceOf(world: World, { muted, groupMuted, channelIds }: WatchedMonitor): Audience {
+  const channels = channelIds.filter((id) => world.channels.get(id)?.enabled === true);
+  return { muted: muted || groupMuted, channels };
+}
+
+function memoryOf(world: World, monitorId: string): Memory {
+  const { certificate: _, ...memory } = world.memories.get(monitorId) ?? nothingRemembered;
+  return memory;
+}
+
+function reminderMs({ reminderSeconds }: WatchedMonitor): number | null {
+  return reminderSeconds === null ? null : reminderSeconds * 1000;
+}
+
+function secondsBetween(from: string, to: string): number {
+  return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
+}

@@ -1,0 +1,62 @@
+import { followEvents, type Following } from "../events/follow.ts";
+import { readSince } from "../events/log.ts";
+import type { SendingRoom } from "./attempt.ts";
+import { fanOut } from "./fan-out.ts";
+import { notifier } from "./notifier.ts";
+
+/** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
+const tickMs = 1_000;
+/** Requests under way when the appliance is told to stop have so long to be answered. */
+const graceMs = 3_000;
+
+export type AlertEngine = {
+  start(): Promise<void>;
+  /** Ends what is under way; what was not delivered goes out after the next start. */
+  stop(): Promise<void>;
+  /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
+  runOnce(): Promise<void>;
+};
+
+/** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
+export function alertEngine(room: SendingRoom & { random?: () => number }): AlertEngine {
+  const { store, clock, log } = room;
+  const fan = fanOut(store, clock);
+  const sending = notifier(room);
+  let following: Following | null = null;
+  let ticking: ReturnType<typeof setInterval> | null = null;
+
+  async function tick() {
+    await fan.tick();
+    sending.wake();
+  }
+
+  return {
+    async start() {
+      following = followEvents(
+        store,
+        log,
+        async (events) => {
+          await fan.take(events);
+          sending.wake();
+        },
+        await fan.cursor(),
+      );
+      ticking = setInterval(() => {
+        tick().catch((error: unknown) =>
+          log.error("deciding about alerts failed", { cause: String(error) }),
+        );
+      }, tickMs);
+      sending.wake();
+    },
+    async stop() {
+      if (ticking !== null) clearInterval(ticking);
+      await following?.stop();
+      await sending.stop(graceMs);
+    },
+    async runOnce() {
+      await fan.take(await readSince(store, await fan.cursor(), 10_000));
+      await fan.tick();
+      await sending.runOnce();
+    },
+  };
+}

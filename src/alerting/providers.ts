@@ -1,0 +1,34 @@
+import type { ChannelType } from "../alert-channels/schema.ts";
+import type { Provider } from "./provider.ts";
+import { apprise } from "./providers/apprise.ts";
+import { discord } from "./providers/discord.ts";
+import { email } from "./providers/email.ts";
+import { googlechat } from "./providers/googlechat.ts";
+import { gotify } from "./providers/gotify.ts";
+import { mattermost } from "./providers/mattermost.ts";
+import { ntfy } from "./providers/ntfy.ts";
+import { opsgenie } from "./providers/opsgenie.ts";
+import { pagerduty } from "./providers/pagerduty.ts";
+import { pushover } from "./providers/pushover.ts";
+import { slack } from "./providers/slack.ts";
+import { teams } from "./providers/teams.ts";
+import { telegram } from "./providers/telegram.ts";
+import { webhook } from "./providers/webhook.ts";
+
+/** How each type of channel is reached: the one place to register a provider. */
+export const providers: { [T in ChannelType]: Provider<T> } = {
+  webhook,
+  email,
+  slack,
+  discord,
+  teams,
+  mattermost,
+  googlechat,
+  telegram,
+  ntfy,
+  gotify,
+  pushover,
+  pagerduty,
+  opsgenie,
+  apprise,
+};

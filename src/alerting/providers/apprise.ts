@@ -1,0 +1,45 @@
+import type { Tone } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
+import { addressOn } from "./shared-address.ts";
+import { textWithin } from "./shared-layout.ts";
+import { unmentioned } from "./shared-markup.ts";
+
+// What the strictest of the usual services behind it takes, less the address.
+const maxLength = 1_000;
+
+/**
+ * Goes to everything that is saved under the key. 200 is success; 204 says that nothing is, 424 that
+ * not all of it could be told. https://github.com/caronc/apprise-api#persistent-storage-solution
+ */
+export const apprise = overHttp<"apprise">({
+  request({ server, key }, { title, lines, url, tone }) {
+    const text = textWithin(Math.max(100, maxLength - url.length), lines, unmentioned);
+    return {
+      url: addressOn(server, `/notify/${encodeURIComponent(key)}`),
+      body: {
+        title: textWithin(250, [title], unmentioned),
+        body: `${text}\n\n${url}`,
+        type: types[tone],
+        format: "text",
+        // Without it only services that have no tag would be told.
+        tag: "all",
+      },
+    };
+  },
+  verdict(answer) {
+    if (answer.status === 204) return permanent("Apprise has nothing saved under this key.");
+    if (answer.status !== 424) return judged(answer);
+    return {
+      outcome: "failed",
+      reason: "Apprise could not tell all of the services behind it.",
+      permanent: false,
+    };
+  },
+});
+
+const types: Record<Tone, string> = {
+  down: "failure",
+  degraded: "warning",
+  up: "success",
+  info: "info",
+};

@@ -1,0 +1,60 @@
+import type { Message } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
+import { objectIn, patienceIn } from "./shared-json.ts";
+import { colours, partsOf, textWithin } from "./shared-layout.ts";
+import { markdown } from "./shared-markup.ts";
+
+/**
+ * `wait` makes Discord answer only once the message is saved; a 429 says how long to wait in its body.
+ * https://discord.com/developers/docs/resources/webhook#execute-webhook
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+ */
+export const discord = overHttp<"discord">({
+  request({ webhookUrl }, message) {
+    const url = new URL(webhookUrl);
+    url.searchParams.set("wait", "true");
+    return { url: url.href, body: bodyOf(message) };
+  },
+  verdict(answer) {
+    const { code, retry_after: seconds } = objectIn(answer.body);
+    const reason = hopeless.get(code);
+    if (answer.status >= 300 && reason !== undefined) return permanent(reason);
+    const verdict = judged(answer);
+    const retryAfterSeconds = patienceIn(seconds);
+    if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
+    return { ...verdict, retryAfterSeconds };
+  },
+});
+
+/** Limits: https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
+function bodyOf(message: Message) {
+  const { text, fields } = partsOf(message);
+  return {
+    embeds: [
+      {
+        title: textWithin(256, [message.title], inert),
+        url: message.url,
+        description: textWithin(4_096, text, inert),
+        color: Number.parseInt(colours[message.tone].slice(1), 16),
+        fields: fields.map(({ label, value }) => ({
+          name: label,
+          value: textWithin(1_000, [value], inert),
+          inline: true,
+        })),
+        timestamp: message.at,
+      },
+    ],
+    allowed_mentions: { parse: [] },
+  };
+}
+
+/** Mentions, channels and emoji of a server's own all begin with `<`. */
+const inert = (text: string) => markdown(text).replaceAll("<", "\\<");
+
+const hopeless = new Map<unknown, string>([
+  [10003, "Discord says that the channel does not exist any more."],
+  [10015, "Discord says that the webhook does not exist any more."],
+  [50013, "Discord says that the webhook must not post to the channel."],
+  [50027, "Discord says that the webhook's address is not valid."],
+  [220001, "Discord says that a webhook of a forum needs a thread_id in its address."],
+]);

@@ -1,0 +1,86 @@
+import { domainToASCII } from "node:url";
+import MailComposer from "nodemailer/lib/mail-composer";
+import { encodeWord } from "nodemailer/lib/mime-funcs";
+import type { Message } from "../messages.ts";
+import { colours, partsOf } from "./shared-layout.ts";
+
+export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
+
+/** The mail of one delivery: the same id and date on every attempt, and one thread from an outage to its end. */
+export async function mailOf(
+  message: Message,
+  to: readonly string[],
+  sender: string,
+): Promise<Mail> {
+  const { id, at, title, lines, url, problem } = message;
+  const from = senderOf(sender);
+  const domain = domainToASCII(from.address.slice(from.address.lastIndexOf("@") + 1));
+  const thread = problem === null ? undefined : `<${problem.key}@${domain}>`;
+  const composer = new MailComposer({
+    from,
+    to: to.map((address) => ({ name: "", address })),
+    // What looks like an encoded word would be read as one (RFC 2047).
+    subject: title.includes("=?") ? encodeWord(title, "B", 52) : title,
+    messageId: `<${id}@${domain}>`,
+    inReplyTo: thread,
+    references: thread,
+    date: new Date(at),
+    headers: { "Auto-Submitted": "auto-generated", "X-Signalbox-Delivery": id },
+    text: `${[title, "", ...lines, "", url].join("\n")}\n`,
+    html: pageOf(message),
+    textEncoding: "quoted-printable",
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const bytes = await composer.compile().build();
+  return { envelope: { from: from.address, to: [...to], size: bytes.length }, bytes };
+}
+
+/** A sender as settings have it: an address, alone or as `Name <address>`. */
+function senderOf(text: string): { name: string; address: string } {
+  const [, name = "", address = text] = /^([^<>]*)<([^<>]+)>$/.exec(text) ?? [];
+  return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
+}
+
+const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
+
+// No colours of text and ground: mail programs have their own, dark ones among them.
+function pageOf(message: Message): string {
+  const { type, tone, title, url } = message;
+  const { text, fields } = partsOf(message);
+  const said =
+    type === "digest"
+      ? `<ul style="margin:0;padding-left:20px">${text.map((line) => `<li>${escaped(line)}</li>`).join("\n")}</ul>`
+      : text
+          .map((line) => `<p style="margin:0;white-space:pre-line">${escaped(line)}</p>`)
+          .join("\n");
+  const rows = fields.map(
+    ({ label, value }) =>
+      `<tr><th style="${cell};font-weight:normal;opacity:0.7">${escaped(label)}</th><td style="${cell}">${escaped(value)}</td></tr>`,
+  );
+  const table =
+    rows.length === 0
+      ? ""
+      : `<table style="margin-top:12px;border-spacing:0">\n${rows.join("\n")}\n</table>`;
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title></head>
+<body style="margin:0;padding:16px;font-family:system-ui,-apple-system,'Segoe UI',sans-serif;font-size:15px;line-height:1.5">
+<table role="presentation" style="width:100%;max-width:640px;border-spacing:0">
+<tr><td style="padding-left:16px;border-left:4px solid ${colours[tone]}">
+<h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escaped(title)}</h1>
+${said}
+${table}
+<p style="margin:16px 0 0"><a href="${escaped(url)}">Open in Signalbox</a></p>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+}
+
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}

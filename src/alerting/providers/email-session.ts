@@ -1,0 +1,94 @@
+import { connect, type Socket } from "node:net";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { Address, OutgoingContext } from "../../outgoing/context.ts";
+import type { SmtpSettings } from "../../settings/schema.ts";
+import type { Mail } from "./email-mail.ts";
+
+/** What nodemailer says of a failure; its message holds what the server said, and is for nobody. */
+export type SessionError = Error & {
+  /** nodemailer's, or the socket's where no connection came about. */
+  code?: string;
+  /** The socket's, where `code` is nodemailer's. */
+  originalCode?: string;
+  /** What the server was asked. */
+  command?: string;
+  /** What it replied. */
+  responseCode?: number;
+  permanent?: boolean;
+};
+
+/** An address that takes no connection has so much time before the next one is tried. */
+const attemptMs = 2_000;
+
+/** Longer than any delivery may take: the context ends it. */
+const neverMs = 3_600_000;
+
+/** Hands the mail to the server, and tells of the receivers that were refused; never all. Throws SessionError. */
+export async function handOver(
+  { envelope, bytes }: Mail,
+  { host, port, user, password, tls }: SmtpSettings,
+  context: OutgoingContext,
+): Promise<SessionError[]> {
+  context.step = "resolving the name";
+  const addresses = await context.addressesOf(host, port);
+  context.step = "connecting";
+  const connection = await opened(host, addresses, port, context.signal);
+  const session = new SMTPConnection({
+    connection,
+    host,
+    secure: tls === "tls",
+    requireTLS: tls === "starttls",
+    ignoreTLS: tls === "none",
+    tls: { rejectUnauthorized: true },
+    connectionTimeout: neverMs,
+    greetingTimeout: neverMs,
+    socketTimeout: neverMs,
+    socketCloseTimeout: 0,
+  });
+  context.signal.addEventListener("abort", () => session.close());
+
+  function step<T>(begin: (done: (error?: Error | null, result?: T) => void) => void): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    // A broken connection is told here, and to no callback.
+    session.once("error", reject);
+    begin((error, result) => (error ? reject(error) : resolve(result as T)));
+    return promise;
+  }
+
+  context.step = "waiting for the answer";
+  await step((done) => session.connect(done));
+  if (user !== null && password !== null) {
+    // What nodemailer would try all the same.
+    if (!session.allowsAuth) throw Object.assign(new Error(), { code: "ENOAUTH" });
+    await step((done) => session.login({ user, pass: password }, done));
+  }
+  const sent = await step<{ rejectedErrors?: SessionError[] }>((done) =>
+    session.send(envelope, bytes, done as Parameters<typeof session.send>[2]),
+  );
+  session.quit();
+  return sent.rejectedErrors ?? [];
+}
+
+/** A connection to the first of these addresses that takes it. */
+function opened(
+  host: string,
+  addresses: readonly Address[],
+  port: number,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connect({
+    host,
+    port,
+    // An address is what it stands for itself; a name stands for what was judged.
+    lookup: (_name, _options, done) => done(null, [...addresses]),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptMs,
+  });
+  const stop = () => void socket.destroy();
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop);
+  socket.once("connect", () => resolve(socket));
+  socket.on("error", reject);
+  return promise;
+}

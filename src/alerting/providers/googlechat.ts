@@ -1,0 +1,76 @@
+import type { Message } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
+import { isObject, objectIn } from "./shared-json.ts";
+import { bytesOf, colours, partsOf, within } from "./shared-layout.ts";
+import { entities, unmentioned } from "./shared-markup.ts";
+
+/**
+ * A `requestId` that was seen before makes no second message; errors have a `status`.
+ * https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
+ * https://google.aip.dev/193
+ */
+export const googlechat = overHttp<"googlechat">({
+  request({ webhookUrl }, message) {
+    const url = new URL(webhookUrl);
+    url.searchParams.set("requestId", message.id);
+    return { url: url.href, body: bodyOf(message) };
+  },
+  verdict(answer) {
+    const { error } = objectIn(answer.body);
+    if (answer.status < 300 || !isObject(error)) return judged(answer);
+    const reason = hopeless.get(error["status"]) ?? keyTrouble(error["details"]);
+    return reason === undefined ? judged(answer) : permanent(reason);
+  },
+});
+
+// The documented 32,000 bytes of a message, less what else is kept of it.
+const maxBytes = 30_000;
+
+/** Text of cards is a little HTML: https://developers.google.com/workspace/chat/format-messages#card-formatting */
+function bodyOf(message: Message) {
+  const { text, fields } = partsOf(message);
+  const title = `<font color="${colours[message.tone]}"><b>${entities(message.title)}</b></font>`;
+  const written = (kept: readonly string[]) => ({
+    // For notifications.
+    fallbackText: unmentioned(message.title),
+    cardsV2: [
+      {
+        cardId: "alert",
+        card: {
+          sections: [
+            {
+              widgets: [
+                { textParagraph: { text: title } },
+                { textParagraph: { text: kept.map(entities).join("\n") } },
+                ...fields.map(({ label, value }) => ({
+                  decoratedText: { topLabel: label, text: entities(value), wrapText: true },
+                })),
+                { buttonList: { buttons: [buttonTo(message.url)] } },
+              ],
+            },
+          ],
+        },
+      },
+    ],
+  });
+  return within(maxBytes, text, written, bytesOf);
+}
+
+function buttonTo(url: string) {
+  return { text: "Open in Signalbox", onClick: { openLink: { url } } };
+}
+
+/** A wrong key comes as INVALID_ARGUMENT, like a message that is at fault itself. */
+function keyTrouble(details: unknown): string | undefined {
+  const isAboutKey = (detail: unknown) =>
+    isObject(detail) && detail["reason"] === "API_KEY_INVALID";
+  return Array.isArray(details) && details.some(isAboutKey)
+    ? "Google Chat says that the key in the webhook's address is not valid."
+    : undefined;
+}
+
+const hopeless = new Map<unknown, string>([
+  ["UNAUTHENTICATED", "Google Chat says that the webhook's address is not valid."],
+  ["PERMISSION_DENIED", "Google Chat says that the webhook must not post to the space."],
+  ["NOT_FOUND", "Google Chat says that the space or its webhook does not exist any more."],
+]);

@@ -1,0 +1,65 @@
+import type { Message } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
+import { objectIn } from "./shared-json.ts";
+import { colours, partsOf, textWithin, within } from "./shared-layout.ts";
+import { markdown, unmentioned } from "./shared-markup.ts";
+
+/**
+ * Success is 2xx; errors have an id, and that of a webhook which was removed comes with HTTP 400.
+ * https://developers.mattermost.com/integrate/webhooks/incoming/
+ * https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go
+ */
+export const mattermost = overHttp<"mattermost">({
+  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
+  verdict(answer) {
+    const reason = hopeless.get(objectIn(answer.body)["id"]);
+    // With HTTP 500 the same ids mean that Mattermost could not look.
+    const isSaid = answer.status >= 300 && answer.status !== 500;
+    return isSaid && reason !== undefined ? permanent(reason) : judged(answer);
+  },
+});
+
+// Servers of years past take attachments of 7,600 characters as JSON.
+const maxLength = 7_000;
+
+/** https://developers.mattermost.com/integrate/reference/message-attachments/ */
+function bodyOf(message: Message) {
+  const { text, fields } = partsOf(message);
+  const title = textWithin(300, [message.title], unmentioned);
+  const written = (kept: readonly string[]) => ({
+    attachments: [
+      {
+        fallback: title,
+        color: colours[message.tone],
+        // A title with a link is shown as it is, not as Markdown.
+        title,
+        title_link: message.url,
+        text: kept.map(inert).join("\n"),
+        fields: fields.map(({ label, value }) => ({
+          title: label,
+          value: textWithin(600, [value], inert),
+          short: true,
+        })),
+      },
+    ],
+  });
+  return within(maxLength, text, written, (body) => JSON.stringify(body).length);
+}
+
+/** Mentions are looked for behind backslashes, too. */
+const inert = (text: string) => unmentioned(markdown(text));
+
+const hopeless = new Map<unknown, string>([
+  ["web.incoming_webhook.invalid.app_error", "Mattermost does not know this webhook."],
+  ["web.incoming_webhook.disabled.app_error", "Mattermost does not take webhooks at present."],
+  ["web.incoming_webhook.channel.app_error", "Mattermost says that the channel does not exist."],
+  ["web.incoming_webhook.user.app_error", "Mattermost says that the webhook's owner is gone."],
+  [
+    "web.incoming_webhook.permissions.app_error",
+    "Mattermost says that the webhook's owner must not post to the channel.",
+  ],
+  [
+    "api.post.create_post.can_not_post_to_deleted.error",
+    "Mattermost says that the channel is archived.",
+  ],
+]);

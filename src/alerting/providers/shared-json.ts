@@ -1,0 +1,18 @@
+/** The JSON object that a service answered with; an empty one where it answered something else. */
+export function objectIn(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** Seconds to wait, rounded up; null for what no service would mean. */
+export function patienceIn(seconds: unknown): number | null {
+  return typeof seconds === "number" && seconds >= 0 && seconds < 1e6 ? Math.ceil(seconds) : null;
+}

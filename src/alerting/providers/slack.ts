@@ -1,0 +1,59 @@
+import { type Message, cut } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
+import { colours, partsOf, textWithin } from "./shared-layout.ts";
+import { entities } from "./shared-markup.ts";
+
+/**
+ * Success is 2xx; what can't be mended by trying again is said by name, see "Handling errors".
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ * Escapes: https://docs.slack.dev/messaging/formatting-message-text#escaping
+ * Limits: https://docs.slack.dev/reference/block-kit/blocks/section-block
+ */
+export const slack = overHttp<"slack">({
+  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
+  verdict(answer) {
+    const reason = hopeless.get(answer.body.trim());
+    return answer.status >= 300 && reason !== undefined ? permanent(reason) : judged(answer);
+  },
+});
+
+function bodyOf(message: Message) {
+  const title = entities(cut(message.title, 300));
+  const { text, fields } = partsOf(message);
+  const details: object[] = [
+    { type: "section", text: { type: "plain_text", text: textWithin(3_000, text, entities) } },
+  ];
+  if (fields.length > 0)
+    details.push({
+      type: "section",
+      fields: fields.map(({ label, value }) =>
+        markup(`*${label}*\n${textWithin(1_900, [value], entities)}`),
+      ),
+    });
+  return {
+    // What notifications show.
+    text: title,
+    blocks: [{ type: "section", text: markup(`*<${entities(message.url)}|${title}>*`) }],
+    attachments: [{ color: colours[message.tone], blocks: details }],
+  };
+}
+
+/** `verbatim` keeps Slack from looking for names and addresses by itself. */
+const markup = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
+
+const hopeless = new Map([
+  ["channel_is_archived", "Slack says that the channel is archived."],
+  ["channel_not_found", "Slack says that the channel does not exist."],
+  ["user_not_found", "Slack says that the person it is for does not exist."],
+  ["no_service", "Slack says that the webhook is disabled or was removed."],
+  ["no_service_id", "Slack says that the webhook's address is not complete."],
+  ["no_active_hooks", "Slack says that the webhook is disabled."],
+  ["invalid_token", "Slack says that the webhook's address is not valid."],
+  ["no_team", "Slack says that the workspace does not exist."],
+  ["team_disabled", "Slack says that the workspace is disabled."],
+  ["action_prohibited", "Slack says that an administrator does not allow this webhook to post."],
+  [
+    "posting_to_general_channel_denied",
+    "Slack says that this webhook must not post to the general channel.",
+  ],
+]);

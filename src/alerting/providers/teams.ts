@@ -1,0 +1,89 @@
+import type { Fact, Message, Tone } from "../messages.ts";
+import { judged, overHttp, permanent, type Verdict } from "../provider.ts";
+import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import { isObject, objectIn } from "./shared-json.ts";
+import { bytesOf, partsOf, within } from "./shared-layout.ts";
+
+/**
+ * Workflows answer 202, connectors of old 200 with what went wrong as a text.
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+ * https://learn.microsoft.com/connectors/teams/#microsoft-teams-webhook
+ */
+export const teams = overHttp<"teams">({
+  request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
+  verdict,
+});
+
+function verdict(answer: ShortAnswer): Verdict {
+  if (answer.status >= 200 && answer.status < 300) {
+    if (!/message delivery failed|returned HTTP error/i.test(answer.body)) return judged(answer);
+    const [, status] = /HTTP error ([45]\d\d)/i.exec(answer.body) ?? [];
+    return judged({ ...answer, status: status === undefined ? 502 : Number(status) });
+  }
+  const { error } = objectIn(answer.body);
+  const reason = isObject(error) ? hopeless.get(error["code"]) : undefined;
+  return reason === undefined ? judged(answer) : permanent(reason);
+}
+
+// The documentation says about 28 KB; cards of more than 21 KB have been seen to fail.
+const maxBytes = 20_000;
+
+function bodyOf(message: Message) {
+  const { text, fields } = partsOf(message);
+  const lines = text.flatMap((line) => line.split("\n")).filter((line) => line.trim() !== "");
+  const written = (kept: readonly string[]) => ({
+    type: "message",
+    attachments: [
+      {
+        contentType: "application/vnd.microsoft.card.adaptive",
+        contentUrl: null,
+        content: cardOf(message, kept, fields),
+      },
+    ],
+  });
+  return within(maxBytes, lines, written, bytesOf);
+}
+
+/** Text runs, because Teams shows them as they are: text blocks and facts would be Markdown. */
+function cardOf({ title, tone, url }: Message, lines: readonly string[], fields: readonly Fact[]) {
+  return {
+    $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+    type: "AdaptiveCard",
+    version: "1.4",
+    msteams: { width: "Full" },
+    body: [
+      {
+        type: "Container",
+        style: styles[tone],
+        bleed: true,
+        items: [row({ text: title, weight: "Bolder", size: "Large" })],
+      },
+      ...lines.map((text) => row({ text })),
+      ...fields.map(({ label, value }) =>
+        row({ text: `${label}: `, weight: "Bolder" }, { text: value }),
+      ),
+    ],
+    actions: [{ type: "Action.OpenUrl", title: "Open in Signalbox", url }],
+  };
+}
+
+function row(...runs: readonly object[]) {
+  return { type: "RichTextBlock", inlines: runs.map((run) => ({ type: "TextRun", ...run })) };
+}
+
+const styles: Record<Tone, string> = {
+  down: "attention",
+  degraded: "warning",
+  up: "good",
+  info: "accent",
+};
+
+const hopeless = new Map<unknown, string>([
+  ["WorkflowTriggerIsNotEnabled", "Teams says that the workflow is turned off or was removed."],
+  ["WorkflowNotFound", "Teams says that the workflow does not exist."],
+  [
+    "DirectApiAuthorizationRequired",
+    "Teams says that the workflow does not take requests from anyone, or that its address is not complete.",
+  ],
+  ["TriggerInputSchemaMismatch", "Teams says that the workflow expects something else than cards."],
+]);

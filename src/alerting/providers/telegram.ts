@@ -1,0 +1,5 @@
+import { overHttp, type Provider } from "../provider.ts";
+
+export const telegram: Provider<"telegram"> = overHttp({
+  request: () => ({ url: "http://127.0.0.1:1/", body: {} }),
+});

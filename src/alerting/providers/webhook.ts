@@ -1,0 +1,60 @@
+import { createHmac } from "node:crypto";
+import type { Alert } from "../alert.ts";
+import { type Message, urlOf } from "../messages.ts";
+import { overHttp } from "../provider.ts";
+
+/**
+ * Requests as Standard Webhooks has them, signed with `secret`; 2xx is success, 410 and what says the
+ * same are permanent.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export const webhook = overHttp<"webhook">({
+  request({ url, secret, headers }, message, now) {
+    const body = JSON.stringify(payloadOf(message));
+    const timestamp = String(Math.floor(now / 1000));
+    return {
+      url,
+      headers: {
+        ...withoutOurs(headers),
+        "Content-Type": "application/json",
+        "webhook-id": message.id,
+        "webhook-timestamp": timestamp,
+        ...(secret !== null && {
+          "webhook-signature": signature(secret, `${message.id}.${timestamp}.${body}`),
+        }),
+      },
+      body,
+    };
+  },
+});
+
+/** What a webhook is told of one alert, alone or in a digest. */
+export function wireOf({ id, type, at, data }: Alert, url: string) {
+  return { type, timestamp: at, data: { alertId: id, ...dataOf(data), url } };
+}
+
+function payloadOf({ type, at, alerts, url }: Message) {
+  const [alert] = alerts;
+  if (type !== "digest" && alert !== undefined) return wireOf(alert, url);
+  // A digest's page is the address of the appliance itself.
+  const told = alerts.map((alert) => wireOf(alert, urlOf(alert, url)));
+  return { type, timestamp: at, data: { alerts: told } };
+}
+
+function dataOf(data: Alert["data"]) {
+  if (!("monitor" in data)) return data;
+  const { id, name, type, groupId } = data.monitor;
+  return { ...data, monitor: { id, name, type, groupId } };
+}
+
+function withoutOurs(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(content-type|webhook-.*)$/i.test(name)),
+  );
+}
+
+function signature(secret: string, signed: string): string {
+  const branded = secret.startsWith("whsec_");
+  const key = branded ? Buffer.from(secret.slice(6), "base64") : Buffer.from(secret, "utf8");
+  return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
+}

@@ -1,0 +1,281 @@
+import type { AlertType } from "./schema.ts";
+
+/** More changes of state than this within `flapWindowMs` are flapping. */
+export const flapChanges = 10;
+export const flapWindowMs = 30 * 60_000;
+/** A monitor that flapped is steady again once it has kept its state for so long. */
+export const steadyMs = 10 * 60_000;
+/** Days before a certificate's end at which its channels are told, once each. */
+export const certificateDays = [14, 7, 3, 1] as const;
+
+export type MonitorStatus = "pending" | "up" | "degraded" | "down" | "maintenance";
+
+/** What is remembered of a monitor from one change to the next, in Unix milliseconds. */
+export type Memory = {
+  /** Its latest changes of state, oldest first. */
+  changes: readonly number[];
+  flappingSince: number | null;
+  remindAt: number | null;
+};
+
+export const nothingYet: Memory = { changes: [], flappingSince: null, remindAt: null };
+
+/** What a channel was told last of a problem that is not over for it. */
+export type ToldState = "down" | "degraded" | "flapping" | "open";
+export type Told = ReadonlyMap<string, { state: ToldState }>;
+
+export type MonitorFacts = {
+  muted: boolean;
+  groupMuted: boolean;
+  paused: boolean;
+  groupPaused: boolean;
+  status: MonitorStatus;
+  flapping: boolean;
+};
+
+/** Who hears of a monitor: its enabled channels, unless it or its group is muted. */
+export type Audience = { muted: boolean; channels: readonly string[] };
+
+export type Step = {
+  memory: Memory;
+  /** What is told, and to which channels. */
+  alert: { type: AlertType; to: readonly string[] } | null;
+  /** What those channels believe from now on; null leaves that as it was. */
+  believes: ToldState | null;
+  /** Whether the problem is over for everybody, told or not. */
+  isOver: boolean;
+};
+
+const silent = (memory: Memory): Step => ({ memory, alert: null, believes: null, isOver: false });
+
+/**
+ * What follows from a monitor's change of state. Leaving a pause or a maintenance only tells what a
+ * channel does not know; a recovery is for those who were told of the problem.
+ */
+export function afterChange(
+  before: Memory,
+  told: Told,
+  change: { from: MonitorStatus; to: MonitorStatus; at: number },
+  audience: Audience,
+  reminderMs: number | null,
+): Step {
+  const { from, to, at } = change;
+  const remindAt = to === "down" && reminderMs !== null ? at + reminderMs : null;
+  // Paused or under maintenance it has no state that could flap.
+  if (to === "pending" || to === "maintenance") return silent(nothingYet);
+  const isContinuation = from === "pending" || from === "maintenance";
+  const counted = isContinuation ? [] : [at];
+  const changes = [...before.changes, ...counted]
+    .filter((time) => Math.abs(at - time) <= flapWindowMs)
+    .slice(-flapChanges - 1);
+  const began = before.flappingSince === null && changes.length > flapChanges;
+  const memory: Memory = {
+    changes,
+    flappingSince: began ? at : before.flappingSince,
+    remindAt,
+  };
+  if (memory.flappingSince === null) return telling(memory, to, audience, told, isContinuation);
+  return began
+    ? tell(memory, "monitor.flapping", audience.channels, "flapping", audience)
+    : silent(memory);
+}
+
+/** What a monitor that flapped is told of once it has been steady for `steadyMs`; null while it has not. */
+export function afterFlapping(
+  before: Memory,
+  told: Told,
+  status: MonitorStatus,
+  audience: Audience,
+  now: number,
+): Step | null {
+  const last = before.changes.at(-1);
+  if (before.flappingSince === null || last === undefined) return null;
+  if (now - last < steadyMs && now >= last) return null;
+  const memory = { ...before, changes: [], flappingSince: null };
+  if (status === "pending" || status === "maintenance") return silent(memory);
+  return telling(memory, status, audience, told, false);
+}
+
+/** Tells a state: a problem to everybody, or to those who don't know of it; its end to those who do. */
+function telling(
+  memory: Memory,
+  state: "up" | "degraded" | "down",
+  audience: Audience,
+  told: Told,
+  isContinuation: boolean,
+): Step {
+  const { channels } = audience;
+  if (state === "up") {
+    const to = channels.filter((channel) => told.has(channel));
+    return { ...tell(memory, "monitor.up", to, null, audience), isOver: true };
+  }
+  const unaware = channels.filter((channel) => told.get(channel)?.state !== state);
+  return tell(memory, `monitor.${state}`, isContinuation ? unaware : channels, state, audience);
+}
+
+function tell(
+  memory: Memory,
+  type: AlertType,
+  to: readonly string[],
+  believes: ToldState | null,
+  { muted }: Audience,
+): Step {
+  if (muted || to.length === 0) return silent(memory);
+  return { memory, alert: { type, to }, believes, isOver: false };
+}
+
+/** A reminder that is due: of a monitor that is still down, to all its channels. */
+export function afterReminder(
+  before: Memory,
+  status: MonitorStatus,
+  audience: Audience,
+  reminderMs: number | null,
+  now: number,
+): Step {
+  const isDown = status === "down" && reminderMs !== null;
+  const memory = { ...before, remindAt: isDown ? now + reminderMs : null };
+  if (!isDown || before.flappingSince !== null) return silent(memory);
+  return tell(memory, "monitor.reminder", audience.channels, "down", audience);
+}
+
+/** When there is something to decide of a monitor without an event; null for never. */
+export function dueAt({ changes, flappingSince, remindAt }: Memory): number | null {
+  const last = changes.at(-1);
+  const steadyAt = flappingSince === null || last === undefined ? null : last + steadyMs;
+  if (remindAt === null || steadyAt === null) return remindAt ?? steadyAt;
+  return Math.min(remindAt, steadyAt);
+}
+
+export type CertificateMemory = { expiresAt: string; days: number } | null;
+
+/**
+ * The step of 14, 7, 3 or 1 days that a certificate has come to and that was not told yet, with the
+ * whole days it has left; null for none. `withinDays` is the monitor's own bound; null is off.
+ */
+export function certificateStep(
+  expiresAt: string,
+  before: CertificateMemory,
+  withinDays: number | null,
+  now: number,
+): { step: number; daysLeft: number } | null {
+  if (withinDays === null) return null;
+  const daysLeft = Math.floor((Date.parse(expiresAt) - now) / 86_400_000);
+  const step = certificateDays.findLast((days) => daysLeft < days && days <= withinDays);
+  if (step === undefined) return null;
+  if (before?.expiresAt === expiresAt && before.days <= step) return null;
+  return { step, daysLeft };
+}
+
+export type IncidentStep = "opened" | "updated" | "resolved";
+
+/** Which channels hear of an incident: those that want incidents and were not told of the same outage by its monitor. */
+export function incidentAudience(
+  channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
+  step: IncidentStep,
+  told: Told,
+  {
+    byMonitor,
+    monitorMuted,
+    monitorChannels,
+  }: {
+    byMonitor: boolean;
+    monitorMuted: boolean;
+    monitorChannels: readonly string[];
+  },
+): string[] {
+  if (byMonitor && monitorMuted) return [];
+  return channels
+    .filter(({ enabled, incidents }) => enabled && incidents)
+    .map(({ id }) => id)
+    .filter((id) => !byMonitor || !monitorChannels.includes(id))
+    .filter((id) => step !== "resolved" || told.has(id));
+}
+
+/** Which channels hear of the appliance's own trouble: the default ones, or all where none is. */
+export function keepers<T extends { id: string; enabled: boolean; isDefault: boolean }>(
+  channels: readonly T[],
+  except: string | null = null,
+): T[] {
+  const able = channels.filter(({ id, enabled }) => enabled && id !== except);
+  const usual = able.filter(({ isDefault }) => isDefault);
+  return usual.length > 0 ? usual : able;
+}
+
+/** Why an outage of the monitor would not be told to a channel now, as the end of a sentence; null when it would. */
+export function silenceReason(
+  monitor: MonitorFacts,
+  channel: { enabled: boolean; isAttached: boolean },
+): string | null {
+  if (!channel.isAttached) return "is not attached to the monitor";
+  if (!channel.enabled) return "is disabled";
+  if (monitor.paused) return "hears nothing while the monitor is paused";
+  if (monitor.groupPaused) return "hears nothing while the monitor's group is paused";
+  if (monitor.muted) return "hears nothing while the monitor is muted";
+  if (monitor.groupMuted) return "hears nothing while the monitor's group is muted";
+  if (monitor.status === "maintenance") return "hears nothing until the maintenance is over";
+  if (monitor.flapping)
+    return "was told that the monitor is flapping and hears of it once that is over";
+  return null;
+}
+
+/** A delivery that is not over, as its channel's queue sees it. Times are Unix milliseconds. */
+export type Queued = {
+  id: string;
+  /** Attempts made so far; what has had one stays as it is. */
+  attempts: number;
+  dueAt: number;
+  /** Until when somebody else may be making an attempt. */
+  leasedUntil: number | null;
+  /** Null before the first. */
+  firstAttemptAt: number | null;
+  /** Monitors and incidents that it tells of. */
+  subjects: readonly string[];
+};
+
+/** A wait longer than any that is ever set means that the clock was set back: what waits is due. */
+const longestWaitMs = 2 * 3_600_000;
+
+/**
+ * Which delivery of a channel goes next, oldest first. What tells of one subject keeps its order. While
+ * one delivery fails another may pass, in case it alone is the trouble; while two do the channel is
+ * down, and everything else gathers until it is back.
+ */
+export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
+  const failing = queue.filter(({ attempts }) => attempts > 0);
+  const candidates = failing.length > 1 ? failing : queue;
+  return (
+    candidates.find(
+      (one) =>
+        waitOf(one, now) <= 0 &&
+        !queue
+          .slice(0, queue.indexOf(one))
+          .some(({ subjects }) => subjects.some((subject) => one.subjects.includes(subject))),
+    ) ?? null
+  );
+}
+
+/** Milliseconds until a delivery may be tried; not positive when it is due. */
+function waitOf({ dueAt, leasedUntil }: Queued, now: number): number {
+  const wait = Math.max(dueAt, leasedUntil ?? 0) - now;
+  return wait > longestWaitMs ? 0 : wait;
+}
+
+const retrySeconds = [5, 15, 60, 300] as const;
+const laterSeconds = 900;
+const giveUpMs = 24 * 3_600_000;
+
+/**
+ * When a failed delivery is tried again: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %,
+ * later where the receiver asked for patience; null once 24 hours have passed. `random` is in 0…1.
+ */
+export function nextAttemptAt(
+  { attempts, firstAttemptAt }: { attempts: number; firstAttemptAt: number },
+  now: number,
+  random: number,
+  retryAfterSeconds = 0,
+): number | null {
+  const usual = (retrySeconds[attempts - 1] ?? laterSeconds) * (0.8 + 0.4 * random);
+  const patience = Math.min(retryAfterSeconds, 3_600);
+  const next = now + Math.round(Math.max(usual, patience) * 1000);
+  return next > firstAttemptAt + giveUpMs ? null : next;
+}

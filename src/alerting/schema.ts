@@ -1,0 +1,205 @@
+import { z } from "zod";
+import { Id, Severity, Timestamp } from "../base/fields.ts";
+import { pageFields } from "../base/paging.ts";
+
+export const AlertType = z
+  .enum([
+    "monitor.down",
+    "monitor.up",
+    "monitor.degraded",
+    "monitor.reminder",
+    "monitor.flapping",
+    "certificate.expiring",
+    "incident.opened",
+    "incident.updated",
+    "incident.resolved",
+    "channel.failed",
+    "appliance.troubled",
+    "test",
+  ])
+  .meta({ id: "AlertType" });
+export type AlertType = z.infer<typeof AlertType>;
+
+export const PageQuery = z.strictObject(pageFields);
+export type PageQuery = z.output<typeof PageQuery>;
+
+export const AlertQuery = z.strictObject({
+  ...pageFields,
+  monitorId: Id.optional().meta({ description: "Only of this monitor." }),
+  incidentId: Id.optional().meta({ description: "Only of this incident." }),
+  type: AlertType.optional(),
+});
+export type AlertQuery = z.output<typeof AlertQuery>;
+
+const DeliveryAttempt = z
+  .object({
+    at: Timestamp,
+    outcome: z.enum(["delivered", "failed"]),
+    message: z.string().meta({ description: "One sentence; never what the receiver said." }),
+    durationMs: z.int(),
+  })
+  .meta({ id: "DeliveryAttempt" });
+
+const deliveryExample = {
+  id: "01a1fb99-5b10-7a02-8d11-6f0e2c4b9a55",
+  channelId: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46",
+  type: "monitor.down",
+  status: "pending" as const,
+  alertIds: ["01a1fb99-4f00-7c40-b2a9-0d4c6e8f1b23"],
+  attempts: [
+    {
+      at: "2026-11-20T23:02:05.120Z",
+      outcome: "failed" as const,
+      message: "The receiver answered HTTP 500 (Internal Server Error).",
+      durationMs: 41,
+    },
+  ],
+  error: "The receiver answered HTTP 500 (Internal Server Error).",
+  nextAttemptAt: "2026-11-20T23:02:10.161Z",
+  createdAt: "2026-11-20T23:02:00.102Z",
+  deliveredAt: null,
+};
+
+export const Delivery = z
+  .object({
+    id: Id.meta({ description: "Stable: receivers get it on every attempt." }),
+    channelId: Id,
+    type: z.string().meta({ description: "The alert's type, or `digest` for several at once." }),
+    status: z.enum(["pending", "delivered", "failed", "skipped"]),
+    alertIds: z.array(Id),
+    attempts: z.array(DeliveryAttempt).meta({ description: "Oldest first." }),
+    error: z.string().nullable().meta({
+      description: "Why it is not delivered (yet): of the last attempt, or why it was skipped.",
+    }),
+    nextAttemptAt: Timestamp.nullable().meta({ description: "Null unless it is pending." }),
+    createdAt: Timestamp,
+    deliveredAt: Timestamp.nullable(),
+  })
+  .meta({
+    id: "Delivery",
+    description: "One message to one channel, with its attempts.",
+    example: deliveryExample,
+  });
+export type Delivery = z.infer<typeof Delivery>;
+
+const alertFields = { id: Id, type: AlertType, at: Timestamp };
+const AlertContent = z.record(z.string(), z.unknown()).meta({
+  description: "What there is to tell, as it was then: as in the body of a webhook.",
+});
+
+const alertExample = {
+  id: "01a1fb99-4f00-7c40-b2a9-0d4c6e8f1b23",
+  type: "monitor.down" as const,
+  at: "2026-11-20T23:02:00.000Z",
+  data: {
+    monitor: {
+      id: "01a1fb98-1f2e-7d3c-8b4a-59687766a5b4",
+      name: "Shop",
+      type: "http",
+      groupId: null,
+      groupName: null,
+    },
+    since: "2026-11-20T23:02:00.000Z",
+    message: "The connection was refused.",
+    latencyMs: null,
+  },
+};
+
+export const AlertSummary = z
+  .object({ ...alertFields, data: AlertContent })
+  .meta({ id: "Alert", example: alertExample });
+
+export const AlertWithDeliveries = z
+  .object({ ...alertFields, data: AlertContent, deliveries: z.array(Delivery) })
+  .meta({
+    id: "AlertWithDeliveries",
+    example: { ...alertExample, deliveries: [deliveryExample] },
+  });
+
+const PreviewedChannel = z.object({ id: Id, name: z.string(), type: z.string() });
+
+export const AlertPreview = z
+  .object({
+    told: z.array(PreviewedChannel),
+    notTold: z.array(PreviewedChannel.extend({ reason: z.string() })),
+  })
+  .meta({
+    id: "AlertPreview",
+    description:
+      "Which channels would be told of an outage now, and why not the others: every channel of the organization once.",
+    example: {
+      told: [{ id: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46", name: "On-call", type: "slack" }],
+      notTold: [
+        {
+          id: "01a1fb99-6e01-7f00-a1b2-c3d4e5f60718",
+          name: "Office",
+          type: "email",
+          reason: "Office is disabled.",
+        },
+      ],
+    },
+  });
+export type AlertPreview = z.infer<typeof AlertPreview>;
+
+const WebhookMonitor = z.object({
+  id: Id,
+  name: z.string(),
+  type: z.string(),
+  groupId: Id.nullable(),
+});
+const alertId = Id.meta({
+  description: "Stable for one alert: the same for every channel, alone or in a digest.",
+});
+const url = z.string().meta({ format: "uri", description: "The page about it." });
+const channelData = z.object({
+  alertId,
+  channel: z.object({ id: Id, name: z.string(), type: z.string() }),
+  message: z.string(),
+  url,
+});
+const monitorData = {
+  alertId,
+  monitor: WebhookMonitor,
+  since: Timestamp,
+  message: z.string(),
+  latencyMs: z.int().nullable(),
+  downSeconds: z.int().optional(),
+  url,
+};
+const incidentData = z.object({
+  alertId,
+  incident: z.object({
+    id: Id,
+    title: z.string(),
+    status: z.string(),
+    severity: Severity,
+    monitorId: Id.nullable(),
+  }),
+  message: z.string(),
+  url,
+});
+
+const bodyOf = <T extends z.ZodType>(type: z.ZodType, data: T) =>
+  z.object({ type, timestamp: Timestamp, data });
+
+const WebhookAlert = z
+  .union([
+    bodyOf(
+      z.enum(["monitor.down", "monitor.up", "monitor.degraded", "monitor.reminder"]),
+      z.object(monitorData),
+    ),
+    bodyOf(z.literal("monitor.flapping"), z.object({ ...monitorData, changes: z.int() })),
+    bodyOf(
+      z.literal("certificate.expiring"),
+      z.object({ ...monitorData, expiresAt: Timestamp, daysLeft: z.int() }),
+    ),
+    bodyOf(z.enum(["incident.opened", "incident.updated", "incident.resolved"]), incidentData),
+    bodyOf(z.enum(["channel.failed", "test"]), channelData),
+    bodyOf(z.literal("appliance.troubled"), z.object({ alertId, message: z.string(), url })),
+  ])
+  .meta({ id: "WebhookAlert" });
+
+/** What a `webhook` channel receives. */
+export const WebhookBody = z
+  .union([WebhookAlert, bodyOf(z.literal("digest"), z.object({ alerts: z.array(WebhookAlert) }))])
+  .meta({ id: "WebhookBody" });

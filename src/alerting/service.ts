@@ -1,0 +1,140 @@
+import type { Scope } from "../audit/scope.ts";
+import { getAlertChannel } from "../alert-channels/service.ts";
+import { findChannel } from "../alert-channels/store.ts";
+import { timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { page } from "../base/paging.ts";
+import { insertInto } from "../database/store.ts";
+import { alerts, deliveries, deliveryAlerts, deliveryAttempts } from "../database/tables.ts";
+import { getMonitor } from "../monitors/service.ts";
+import type { Alert } from "./alert.ts";
+import { makeAttempt, type SendingRoom } from "./attempt.ts";
+import { alertOf } from "./decide.ts";
+import { channelAfter } from "./queue.ts";
+import { silenceReason } from "./rules.ts";
+import type { AlertPreview, AlertQuery, Delivery, PageQuery } from "./schema.ts";
+import { deliveriesOfAlert, findAlert, pageOfAlerts, pageOfDeliveries } from "./store.ts";
+import { worldOf } from "./world.ts";
+
+/** A page of a channel's deliveries, newest first. Throws NOT_FOUND. */
+export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
+  await getAlertChannel(scope, channelId);
+  const { deliveries, total } = await pageOfDeliveries(scope, channelId, query);
+  return page(query, deliveries, total);
+}
+
+/** A page of what was told, newest first. */
+export async function listAlerts(scope: Scope, query: AlertQuery) {
+  const { alerts, total } = await pageOfAlerts(scope, query);
+  return page(query, alerts.map(shown), total);
+}
+
+/** An alert with all its deliveries. Throws NOT_FOUND. */
+export async function getAlert(scope: Scope, id: string) {
+  const row = await findAlert(scope, id);
+  if (row === null) throw new AppError("NOT_FOUND", "There is no such alert.");
+  return { ...shown(row), deliveries: await deliveriesOfAlert(scope, id) };
+}
+
+function shown({ id, type, at, data }: typeof alerts.$inferSelect) {
+  return { id, type: type as Alert["type"], at, data: JSON.parse(data) as Record<string, unknown> };
+}
+
+/** Who would be told of an outage of this monitor now, and why not the others. Throws NOT_FOUND. */
+export async function previewAlert(scope: Scope, monitorId: string): Promise<AlertPreview> {
+  await getMonitor(scope, monitorId);
+  const wanted = { monitorIds: [monitorId], incidentIds: [] };
+  const world = await worldOf(scope.store, scope.organizationId, wanted);
+  const monitor = world.monitors.get(monitorId);
+  if (monitor === undefined) throw new AppError("NOT_FOUND", "There is no such monitor.");
+  const flapping = (world.memories.get(monitorId)?.flappingSince ?? null) !== null;
+  const judged = [...world.channels.values()].map(({ id, name, type, enabled }) => ({
+    channel: { id, name, type },
+    reason: silenceReason(
+      { ...monitor, flapping },
+      { enabled, isAttached: monitor.channelIds.includes(id) },
+    ),
+  }));
+  return {
+    told: judged.filter(({ reason }) => reason === null).map(({ channel }) => channel),
+    notTold: judged.flatMap(({ channel, reason }) =>
+      reason === null ? [] : [{ ...channel, reason: `${channel.name} ${reason}.` }],
+    ),
+  };
+}
+
+const insertAlert = insertInto(alerts);
+const insertDelivery = insertInto(deliveries);
+const insertDeliveryAlert = insertInto(deliveryAlerts);
+const insertAttempt = insertInto(deliveryAttempts);
+
+/** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND. */
+export async function testChannel(
+  scope: Scope,
+  room: SendingRoom,
+  channelId: string,
+): Promise<Delivery> {
+  const { store, organizationId } = scope;
+  const channel = await findChannel(store, organizationId, channelId);
+  if (channel === null) throw new AppError("NOT_FOUND", "There is no such alert channel.");
+  const now = scope.clock();
+  const at = timestamp(now);
+  const { id, name, type } = channel;
+  const message = `This is how an alert to ${name} looks.`;
+  const alert = alertOf("test", at, { channel: { id, name, type }, message }, now);
+  const deliveryId = newId(now);
+  const { attempt, verdict } = await makeAttempt(room, channel, deliveryId, [alert]);
+  const outcome = attempt.delivered ? ("delivered" as const) : ("failed" as const);
+  const error = attempt.delivered ? null : attempt.message;
+  const delivery: Delivery = {
+    id: deliveryId,
+    channelId,
+    type: "test",
+    status: outcome,
+    alertIds: [alert.id],
+    attempts: [
+      { at: attempt.at, outcome, message: attempt.message, durationMs: attempt.durationMs },
+    ],
+    error,
+    nextAttemptAt: null,
+    createdAt: at,
+    deliveredAt: attempt.delivered ? attempt.at : null,
+  };
+  const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
+  await store.atomic([
+    insertAlert({
+      organizationId,
+      id: alert.id,
+      type: "test",
+      at,
+      data: JSON.stringify(alert.data),
+    }),
+    insertDelivery({
+      organizationId,
+      id: deliveryId,
+      channelId,
+      status: outcome,
+      attempts: 1,
+      firstAttemptAt: now,
+      createdAt: at,
+      deliveredAt: delivery.deliveredAt,
+      error,
+    }),
+    insertDeliveryAlert({
+      organizationId,
+      deliveryId,
+      position: 0,
+      alertId: alert.id,
+      withheld: false,
+    }),
+    insertAttempt({ organizationId, deliveryId, number: 1, ...attempt }),
+    ...channelAfter({ organizationId, channelId }, attempt, {
+      note,
+      gaveUp: false,
+      now: scope.clock(),
+    }),
+    ...(scope.remember?.(delivery) ?? []),
+  ]);
+  return delivery;
+}

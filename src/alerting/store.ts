@@ -1,0 +1,158 @@
+import { and, desc, eq, inArray } from "drizzle-orm";
+import { timestamp } from "../base/clock.ts";
+import { offsetOf } from "../base/paging.ts";
+import type { Store } from "../database/store.ts";
+import { alerts, deliveries, deliveryAlerts, deliveryAttempts } from "../database/tables.ts";
+import type { AlertQuery, Delivery, PageQuery } from "./schema.ts";
+
+type AlertRow = typeof alerts.$inferSelect;
+type Reading = { store: Store; organizationId: string };
+
+/** A page of a channel's deliveries, newest first. */
+export async function pageOfDeliveries(
+  reading: Reading,
+  channelId: string,
+  query: PageQuery,
+): Promise<{ deliveries: Delivery[]; total: number }> {
+  const { store, organizationId } = reading;
+  const where = and(
+    eq(deliveries.organizationId, organizationId),
+    eq(deliveries.channelId, channelId),
+  );
+  const [total, rows] = await Promise.all([
+    store.db.$count(deliveries, where),
+    store.db
+      .select()
+      .from(deliveries)
+      .where(where)
+      .orderBy(desc(deliveries.seq))
+      .limit(query.per_page)
+      .offset(offsetOf(query)),
+  ]);
+  return { deliveries: await whole(reading, rows), total };
+}
+
+/** The deliveries that tell an alert, oldest first. */
+export async function deliveriesOfAlert(reading: Reading, alertId: string): Promise<Delivery[]> {
+  const { store, organizationId } = reading;
+  const rows = await store.db
+    .select({ delivery: deliveries })
+    .from(deliveryAlerts)
+    .innerJoin(
+      deliveries,
+      and(
+        eq(deliveries.organizationId, deliveryAlerts.organizationId),
+        eq(deliveries.id, deliveryAlerts.deliveryId),
+      ),
+    )
+    .where(
+      and(eq(deliveryAlerts.organizationId, organizationId), eq(deliveryAlerts.alertId, alertId)),
+    )
+    .orderBy(deliveries.seq);
+  return whole(
+    reading,
+    rows.map(({ delivery }) => delivery),
+  );
+}
+
+/** Deliveries with their attempts and what they tell. */
+async function whole(
+  { store, organizationId }: Reading,
+  rows: readonly (typeof deliveries.$inferSelect)[],
+): Promise<Delivery[]> {
+  const ids = rows.map(({ id }) => id);
+  const [told, attempts] = await Promise.all([
+    store.db
+      .select({
+        deliveryId: deliveryAlerts.deliveryId,
+        alertId: deliveryAlerts.alertId,
+        type: alerts.type,
+        withheld: deliveryAlerts.withheld,
+      })
+      .from(deliveryAlerts)
+      .innerJoin(
+        alerts,
+        and(
+          eq(alerts.organizationId, deliveryAlerts.organizationId),
+          eq(alerts.id, deliveryAlerts.alertId),
+        ),
+      )
+      .where(
+        and(
+          eq(deliveryAlerts.organizationId, organizationId),
+          inArray(deliveryAlerts.deliveryId, ids),
+        ),
+      )
+      .orderBy(deliveryAlerts.position),
+    store.db
+      .select()
+      .from(deliveryAttempts)
+      .where(
+        and(
+          eq(deliveryAttempts.organizationId, organizationId),
+          inArray(deliveryAttempts.deliveryId, ids),
+        ),
+      )
+      .orderBy(deliveryAttempts.number),
+  ]);
+  const toldIn = Map.groupBy(told, ({ deliveryId }) => deliveryId);
+  const attemptsOf = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
+  return rows.map((row) => {
+    const all = toldIn.get(row.id) ?? [];
+    const sent = all.filter(({ withheld }) => !withheld);
+    const shown = sent.length === 0 ? all : sent;
+    const isPending = row.status === "gathering" || row.status === "sending";
+    return {
+      id: row.id,
+      channelId: row.channelId,
+      type: shown.length === 1 ? (shown[0]?.type ?? "digest") : "digest",
+      status: isPending ? "pending" : row.status,
+      alertIds: shown.map(({ alertId }) => alertId),
+      attempts: (attemptsOf.get(row.id) ?? []).map(({ at, delivered, message, durationMs }) => ({
+        at,
+        outcome: delivered ? "delivered" : "failed",
+        message,
+        durationMs,
+      })),
+      error: row.error,
+      nextAttemptAt: isPending && row.dueAt !== null ? timestamp(row.dueAt) : null,
+      createdAt: row.createdAt,
+      deliveredAt: row.deliveredAt,
+    } as Delivery;
+  });
+}
+
+export async function pageOfAlerts(
+  { store, organizationId }: Reading,
+  query: AlertQuery,
+): Promise<{ alerts: AlertRow[]; total: number }> {
+  const { monitorId, incidentId, type } = query;
+  const where = and(
+    eq(alerts.organizationId, organizationId),
+    monitorId === undefined ? undefined : eq(alerts.monitorId, monitorId),
+    incidentId === undefined ? undefined : eq(alerts.incidentId, incidentId),
+    type === undefined ? undefined : eq(alerts.type, type),
+  );
+  const [total, rows] = await Promise.all([
+    store.db.$count(alerts, where),
+    store.db
+      .select()
+      .from(alerts)
+      .where(where)
+      .orderBy(desc(alerts.id))
+      .limit(query.per_page)
+      .offset(offsetOf(query)),
+  ]);
+  return { alerts: rows, total };
+}
+
+export async function findAlert(
+  { store, organizationId }: Reading,
+  id: string,
+): Promise<AlertRow | null> {
+  const [row] = await store.db
+    .select()
+    .from(alerts)
+    .where(and(eq(alerts.organizationId, organizationId), eq(alerts.id, id)));
+  return row ?? null;
+}

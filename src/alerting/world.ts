@@ -1,0 +1,210 @@
+import type { Store } from "../database/store.ts";
+import type { AlertedMonitor } from "./alert.ts";
+import type { CertificateMemory, Memory, MonitorStatus, ToldState } from "./rules.ts";
+import { nothingYet } from "./rules.ts";
+
+/** What deciding about one organization's events needs to know, read at one time. */
+export type World = {
+  organizationId: string;
+  monitors: ReadonlyMap<string, WatchedMonitor>;
+  incidents: ReadonlyMap<string, IncidentView>;
+  channels: ReadonlyMap<string, ChannelView>;
+  /** By subject, then by channel. */
+  told: Map<string, Map<string, ToldAlert>>;
+  memories: Map<string, Remembered>;
+  /** By channel: what still takes further alerts. */
+  gathering: Map<string, Gathering>;
+};
+
+export type WatchedMonitor = AlertedMonitor & {
+  muted: boolean;
+  groupMuted: boolean;
+  paused: boolean;
+  groupPaused: boolean;
+  status: MonitorStatus;
+  since: string;
+  lastMessage: string | null;
+  latencyMs: number | null;
+  reminderSeconds: number | null;
+  certificateExpiresAt: string | null;
+  certificateExpiryDays: number | null;
+  /** Its alert channels in their order, enabled or not. */
+  channelIds: string[];
+};
+
+export type IncidentView = {
+  id: string;
+  title: string;
+  severity: "minor" | "major" | "critical";
+  monitorId: string | null;
+  updates: ReadonlyMap<string, { status: string; message: string }>;
+};
+
+export type ChannelView = {
+  id: string;
+  name: string;
+  type: string;
+  enabled: boolean;
+  isDefault: boolean;
+  incidents: boolean;
+};
+
+export type ToldAlert = { state: ToldState; since: string; deliveryId: string };
+export type Remembered = Memory & { certificate: CertificateMemory };
+
+export type Gathering = {
+  id: string;
+  alerts: number;
+  /** Unix milliseconds. */
+  createdAt: number;
+  dueAt: number;
+};
+
+type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
+type MonitorRow = Flags<
+  Omit<WatchedMonitor, "channelIds">,
+  "muted" | "groupMuted" | "paused" | "groupPaused"
+>;
+
+const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.muted,
+    coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
+    s.since, s.last_message as lastMessage, s.latency_ms as latencyMs,
+    m.reminder_interval_seconds as reminderSeconds,
+    s.certificate_expires_at as certificateExpiresAt,
+    json_extract(m.settings, '$.certificateExpiryDays') as certificateExpiryDays
+  from monitors m
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  where m.organization_id = ? and m.id in (select value from json_each(?))`;
+
+const attachedText = `select monitor_id as monitorId, channel_id as channelId from monitor_channels
+  where organization_id = ? and monitor_id in (select value from json_each(?)) order by position`;
+
+const channelText = `select id, name, type, enabled, is_default as isDefault, incidents
+  from alert_channels where organization_id = ? order by id`;
+
+const toldText = `select subject_id as subjectId, channel_id as channelId, state, since,
+    delivery_id as deliveryId
+  from open_alerts where organization_id = ? and subject_id in (select value from json_each(?))`;
+
+const memoryText = `select monitor_id as monitorId, changes, flapping_since as flappingSince,
+    remind_at as remindAt, certificate_expires_at as expiresAt, certificate_days as days
+  from alert_memory where organization_id = ? and monitor_id in (select value from json_each(?))`;
+
+const gatheringText = `select d.channel_id as channelId, d.id, d.due_at as dueAt,
+    d.created_at as createdAt, (select count(*) from delivery_alerts a
+      where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
+  from deliveries d where d.organization_id = ? and d.status = 'gathering' order by d.seq`;
+
+const incidentText = `select id, title, severity, monitor_id as monitorId from incidents
+  where organization_id = ? and id in (select value from json_each(?))`;
+
+const updateText = `select incident_id as incidentId, id, status, message from incident_updates
+  where organization_id = ? and incident_id in (select value from json_each(?))`;
+
+/** Reads what these monitors and incidents are, who hears of them and what was told already. */
+export async function worldOf(
+  store: Store,
+  organizationId: string,
+  { monitorIds, incidentIds }: { monitorIds: readonly string[]; incidentIds: readonly string[] },
+): Promise<World> {
+  const read = <Row>(text: string, ids?: readonly string[]) =>
+    store.query<Row>(text, [organizationId, ...(ids === undefined ? [] : [JSON.stringify(ids)])]);
+  const [incidents, updates] =
+    incidentIds.length === 0
+      ? [[], []]
+      : await Promise.all([
+          read<Omit<IncidentView, "updates">>(incidentText, incidentIds),
+          read<{ incidentId: string; id: string; status: string; message: string }>(
+            updateText,
+            incidentIds,
+          ),
+        ]);
+  // The monitors of automatic incidents say who was told already.
+  const wanted = [
+    ...new Set([
+      ...monitorIds,
+      ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
+    ]),
+  ];
+  const [monitors, attached, channels, told, memories, gathering] = await Promise.all([
+    read<MonitorRow>(monitorText, wanted),
+    read<{ monitorId: string; channelId: string }>(attachedText, wanted),
+    read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
+    read<ToldAlert & { subjectId: string; channelId: string }>(toldText, [
+      ...monitorIds,
+      ...incidentIds,
+    ]),
+    read<MemoryRow>(memoryText, monitorIds),
+    read<Omit<Gathering, "createdAt"> & { channelId: string; createdAt: string }>(gatheringText),
+  ]);
+  const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  const updatesOf = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  return {
+    organizationId,
+    monitors: new Map(
+      monitors.map((row) => [
+        row.id,
+        {
+          ...row,
+          muted: row.muted === 1,
+          groupMuted: row.groupMuted === 1,
+          paused: row.paused === 1,
+          groupPaused: row.groupPaused === 1,
+          channelIds: (channelIds.get(row.id) ?? []).map(({ channelId }) => channelId),
+        },
+      ]),
+    ),
+    incidents: new Map(
+      incidents.map((row) => [
+        row.id,
+        { ...row, updates: new Map((updatesOf.get(row.id) ?? []).map((one) => [one.id, one])) },
+      ]),
+    ),
+    channels: new Map(
+      channels.map((row) => [
+        row.id,
+        {
+          ...row,
+          enabled: row.enabled === 1,
+          isDefault: row.isDefault === 1,
+          incidents: row.incidents === 1,
+        },
+      ]),
+    ),
+    told: new Map(
+      [...Map.groupBy(told, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
+        subjectId,
+        new Map(rows.map(({ channelId, ...alert }) => [channelId, alert])),
+      ]),
+    ),
+    memories: new Map(memories.map((row) => [row.monitorId, remembered(row)])),
+    gathering: new Map(
+      gathering.map(({ channelId, createdAt, ...one }) => [
+        channelId,
+        { ...one, createdAt: Date.parse(createdAt) },
+      ]),
+    ),
+  };
+}
+
+type MemoryRow = {
+  monitorId: string;
+  changes: string;
+  flappingSince: number | null;
+  remindAt: number | null;
+  expiresAt: string | null;
+  days: number | null;
+};
+
+function remembered({ changes, flappingSince, remindAt, expiresAt, days }: MemoryRow): Remembered {
+  const certificate = expiresAt === null || days === null ? null : { expiresAt, days };
+  return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate };
+}
+
+export const nothingRemembered: Remembered = { ...nothingYet, certificate: null };
+
+/** The part of a monitor that its alerts carry. */
+export function alerted({ id, name, type, groupId, groupName }: WatchedMonitor): AlertedMonitor {
+  return { id, name, type, groupId, groupName };
+}

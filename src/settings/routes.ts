@@ -1,0 +1,35 @@
+import { Elysia } from "elysia";
+import { dataOf } from "../base/paging.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Settings, SettingsPatch } from "./schema.ts";
+import { getSettings, updateSettings } from "./service.ts";
+
+export const settingsRoutes = new Elysia({ prefix: "/api/v1/settings" })
+  .get(
+    "/",
+    ...endpoint(
+      {
+        name: "getSettings",
+        access: "read",
+        summary: "Get the organization's settings",
+        answer: dataOf(Settings),
+      },
+      async ({ scope }) => ({ data: await getSettings(scope) }),
+    ),
+  )
+  .patch(
+    "/",
+    ...endpoint(
+      {
+        name: "updateSettings",
+        access: "write",
+        summary: "Update the organization's settings",
+        description:
+          "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server.",
+        body: SettingsPatch,
+        answer: dataOf(Settings),
+        errors: ["PRECONDITION_FAILED"],
+      },
+      async ({ scope, body }) => ({ data: await updateSettings(scope, body) }),
+    ),
+  );

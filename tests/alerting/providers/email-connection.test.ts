@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test";
+import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
+import { handOver } from "../../../src/alerting/providers/email-session.ts";
+import { targetGuard } from "../../../src/base/target-guard.ts";
+import { contextOf, listener, type Says, says } from "../../support/checking.ts";
+import { alertOf, telling } from "../../support/delivering.ts";
+import { reasonOf } from "../../support/dialing.ts";
+import { mailServer } from "../../support/mail-server.ts";
+import { ann, bob, delivered, outcomeOf } from "../../support/mailing.ts";
+import { scriptedMailServer, smtpAt } from "../../support/scripted-mail-server.ts";
+import { canBeSilent, silentAddress } from "../../support/silent-address.ts";
+
+const silent: Says = (socket) => void socket.resume();
+const greeted: Says = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
+
+describe("a connection", () => {
+  test("ends politely once the mail is taken", async () => {
+    await using server = await scriptedMailServer();
+    expect(await outcomeOf(server.smtp(), [ann])).toEqual(delivered);
+    await server.untilAllClosed();
+    expect(server.said).toEqual(["EHLO", "MAIL", "RCPT", "DATA", "QUIT"]);
+  });
+
+  const closing = "TargetFailure: The connection was closed before the answer was complete.";
+  const hangsUp: [when: string, greets: Says, reason: string][] = [
+    ["before the greeting", (socket) => void socket.end(), closing],
+    ["after the greeting", (socket) => void socket.end("220 hello\r\n"), closing],
+    [
+      "after a question",
+      (socket) => {
+        greeted(socket);
+        says("250 mx.example\r\n")(socket);
+      },
+      closing,
+    ],
+    [
+      "by a reset",
+      (socket) => {
+        greeted(socket);
+        socket.once("data", () => socket.resetAndDestroy());
+      },
+      closing,
+    ],
+    [
+      "with words of another language",
+      (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
+      "TargetFailure: The port does not speak SMTP.",
+    ],
+  ];
+  test.each(hangsUp)("that the server closes %s is a failure", async (_when, greets, reason) => {
+    await using server = await listener(greets);
+    expect(await outcomeOf(smtpAt(server.port))).toBe(reason);
+  });
+
+  test("that hangs is given up when the time is over, and closed", async () => {
+    const waiting = "TargetFailure: Timed out after 0.2 s while waiting for the answer.";
+    const hanging = [
+      ["none", silent],
+      ["none", greeted],
+      ["starttls", silent],
+      ["starttls", greeted],
+      ["tls", silent],
+    ] as const;
+    for (const [tls, greets] of hanging) {
+      await using server = await listener(greets);
+      expect(await outcomeOf(smtpAt(server.port, { tls }), [ann], { timeoutMs: 200 })).toBe(
+        waiting,
+      );
+      await server.untilAllClosed();
+    }
+    for (const verb of ["EHLO", "MAIL", "DATA", "."]) {
+      await using server = await scriptedMailServer({ replies: { [verb]: "" } });
+      expect(await outcomeOf(server.smtp(), [ann], { timeoutMs: 200 })).toBe(waiting);
+      await server.untilAllClosed();
+    }
+  });
+
+  test("is closed when the appliance stops", async () => {
+    const stopping = new AbortController();
+    await using server = await listener(greeted);
+    const outcome = outcomeOf(smtpAt(server.port), [ann], { cancelled: stopping.signal });
+    await server.untilAccepted(1);
+    stopping.abort();
+    expect(await outcome).toBe("OwnTrouble: it was stopped");
+    await server.untilAllClosed();
+  });
+
+  test("that is refused is a failure", async () => {
+    const { port } = await listener(() => {}).then(async (once) => {
+      await once[Symbol.asyncDispose]();
+      return once;
+    });
+    for (const tls of ["none", "starttls", "tls"] as const)
+      expect(await outcomeOf(smtpAt(port, { tls }))).toBe(
+        "TargetFailure: The connection was refused.",
+      );
+  });
+
+  test("goes to no address where it may not, by number or by name", async () => {
+    await using server = await mailServer();
+    const { port } = server.smtp();
+    const targets = targetGuard(() => [{ host: "127.0.0.1", port }]);
+    for (const host of ["127.0.0.1", "localhost"])
+      expect(await outcomeOf(server.smtp({ host }), [ann], { targets })).toBe(
+        "TargetFailure: Blocked: the target is this appliance itself.",
+      );
+    expect(server.connections()).toBe(0);
+  });
+
+  const mail = () => mailOf(telling(alertOf("test")), [ann], bob);
+  const through = (...addresses: string[]) => {
+    const ending = new AbortController();
+    const judged = addresses.map((address) => ({ address, family: 4 as const }));
+    const context = { ...contextOf(ending), addressesOf: async () => judged };
+    return { context, end: () => ending.abort() };
+  };
+
+  test("goes to the address that was judged, whatever the name stands for", async () => {
+    await using server = await mailServer();
+    const { context, end } = through("127.0.0.2", "127.0.0.1");
+    expect(await handOver(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
+      [],
+    );
+    end();
+    expect(server.mail().to).toEqual([ann]);
+    const none = through("127.0.0.2");
+    expect(
+      await reasonOf(handOver(await mail(), server.smtp({ host: "localhost" }), none.context)),
+    ).toBe("The connection was refused.");
+    none.end();
+  });
+
+  test.if(canBeSilent)("goes on to the next address where one is silent", async () => {
+    using silent = silentAddress();
+    const where = { address: "127.0.0.2", port: silent.port };
+    await using server = await scriptedMailServer(where);
+    const { context, end } = through(silent.address, "127.0.0.2");
+    expect(await handOver(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
+      [],
+    );
+    end();
+    await server.untilAllClosed();
+  });
+});

@@ -1,0 +1,209 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import type { Verdict } from "../../../src/alerting/provider.ts";
+import { certificates, writeCertificates } from "../../support/certificates.ts";
+import { mailServer } from "../../support/mail-server.ts";
+import { ann, bob, cid, delivered, forGood, forNow, outcomeOf } from "../../support/mailing.ts";
+import { have, testWith } from "../../support/real-targets.ts";
+import { scriptedMailServer } from "../../support/scripted-mail-server.ts";
+
+const note = (part: string): Verdict => ({
+  outcome: "delivered",
+  note: `The mail server refused ${part} recipients.`,
+});
+describe("encryption", () => {
+  let folder: string;
+  const file = (name: string) => readFileSync(join(folder, name), "utf8");
+  const certified = (name: (typeof certificates)[number]) => ({
+    key: file(`${name}.key`),
+    cert: file(`${name}.pem`),
+  });
+  const authorities = getCACertificates("default");
+  const trust = () => setDefaultCACertificates([...authorities, file("authority.pem")]);
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    if (have("openssl")) writeCertificates(folder);
+  });
+  afterEach(() => setDefaultCACertificates(authorities));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const modes = ["starttls", "tls"] as const;
+
+  testWith(["openssl"], "comes first, then the user and the password, then the mail", async () => {
+    trust();
+    for (const tls of modes)
+      for (const host of ["localhost", "127.0.0.1"]) {
+        const options = { ...certified("good"), secure: tls === "tls" };
+        await using server = await mailServer({ users: { jo: "CANARY-7f3a" } }, options);
+        const smtp = server.smtp({ tls, host, user: "jo", password: "CANARY-7f3a" });
+        expect(await outcomeOf(smtp)).toEqual(delivered);
+        expect(server.mail()).toMatchObject({ secure: true, user: "jo", to: [ann, bob, cid] });
+      }
+  });
+
+  testWith(["openssl"], "with a certificate that is not to be trusted sends nothing", async () => {
+    const reasons = {
+      good: "The certificate's chain is incomplete, or its authority is not trusted.",
+      selfSigned: "The certificate is self-signed, so nobody vouches for it.",
+      expired: "The certificate has expired.",
+      wrongName: "The certificate is for another name.",
+    };
+    for (const tls of modes)
+      for (const name of certificates) {
+        if (name !== "good") trust();
+        const options = { ...certified(name), secure: tls === "tls" };
+        await using server = await mailServer({}, options);
+        const smtp = server.smtp({ tls, host: "localhost", user: "jo", password: "secret" });
+        expect(await outcomeOf(smtp)).toBe(`TargetFailure: ${reasons[name]}`);
+        expect(server.mails).toEqual([]);
+        setDefaultCACertificates(authorities);
+      }
+  });
+
+  test("that is asked for but not offered is a matter of the settings", async () => {
+    await using server = await mailServer({}, { disabledCommands: ["STARTTLS"] });
+    expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
+      forGood("The mail server offers no STARTTLS; see tls in the settings."),
+    );
+    await using old = await scriptedMailServer({ replies: { EHLO: "502 what?", HELO: "250 old" } });
+    expect(await outcomeOf(old.smtp({ tls: "starttls" }))).toEqual(
+      forGood("The mail server offers no STARTTLS; see tls in the settings."),
+    );
+    expect(old.said).toEqual(["EHLO"]);
+  });
+
+  test("that can't be had for now is tried again", async () => {
+    await using server = await scriptedMailServer({
+      replies: { STARTTLS: "454 TLS not available" },
+    });
+    expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
+      forNow("The mail server refused the connection for now."),
+    );
+    expect(server.said).toEqual(["EHLO", "STARTTLS"]);
+  });
+
+  test("from the beginning at a port that has none is a failure", async () => {
+    await using server = await mailServer();
+    expect(await outcomeOf(server.smtp({ tls: "tls" }))).toBe(
+      "TargetFailure: The port does not speak TLS.",
+    );
+    expect(server.mails).toEqual([]);
+  });
+
+  testWith(["openssl"], "is not used where the settings say none", async () => {
+    await using server = await mailServer({}, certified("selfSigned"));
+    expect(await outcomeOf(server.smtp({ tls: "none" }))).toEqual(delivered);
+    expect(server.mail()).toMatchObject({ secure: false, user: null });
+  });
+});
+
+describe("the user and the password", () => {
+  const users = { jo: "right" };
+  const wrong = { user: "jo", password: "CANARY-7f3a" };
+  const open = { allowInsecureAuth: true };
+
+  test("when refused, are refused for good", async () => {
+    for (const authMethods of [["PLAIN"], ["LOGIN"]]) {
+      await using server = await mailServer({ users }, { ...open, authMethods });
+      expect(await outcomeOf(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
+      expect(await outcomeOf(server.smtp(wrong))).toEqual(
+        forGood("The mail server refused the user name or password."),
+      );
+    }
+  });
+
+  test("when they can't be judged for now, are tried again", async () => {
+    await using server = await mailServer({ users, login: 454 }, open);
+    expect(await outcomeOf(server.smtp(wrong))).toEqual(
+      forNow("The mail server refused the user name or password for now."),
+    );
+  });
+
+  test("are not sent where the server takes none", async () => {
+    await using server = await scriptedMailServer();
+    expect(await outcomeOf(server.smtp(wrong))).toEqual(
+      forGood("The mail server takes no user name and password, or only when encrypted."),
+    );
+    expect(server.said).toEqual(["EHLO"]);
+  });
+
+  test("when missing, are asked for", async () => {
+    await using server = await mailServer({ users }, open);
+    expect(await outcomeOf(server.smtp())).toEqual(
+      forGood("The mail server asks for a user name and password."),
+    );
+  });
+});
+
+describe("a refusal", () => {
+  const codes: [step: string, treats: object, verdict: Verdict][] = [
+    ["sender", { sender: 550 }, forGood("The mail server refused the sender.")],
+    ["sender", { sender: 451 }, forNow("The mail server refused the sender for now.")],
+    ["mail", { mail: 554 }, forGood("The mail server refused the mail.")],
+    ["mail", { mail: 452 }, forNow("The mail server refused the mail for now.")],
+  ];
+  test.each(codes)("of the %s: %o", async (_step, treats, verdict) => {
+    await using server = await mailServer(treats);
+    expect(await outcomeOf(server.smtp())).toEqual(verdict);
+    expect(server.mails).toEqual([]);
+  });
+
+  const partly: [refusals: Record<string, number>, verdict: Verdict, took: string[]][] = [
+    [{ [bob]: 550 }, note("1 of 3"), [ann, cid]],
+    [{ [bob]: 550, [ann]: 553 }, note("2 of 3"), [cid]],
+    [{ [bob]: 450 }, forNow("The mail server refused 1 of 3 recipients for now."), [ann, cid]],
+    [
+      { [bob]: 450, [ann]: 550 },
+      forNow("The mail server refused 2 of 3 recipients for now."),
+      [cid],
+    ],
+  ];
+  test.each(partly)("of some recipients: %o", async (refusals, verdict, took) => {
+    for (const hidePIPELINING of [false, true]) {
+      const recipient = (address: string) => refusals[address] ?? 0;
+      await using server = await mailServer({ recipient }, { hidePIPELINING });
+      expect(await outcomeOf(server.smtp())).toEqual(verdict);
+      expect(server.mail().to).toEqual(took);
+    }
+  });
+
+  const wholly: [codes: number[], verdict: Verdict][] = [
+    [[550, 550, 550], forGood("The mail server refused every recipient.")],
+    [[550, 450, 550], forNow("The mail server refused every recipient for now.")],
+    [[450, 450, 450], forNow("The mail server refused every recipient for now.")],
+  ];
+  test.each(wholly)("of every recipient: %o", async (codes, verdict) => {
+    for (const hidePIPELINING of [false, true]) {
+      const recipient = (address: string) => codes[[ann, bob, cid].indexOf(address)] ?? 0;
+      await using server = await mailServer({ recipient }, { hidePIPELINING });
+      expect(await outcomeOf(server.smtp())).toEqual(verdict);
+      expect(server.mails).toEqual([]);
+    }
+  });
+
+  test("of a mail that is too large comes before it is sent", async () => {
+    await using server = await mailServer({}, { size: 1_000 });
+    expect(await outcomeOf(server.smtp())).toEqual(
+      forGood("The mail is larger than the mail server takes."),
+    );
+  });
+
+  test("with the greeting, or because the server is about to go", async () => {
+    const greetings: [string, Verdict][] = [
+      ["421 too busy", forNow("The mail server refused the connection for now.")],
+      ["554 no service here", forGood("The mail server refused the connection.")],
+    ];
+    for (const [greeting, verdict] of greetings) {
+      await using server = await scriptedMailServer({ greeting });
+      expect(await outcomeOf(server.smtp())).toEqual(verdict);
+    }
+    await using going = await scriptedMailServer({ replies: { RCPT: "421 shutting down" } });
+    expect(await outcomeOf(going.smtp(), [ann])).toEqual(
+      forNow("The mail server refused every recipient for now."),
+    );
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import type { Alert } from "../../../src/alerting/alert.ts";
+import { webhook, wireOf } from "../../../src/alerting/providers/webhook.ts";
+import {
+  alertOf,
+  alertTypes,
+  deliveryId,
+  expectUsualVerdicts,
+  monitor,
+  now,
+  receiver,
+  storm,
+  telling,
+} from "../../support/delivering.ts";
+import type { Asked } from "../../support/target.ts";
+
+const settings = { url: "https://bot.lan/alerts?team=ops", secret: null, headers: {} };
+
+/** The signature that a receiver works out for itself, as the specification tells it to. */
+function signatureOf(
+  key: Buffer,
+  { headers, body }: Pick<Asked, "headers" | "body">,
+): `v1,${string}` {
+  const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
+  return `v1,${createHmac("sha256", key).update(Buffer.from(signed)).digest("base64")}`;
+}
+
+const shopDown = {
+  type: "monitor.down",
+  timestamp: "2026-11-20T23:02:00.000Z",
+  data: {
+    alertId: "01a1fb98-0000-7000-8000-000000000001",
+    monitor: {
+      id: "01a1fb90-0000-7000-8000-000000000001",
+      name: "Shop",
+      type: "http",
+      groupId: "01a1fb90-0000-7000-8000-0000000000aa",
+    },
+    since: "2026-11-20T23:02:00.000Z",
+    message: "The connection was refused.",
+    latencyMs: null,
+    url: "https://signalbox.lan/monitors/01a1fb90-0000-7000-8000-000000000001",
+  },
+};
+
+describe("what a webhook receives", () => {
+  test("an outage: a POST of JSON with the delivery's id and the time of the attempt", async () => {
+    await using to = await receiver();
+    await to.deliver(webhook, settings, telling(alertOf("monitor.down")));
+    expect(to.urls).toEqual(["https://bot.lan/alerts?team=ops"]);
+    const { method, path, headers } = to.last();
+    expect({ method, path }).toEqual({ method: "POST", path: "/alerts?team=ops" });
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      "webhook-id": deliveryId,
+      "webhook-timestamp": "1795215727",
+    });
+    expect(Number(headers["webhook-timestamp"])).toBe(Math.floor(now / 1000));
+    expect(headers).not.toHaveProperty("webhook-signature");
+    expect(to.body()).toEqual(shopDown);
+  });
+
+  test("a recovery: how long it was down, too", async () => {
+    await using to = await receiver();
+    await to.deliver(webhook, settings, telling(alertOf("monitor.up")));
+    expect(to.body()).toEqual({
+      ...shopDown,
+      type: "monitor.up",
+      data: { ...shopDown.data, message: "HTTP 200 (OK).", latencyMs: 42, downSeconds: 754 },
+    });
+  });
+
+  test("a digest: a list of what each alert would have been alone", async () => {
+    await using to = await receiver();
+    const alerts = [alertOf("monitor.down"), alertOf("incident.opened"), alertOf("test")];
+    await to.deliver(webhook, settings, telling(alerts));
+    const digest = to.body();
+    expect(digest).toEqual({
+      type: "digest",
+      timestamp: "2026-11-20T23:02:00.000Z",
+      data: { alerts: expect.any(Array) },
+    });
+    for (const [index, alert] of alerts.entries()) {
+      await to.deliver(webhook, settings, telling(alert));
+      expect(digest.data.alerts[index]).toEqual(to.body());
+    }
+  });
+
+  test("a digest of a thousand alerts is whole", async () => {
+    await using to = await receiver();
+    await to.deliver(webhook, settings, telling(storm(1_000)));
+    const { alerts } = to.body().data;
+    expect(alerts).toHaveLength(1_000);
+    expect(new Set(alerts.map(({ data }: any) => data.alertId)).size).toBe(1_000);
+    expect(alerts[999].data.monitor.name).toBe("Shop 1000");
+  });
+
+  test("every type of alert: what it is about and where its page is", () => {
+    const told = (type: Alert["type"]) => {
+      const { data, ...rest } = wireOf(alertOf(type), "https://signalbox.lan/page");
+      return { ...rest, data: Object.keys(data).join(" ") };
+    };
+    const ofMonitor = "alertId monitor since message latencyMs url";
+    const ofIncident = "alertId incident message url";
+    const fields: Record<Alert["type"], string> = {
+      "monitor.down": ofMonitor,
+      "monitor.degraded": ofMonitor,
+      "monitor.up": "alertId monitor since message latencyMs downSeconds url",
+      "monitor.reminder": "alertId monitor since message latencyMs downSeconds url",
+      "monitor.flapping": "alertId monitor since message latencyMs changes url",
+      "certificate.expiring": "alertId monitor since message latencyMs expiresAt daysLeft url",
+      "incident.opened": ofIncident,
+      "incident.updated": ofIncident,
+      "incident.resolved": ofIncident,
+      "channel.failed": "alertId channel message url",
+      "appliance.troubled": "alertId message url",
+      test: "alertId channel message url",
+    };
+    for (const type of alertTypes)
+      expect(told(type)).toEqual({
+        type,
+        timestamp: "2026-11-20T23:02:00.000Z",
+        data: fields[type],
+      });
+  });
+
+  test("a test alert and an incident say what they are about", () => {
+    expect<object>(wireOf(alertOf("test"), "https://signalbox.lan/x").data).toEqual({
+      alertId: "01a1fb98-0000-7000-8000-000000000001",
+      channel: { id: "01a1fb90-0000-7000-8000-0000000000cc", name: "On-call", type: "slack" },
+      message: "Alerts of this channel arrive here.",
+      url: "https://signalbox.lan/x",
+    });
+    expect<object>(wireOf(alertOf("incident.updated"), "https://signalbox.lan/x").data).toEqual({
+      alertId: "01a1fb98-0000-7000-8000-000000000001",
+      incident: {
+        id: "01a1fb90-0000-7000-8000-0000000000dd",
+        title: "Checkout fails",
+        status: "identified",
+        severity: "major",
+        monitorId: null,
+      },
+      message: "The cause is known.",
+      url: "https://signalbox.lan/x",
+    });
+  });
+
+  test("the name of a group stays here, and text arrives as it was written", async () => {
+    await using to = await receiver();
+    const message = 'Line 1\nLine 2 "quoted" \\ <b> ☃ 🚨';
+    const named = { ...monitor, name: "Läden & Söhne", groupName: "Secret plans" };
+    await to.deliver(
+      webhook,
+      settings,
+      telling(alertOf("monitor.down", { monitor: named, message })),
+    );
+    expect(to.body().data).toMatchObject({ message, monitor: { name: "Läden & Söhne" } });
+    expect(to.last().body).not.toContain("Secret plans");
+  });
+});
+
+describe("the signature", () => {
+  test("the verification here agrees with the example of Standard Webhooks", () => {
+    const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
+    const headers = {
+      "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      "webhook-timestamp": "1614265330",
+    };
+    expect(signatureOf(key, { headers, body: '{"test": 2432232314}' })).toBe(
+      "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    );
+  });
+
+  test("a secret with whsec_ in front is Base64", async () => {
+    await using to = await receiver();
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const message = telling(storm(3, (number) => `Läden ${number} ☃`));
+    await to.deliver(webhook, { ...settings, secret }, message);
+    const key = Buffer.from("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "base64");
+    expect(to.last().headers["webhook-signature"]).toBe(signatureOf(key, to.last()));
+  });
+
+  test("any other secret is used as it is", async () => {
+    await using to = await receiver();
+    const secret = "pässword";
+    await to.deliver(webhook, { ...settings, secret }, telling(alertOf("monitor.down")));
+    const key = Buffer.from("pässword", "utf8");
+    expect(to.last().headers["webhook-signature"]).toBe(signatureOf(key, to.last()));
+    expect(JSON.stringify(to.last())).not.toContain("ssword");
+  });
+
+  test("each attempt has the same body and id, and its own time and signature", async () => {
+    await using to = await receiver();
+    const signed = { ...settings, secret: "secret" };
+    const message = telling(storm(5));
+    await to.deliver(webhook, signed, message);
+    await to.deliver(webhook, signed, message, { now: now + 60_000 });
+    const [first, second] = to.asked;
+    expect(second?.body).toBe(first?.body ?? "");
+    expect(second?.headers["webhook-id"]).toBe(deliveryId);
+    expect(second?.headers["webhook-timestamp"]).toBe("1795215787");
+    expect(second?.headers["webhook-signature"]).not.toBe(first?.headers["webhook-signature"]);
+    expect(second?.headers["webhook-signature"]).toBe(
+      signatureOf(Buffer.from("secret"), to.last()),
+    );
+  });
+});
+
+test("headers of one's own are sent, but replace neither the media type nor the webhook's", async () => {
+  await using to = await receiver();
+  const headers = {
+    Authorization: "Bearer abc",
+    "X-Team": "ops",
+    "Content-type": "text/plain",
+    "Webhook-Id": "mine",
+    "WEBHOOK-TIMESTAMP": "1",
+    "webhook-signature": "v1,mine",
+  };
+  await to.deliver(webhook, { ...settings, headers }, telling(alertOf("monitor.down")));
+  expect(to.last().headers).toMatchObject({
+    authorization: "Bearer abc",
+    "x-team": "ops",
+    "content-type": "application/json",
+    "webhook-id": deliveryId,
+    "webhook-timestamp": "1795215727",
+  });
+  expect(to.last().headers).not.toHaveProperty("webhook-signature");
+});
+
+test("a 2xx answer is success; 401, 403, 404 and 410 end it; everything else is tried again", () =>
+  expectUsualVerdicts(webhook, settings));

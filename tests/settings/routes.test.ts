@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { canary } from "../support/samples.ts";
+import { dump, testAppliance } from "../support/appliance.ts";
+
+const path = "/api/v1/settings";
+const mail = { host: "mail.lan", from: "signalbox@team.example" };
+
+test("an organization begins without a mail server", async () => {
+  const { ours } = await testAppliance();
+  const { status, json } = await ours.api("GET", path);
+  expect([status, json.data]).toEqual([
+    200,
+    { smtp: null, secretsSet: [], updatedAt: "2026-11-20T10:00:00.000Z" },
+  ]);
+});
+
+test("a mail server is set with defaults, changed field by field, and removed", async () => {
+  const { ours } = await testAppliance();
+  const set = async (smtp: object | null) => {
+    const { status, json } = await ours.api("PATCH", path, { body: { smtp } });
+    return [status, json.data.smtp];
+  };
+  const whole = { ...mail, port: 587, user: null, tls: "starttls" };
+  expect(await set(mail)).toEqual([200, whole]);
+  expect(await set({ port: 25, tls: "none" })).toEqual([200, { ...whole, port: 25, tls: "none" }]);
+  expect(await set(null)).toEqual([200, null]);
+});
+
+test("what GET returned can be sent back", async () => {
+  const { ours } = await testAppliance();
+  await ours.api("PATCH", path, { body: { smtp: { ...mail, password: canary } } });
+  const { data } = (await ours.api("GET", path)).json;
+  const { status, json } = await ours.api("PATCH", path, { body: data });
+  expect([status, json.data]).toEqual([200, data]);
+});
+
+test("the password is kept by a patch without it, cleared by null, and never shown", async () => {
+  const made = await testAppliance();
+  const { api, reader } = made.ours;
+  const patch = (smtp: object) => api("PATCH", path, { body: { smtp } });
+  await patch({ ...mail, user: "signalbox", password: canary });
+  const kept = await patch({ port: 2525 });
+  expect(kept.json.data.secretsSet).toEqual(["smtp.password"]);
+  for (const { text } of [kept, await reader("GET", path)]) expect(text).not.toContain(canary);
+  expect(dump(made)).not.toContain(canary);
+  expect((await patch({ password: null })).json.data.secretsSet).toEqual([]);
+});
+
+test("the settings of one organization are not another's", async () => {
+  const { ours, theirs } = await testAppliance();
+  await ours.api("PATCH", path, { body: { smtp: mail } });
+  expect((await theirs.api("GET", path)).json.data.smtp).toBe(null);
+});
+
+test("a read key may look and not change", async () => {
+  const { ours } = await testAppliance();
+  expect((await ours.reader("GET", path)).status).toBe(200);
+  expect((await ours.reader("PATCH", path, { body: { smtp: null } })).status).toBe(403);
+});
+
+test("who holds an old ETag is turned away", async () => {
+  const { ours } = await testAppliance();
+  const etag = (await ours.api("GET", path)).headers.get("etag") ?? "";
+  await ours.api("PATCH", path, { body: { smtp: mail } });
+  const late = await ours.api("PATCH", path, {
+    body: { smtp: null },
+    headers: { "If-Match": etag },
+  });
+  expect(late.status).toBe(412);
+});
+
+describe("refused, naming the field:", () => {
+  const wrong: [object, string][] = [
+    [{ smtp: {} }, "smtp.host"],
+    [{ smtp: { host: "mail.lan" } }, "smtp.from"],
+    [{ smtp: { ...mail, host: "user:secret@mail.lan" } }, "smtp.host"],
+    [{ smtp: { ...mail, host: "smtp://mail.lan" } }, "smtp.host"],
+    [{ smtp: { ...mail, host: "mail.lan:25" } }, "smtp.host"],
+    [{ smtp: { ...mail, port: 0 } }, "smtp.port"],
+    [{ smtp: { ...mail, port: "25" } }, "smtp.port"],
+    [{ smtp: { ...mail, from: "signalbox" } }, "smtp.from"],
+    [{ smtp: { ...mail, from: "A <a@b.example>\r\nBcc: c@d.example" } }, "smtp.from"],
+    [{ smtp: { ...mail, tls: true } }, "smtp.tls"],
+    [{ smtp: { ...mail, secure: true } }, "smtp.secure"],
+    [{ smtp: "mail.lan" }, "smtp"],
+    [{ mail }, "mail"],
+  ];
+  test.each(wrong)("%j", async (body, field) => {
+    const made = await testAppliance();
+    const before = dump(made);
+    const { status, json } = await made.ours.api("PATCH", path, { body });
+    expect([status, json.error.details[0].path]).toEqual([422, field]);
+    expect(dump(made)).toBe(before);
+  });
+});

@@ -1,0 +1,183 @@
+import { expect } from "bun:test";
+import type { ChannelSettings, ChannelType } from "../../src/alert-channels/schema.ts";
+import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
+import { type Message, messageOf } from "../../src/alerting/messages.ts";
+import type { DeliveryRoom, Provider, Verdict } from "../../src/alerting/provider.ts";
+import { targetGuard } from "../../src/base/target-guard.ts";
+import { exchange } from "../../src/outgoing/exchange.ts";
+import { answer, type Asked, type Reply, target } from "./target.ts";
+
+/** Where people open the appliance of these tests. */
+export const origin = "https://signalbox.lan";
+
+/** The stable id of every delivery that `telling` makes. */
+export const deliveryId = "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46";
+
+/** When every delivery is sent: 2026-11-20T23:02:07.900Z. */
+export const now = Date.parse("2026-11-20T23:02:07.900Z");
+
+export const monitor: AlertedMonitor = {
+  id: "01a1fb90-0000-7000-8000-000000000001",
+  name: "Shop",
+  type: "http",
+  groupId: "01a1fb90-0000-7000-8000-0000000000aa",
+  groupName: "Front of house",
+};
+
+const channel = { id: "01a1fb90-0000-7000-8000-0000000000cc", name: "On-call", type: "slack" };
+
+const incident = {
+  id: "01a1fb90-0000-7000-8000-0000000000dd",
+  title: "Checkout fails",
+  status: "investigating",
+  severity: "major",
+  monitorId: null,
+} as const;
+
+const since = "2026-11-20T23:02:00.000Z";
+const refused = { monitor, since, message: "The connection was refused.", latencyMs: null };
+
+/** What each type of alert says where a test does not say otherwise. */
+export const usual: AlertData = {
+  "monitor.down": refused,
+  "monitor.up": { monitor, since, message: "HTTP 200 (OK).", latencyMs: 42, downSeconds: 754 },
+  "monitor.degraded": { monitor, since, message: "Took longer than 500 ms.", latencyMs: 812 },
+  "monitor.reminder": { ...refused, since: "2026-11-20T21:02:00.000Z", downSeconds: 7200 },
+  "monitor.flapping": { monitor, since, message: "Changes too often.", latencyMs: 42, changes: 6 },
+  "certificate.expiring": {
+    monitor,
+    since,
+    message: "The certificate has to be renewed.",
+    latencyMs: 42,
+    expiresAt: "2026-11-27T12:00:00.000Z",
+    daysLeft: 6,
+  },
+  "incident.opened": { incident, message: "Incident opened." },
+  "incident.updated": {
+    incident: { ...incident, status: "identified" },
+    message: "The cause is known.",
+  },
+  "incident.resolved": {
+    incident: { ...incident, status: "resolved" },
+    message: "Incident resolved.",
+  },
+  "channel.failed": { channel, message: "Alerts were given up after 24 hours." },
+  "appliance.troubled": { message: "The name servers of this machine don't answer." },
+  test: { channel, message: "Alerts of this channel arrive here." },
+};
+
+export const alertTypes = Object.keys(usual) as AlertType[];
+
+/** An alert of this type; `changes` replace parts of what such an alert usually says. */
+export function alertOf<T extends AlertType>(
+  type: T,
+  changes: Partial<AlertData[T]> = {},
+  id = "01a1fb98-0000-7000-8000-000000000001",
+): Alert {
+  return { id, type, at: since, data: { ...usual[type], ...changes } } as Alert;
+}
+
+/** So many monitors that went down at once: `Shop 1` and so on, or with a name of the test's. */
+export function storm(count: number, nameOf = (number: number) => `Shop ${number}`): Alert[] {
+  return Array.from({ length: count }, (_, index) => {
+    const last = String(index + 1).padStart(12, "0");
+    const one = { ...monitor, id: `01a1fb90-0000-7000-8000-${last}`, name: nameOf(index + 1) };
+    return alertOf("monitor.down", { monitor: one }, `01a1fb98-0000-7000-8000-${last}`);
+  });
+}
+
+/** The message of one delivery. */
+export function telling(alerts: Alert | readonly Alert[], template: string | null = null): Message {
+  return messageOf(deliveryId, "type" in alerts ? [alerts] : alerts, origin, template);
+}
+
+/** A receiver on loopback that every delivery ends at, whatever host it is for. */
+export async function receiver(usually?: Reply) {
+  const server = await target(usually);
+  const urls: string[] = [];
+
+  const room: DeliveryRoom = {
+    now,
+    targets: targetGuard(() => []),
+    timeoutMs: 5_000,
+    cancelled: new AbortController().signal,
+    smtp: null,
+    exchange(request, room) {
+      urls.push(request.url.href);
+      const url = new URL(request.url.pathname + request.url.search, server.at());
+      return exchange({ ...request, url }, room);
+    },
+  };
+
+  return {
+    ...server,
+    room,
+    /** The URLs that were meant, in the order in which they were asked. */
+    urls,
+    /** Sends a message through the real code. */
+    deliver: <T extends ChannelType>(
+      provider: Provider<T>,
+      settings: ChannelSettings<T>,
+      message: Message,
+      changes: Partial<DeliveryRoom> = {},
+    ): Promise<Verdict> => provider.deliver(settings, message, { ...room, ...changes }),
+    /** The last request. */
+    last(): Asked {
+      const asked = server.asked.at(-1);
+      if (asked === undefined) throw new Error("Nothing was sent.");
+      return asked;
+    },
+    /** The body of the last request, which must be JSON. */
+    body(): any {
+      const { headers, body } = this.last();
+      if (headers["content-type"] !== "application/json") throw new Error("No JSON was sent.");
+      return JSON.parse(body);
+    },
+  };
+}
+
+/** What becomes of an outage's message where the receiver answers like this. */
+export async function verdictOn<T extends ChannelType>(
+  reply: Reply,
+  provider: Provider<T>,
+  settings: ChannelSettings<T>,
+): Promise<Verdict> {
+  await using to = await receiver(reply);
+  return await to.deliver(provider, settings, telling(alertOf("monitor.down")));
+}
+
+/** It is tried again, where the receiver said so not before this many seconds. */
+export function triedAgain(reason: string, retryAfterSeconds?: number): Verdict {
+  const patience = retryAfterSeconds !== undefined && { retryAfterSeconds };
+  return { outcome: "failed", reason, permanent: false, ...patience };
+}
+
+export const givenUp = (reason: string): Verdict => ({
+  outcome: "failed",
+  reason,
+  permanent: true,
+});
+
+/** Statuses that mean the same everywhere, with a body that nobody may get to see. */
+export async function expectUsualVerdicts<T extends ChannelType>(
+  provider: Provider<T>,
+  settings: ChannelSettings<T>,
+): Promise<void> {
+  const on = (status: number, headers: Record<string, string> = {}) =>
+    verdictOn(answer(status, "internal gossip", headers), provider, settings);
+  expect(await on(200)).toEqual({ outcome: "delivered" });
+  expect(await on(302, { location: "/" })).toEqual(
+    triedAgain("The receiver answered HTTP 302 (Found); the channel needs the final address."),
+  );
+  expect(await on(400)).toEqual(triedAgain("The receiver answered HTTP 400 (Bad Request)."));
+  expect(await on(401)).toEqual(givenUp("The receiver answered HTTP 401 (Unauthorized)."));
+  expect(await on(403)).toEqual(givenUp("The receiver answered HTTP 403 (Forbidden)."));
+  expect(await on(404)).toEqual(givenUp("The receiver answered HTTP 404 (Not Found)."));
+  expect(await on(410)).toEqual(givenUp("The receiver answered HTTP 410 (Gone)."));
+  expect(await on(429, { "retry-after": "17" })).toEqual(
+    triedAgain("The receiver answered HTTP 429 (Too Many Requests).", 17),
+  );
+  expect(await on(500)).toEqual(
+    triedAgain("The receiver answered HTTP 500 (Internal Server Error)."),
+  );
+}

@@ -1,0 +1,34 @@
+import type { DeliveryRoom, Verdict } from "../../src/alerting/provider.ts";
+import { email } from "../../src/alerting/providers/email.ts";
+import type { SmtpSettings } from "../../src/settings/schema.ts";
+import { alertOf, receiver, telling } from "./delivering.ts";
+
+export const ann = "ann@team.example";
+export const bob = "bob@team.example";
+export const cid = "cid@team.example";
+
+/** What becomes of an alert that is sent through this mail server. */
+export async function outcomeOf(
+  smtp: SmtpSettings,
+  to = [ann, bob, cid],
+  changes: Partial<DeliveryRoom> = {},
+): Promise<Verdict | string> {
+  await using net = await receiver();
+  const settings = { to, template: null };
+  const message = telling(alertOf("monitor.down"));
+  return net
+    .deliver(email, settings, message, { smtp, ...changes })
+    .catch((error: Error) => `${error.constructor.name}: ${error.message}`);
+}
+
+export const delivered: Verdict = { outcome: "delivered" };
+export const forGood = (reason: string): Verdict => ({
+  outcome: "failed",
+  reason,
+  permanent: true,
+});
+export const forNow = (reason: string): Verdict => ({
+  outcome: "failed",
+  reason,
+  permanent: false,
+});
