@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { alertEngine } from "./alerting/engine.ts";
+import { sweepAlerts } from "./alerting/retention.ts";
 import { authenticator } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
@@ -113,6 +114,7 @@ export async function startApp(
   async function keepHouse() {
     await store.atomic([forgetOldAnswers(clock())]);
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
+    await sweepAlerts(store, clock(), () => stopping);
     await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);
   }
 

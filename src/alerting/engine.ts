@@ -32,6 +32,7 @@ export function alertEngine(room: SendingRoom & { random?: () => number }): Aler
 
   return {
     async start() {
+      await sending.start();
       following = followEvents(
         store,
         log,

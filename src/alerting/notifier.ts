@@ -10,6 +10,7 @@ import {
   type ChannelKey,
   claim,
   queueOf,
+  releaseAll,
   settled,
   skip,
   withhold,
@@ -20,6 +21,8 @@ import { nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
 const leaseMs = attemptMs + 10_000;
 
 export type Notifier = {
+  /** Frees what a crash left claimed: a data directory has one process. */
+  start(): Promise<void>;
   /** Sends what is due now; to be called often. */
   wake(): void;
   /** Lets attempts under way come to their end, for so many milliseconds; then cuts them off: they are made again. */
@@ -93,25 +96,26 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
     );
     // Nobody knows what became of it: it is made again after the start.
     if (cancelling.signal.aborted && verdict.outcome === "failed") return;
+    const endedAt = clock();
     const nextAt =
       verdict.outcome === "delivered" || verdict.permanent
         ? null
         : nextAttemptAt(
-            { attempts: queued.attempts + 1, firstAttemptAt: queued.firstAttemptAt ?? now },
-            clock(),
+            { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now },
+            endedAt,
             random(),
             verdict.retryAfterSeconds,
           );
     const gaveUp = !attempt.delivered && nextAt === null;
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     await store.atomic([
-      ...settled(organizationId, queued, attempt, nextAt),
-      ...channelAfter({ organizationId, channelId }, attempt, { note, gaveUp, now: clock() }),
+      ...settled(organizationId, queued, attempt, nextAt, endedAt),
+      ...channelAfter({ organizationId, channelId }, attempt, { note, gaveUp, now: endedAt }),
       ...(gaveUp && channel.failingSince === null
         ? [
             appendEvent({
               organizationId,
-              at: timestamp(clock()),
+              at: timestamp(endedAt),
               type: "channel.failed",
               subjectId: channelId,
               data: { message: attempt.message },
@@ -128,6 +132,7 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
   }
 
   return {
+    start: () => store.atomic([releaseAll]),
     wake() {
       if (stopped) return;
       serveAll().catch((error: unknown) =>

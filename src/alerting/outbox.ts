@@ -35,6 +35,13 @@ const stillGathers = mustText(
   "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')",
 );
 
+/** When a delivery that takes another alert now is to go. One that has been held back for long begins to gather anew. */
+function gatheredAt({ createdAt, dueAt }: Gathering, now: number): number {
+  if (dueAt + maxGatherMs <= now) return now + gatherMs;
+  const latest = Math.max(createdAt + maxGatherMs, dueAt);
+  return Math.min(Math.max(dueAt, now + extendMs), latest);
+}
+
 /** Deliveries in the making, on top of what an organization's world is; `statements` write them. */
 export type Outbox = {
   /** Puts an alert into the deliveries of these channels; a recovery names what it follows. */
@@ -60,8 +67,7 @@ export function outbox(world: World, now: number): Outbox {
     const { digests } = providers[type as ChannelType];
     const open = gathering.get(channelId);
     if (digests && open !== undefined && open.alerts < maxAlerts) {
-      const latestDue = Math.max(open.createdAt + maxGatherMs, open.dueAt);
-      open.dueAt = Math.min(Math.max(open.dueAt, now + extendMs), latestDue);
+      open.dueAt = gatheredAt(open, now);
       touched.set(open.id, open);
       return open;
     }
@@ -79,6 +85,7 @@ export function outbox(world: World, now: number): Outbox {
         channelId,
         status: "gathering",
         attempts: 0,
+        scheduledAttempts: 0,
         dueAt: made.dueAt,
         createdAt: timestamp(now),
       }),

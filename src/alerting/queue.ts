@@ -8,7 +8,7 @@ import {
 } from "../database/store.ts";
 import { deliveryAttempts } from "../database/tables.ts";
 import type { Alert } from "./alert.ts";
-import type { Queued } from "./rules.ts";
+import { isEarly, type Queued } from "./rules.ts";
 
 /** So many of a channel's deliveries are looked at to find the next one. */
 const window = 20;
@@ -40,7 +40,8 @@ export async function queueOf(
   type Row = Omit<Queued, "subjects"> & { subjects: string };
   const rows = await store.query<Row>(
     `select d.id, d.attempts, d.due_at as dueAt, d.leased_until as leasedUntil,
-       d.first_attempt_at as firstAttemptAt,
+       d.first_attempt_at as firstAttemptAt, d.last_attempt_at as lastAttemptAt,
+       d.scheduled_attempts as scheduledAttempts,
        (select json_group_array(distinct coalesce(a.monitor_id, a.incident_id))
         from delivery_alerts t cross join alerts a
           on a.organization_id = t.organization_id and a.id = t.alert_id
@@ -110,6 +111,12 @@ export function claim(
   ];
 }
 
+/** Makes every delivery free to be claimed: right only where nobody else can be sending. */
+export const releaseAll: Statement = {
+  text: "update deliveries set leased_until = null where status = 'sending' and leased_until is not null",
+  parameters: [],
+};
+
 /** Leaves these alerts out of a delivery for good. */
 export function withhold(
   organizationId: string,
@@ -142,9 +149,10 @@ const claimedText = mustText(`exists (select 1 from deliveries
 /** Writes down an attempt and what it means for its delivery; `nextAt` is null where there is no further one. */
 export function settled(
   organizationId: string,
-  { id, attempts }: Queued,
+  { id, attempts, dueAt }: Queued,
   attempt: Attempt,
   nextAt: number | null,
+  now: number,
 ): Statement[] {
   const status = attempt.delivered ? "delivered" : nextAt === null ? "failed" : "sending";
   return [
@@ -154,11 +162,14 @@ export function settled(
       otherwise: () => new StaleRead(),
     },
     {
-      text: `update deliveries set status = ?, attempts = attempts + 1, due_at = ?,
+      text: `update deliveries set status = ?, attempts = attempts + 1,
+        scheduled_attempts = scheduled_attempts + ?, due_at = ?, last_attempt_at = ?,
         leased_until = null, delivered_at = ?, error = ? where organization_id = ? and id = ?`,
       parameters: [
         status,
+        isEarly({ dueAt }, now) ? 0 : 1,
         nextAt,
+        now,
         attempt.delivered ? attempt.at : null,
         attempt.delivered ? null : attempt.message,
         organizationId,

@@ -223,34 +223,55 @@ export type Queued = {
   id: string;
   /** Attempts made so far; what has had one stays as it is. */
   attempts: number;
+  /** Those of them that were made when they were due. */
+  scheduledAttempts: number;
   dueAt: number;
   /** Until when somebody else may be making an attempt. */
   leasedUntil: number | null;
   /** Null before the first. */
   firstAttemptAt: number | null;
+  lastAttemptAt: number | null;
   /** Monitors and incidents that it tells of. */
   subjects: readonly string[];
 };
 
 /** A wait longer than any that is ever set means that the clock was set back: what waits is due. */
 const longestWaitMs = 2 * 3_600_000;
+/** New alerts have a failing delivery tried early, at most this often. */
+const promptMs = 15_000;
 
 /**
  * Which delivery of a channel goes next, oldest first. What tells of one subject keeps its order. While
  * one delivery fails another may pass, in case it alone is the trouble; while two do the channel is
- * down, and everything else gathers until it is back.
+ * down, and everything else gathers until it is back. What would go now but has to wait for a failing
+ * one has that tried early: nobody waits 15 minutes for news because of old ones.
  */
 export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
   const failing = queue.filter(({ attempts }) => attempts > 0);
   const candidates = failing.length > 1 ? failing : queue;
+  const isDue = (one: Queued) => waitOf(one, now) <= 0;
+  const next = candidates.find((one) => isDue(one) && !isBlocked(one, queue));
   return (
-    candidates.find(
-      (one) =>
-        waitOf(one, now) <= 0 &&
-        !queue
-          .slice(0, queue.indexOf(one))
-          .some(({ subjects }) => subjects.some((subject) => one.subjects.includes(subject))),
-    ) ?? null
+    next ?? failing.find((one) => !isBlocked(one, queue) && isPrompted(one, queue, now)) ?? null
+  );
+}
+
+/** Whether something earlier tells of one of the same subjects. */
+function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
+  const own = new Set(one.subjects);
+  return queue
+    .slice(0, queue.indexOf(one))
+    .some(({ subjects }) => subjects.some((subject) => own.has(subject)));
+}
+
+function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean {
+  const { lastAttemptAt, leasedUntil } = one;
+  if (lastAttemptAt === null || (leasedUntil !== null && leasedUntil > now)) return false;
+  return (
+    now - lastAttemptAt >= promptMs &&
+    queue.some(
+      (other) => other.attempts === 0 && waitOf(other, now) <= 0 && other.dueAt > lastAttemptAt,
+    )
   );
 }
 
@@ -266,16 +287,26 @@ const giveUpMs = 24 * 3_600_000;
 
 /**
  * When a failed delivery is tried again: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %,
- * later where the receiver asked for patience; null once 24 hours have passed. `random` is in 0…1.
+ * later where the receiver asked for patience; null once 24 hours have passed. An attempt that came
+ * early changes nothing about that. `random` is in 0…1.
  */
 export function nextAttemptAt(
-  { attempts, firstAttemptAt }: { attempts: number; firstAttemptAt: number },
+  {
+    scheduledAttempts,
+    dueAt,
+    firstAttemptAt,
+  }: Pick<Queued, "scheduledAttempts" | "dueAt" | "firstAttemptAt">,
   now: number,
   random: number,
   retryAfterSeconds = 0,
 ): number | null {
-  const usual = (retrySeconds[attempts - 1] ?? laterSeconds) * (0.8 + 0.4 * random);
-  const patience = Math.min(retryAfterSeconds, 3_600);
-  const next = now + Math.round(Math.max(usual, patience) * 1000);
-  return next > firstAttemptAt + giveUpMs ? null : next;
+  const usual = (retrySeconds[scheduledAttempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
+  const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;
+  const next = Math.round(Math.max(scheduled, now + Math.min(retryAfterSeconds, 3_600) * 1000));
+  return next > (firstAttemptAt ?? now) + giveUpMs ? null : next;
+}
+
+/** Whether an attempt at `now` comes before its time. */
+export function isEarly({ dueAt }: { dueAt: number }, now: number): boolean {
+  return dueAt > now && dueAt - now <= longestWaitMs;
 }

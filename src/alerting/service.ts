@@ -116,6 +116,7 @@ export async function testChannel(
       channelId,
       status: outcome,
       attempts: 1,
+      scheduledAttempts: 1,
       firstAttemptAt: now,
       createdAt: at,
       deliveredAt: delivery.deliveredAt,

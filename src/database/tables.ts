@@ -472,10 +472,13 @@ export const deliveries = sqliteTable(
       enum: ["gathering", "sending", "delivered", "failed", "skipped"],
     }).notNull(),
     attempts: integer("attempts").notNull(),
+    /** Those of them that were made when they were due. */
+    scheduledAttempts: integer("scheduled_attempts").notNull(),
     dueAt: integer("due_at"),
     /** Whoever makes an attempt holds it until then; a crash lets it go by itself. */
     leasedUntil: integer("leased_until"),
     firstAttemptAt: integer("first_attempt_at"),
+    lastAttemptAt: integer("last_attempt_at"),
     createdAt: text("created_at").notNull(),
     deliveredAt: text("delivered_at"),
     error: text("error"),

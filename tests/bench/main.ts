@@ -1,9 +1,14 @@
+import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
 import { restSuite } from "./rest.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
 // figures say more about the machine than about the code.
-const suites: Record<string, () => Promise<void>> = { rest: restSuite, checks: checksSuite };
+const suites: Record<string, () => Promise<void>> = {
+  rest: restSuite,
+  checks: checksSuite,
+  alerts: alertsSuite,
+};
 
 const wanted = process.argv.slice(2);
 for (const name of wanted.length > 0 ? wanted : Object.keys(suites)) {

@@ -1,3 +1,5 @@
+import { alertEngine } from "../../src/alerting/engine.ts";
+import { compiled } from "../../src/database/store.ts";
 import type { Reply } from "./target.ts";
 import { answer, target } from "./target.ts";
 import { watch } from "./watch.ts";
@@ -14,7 +16,21 @@ export type Received = {
 /** A dashboard whose alerts go out when told, and receivers for them. */
 export async function pager(settings: Parameters<typeof watch>[0] = {}) {
   const made = await watch(settings);
-  const { alerts, time, channel, monitor, job, changeMonitor } = made;
+  const { appliance, engine, store, time, api, channel, monitor, job, changeMonitor } = made;
+  let { alerts } = made;
+
+  /** Turns what happened into deliveries, lets so many seconds go by, and sends what is due then. */
+  async function later(seconds = 10) {
+    await alerts.runOnce();
+    time.now += seconds * 1000;
+    await alerts.runOnce();
+  }
+
+  async function read(path: string) {
+    const { status, json, text } = await api("GET", path);
+    if (status !== 200) throw new Error(text);
+    return json;
+  }
 
   /** A webhook channel and the server behind it. */
   async function inbox(fields: object = {}, reply: Reply = answer()) {
@@ -46,23 +62,53 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
   return {
     ...made,
     inbox,
-    /** Turns what happened into deliveries, lets so many seconds go by, and sends what is due then. */
-    later: async (seconds = 10) => {
-      await alerts.runOnce();
-      time.now += seconds * 1000;
-      await alerts.runOnce();
+    later,
+    /** The same, and so much longer that what got due meanwhile has arrived, too. */
+    lasts: async (seconds: number) => {
+      await later(seconds);
+      await later();
     },
+    /** Goes on with an engine that knows nothing but what is stored; `random` spreads its retries. */
+    restart: (random = 0.5) => {
+      alerts = alertEngine({ ...appliance, random: () => random });
+      return alerts;
+    },
+    /** The next write with such a statement is not made: the power fails just before it. */
+    diesBefore: (statement: string) => {
+      const { atomic } = store;
+      store.atomic = (statements) => {
+        if (!statements.some((one) => compiled(one).text.includes(statement)))
+          return atomic(statements);
+        store.atomic = atomic;
+        return Promise.reject(new Error("The power failed."));
+      };
+    },
+    /** What was told, oldest first. */
+    told: async (query = "") =>
+      (await read(`/api/v1/alerts?per_page=100${query}`)).data.toReversed() as any[],
+    /** Of one channel, oldest first. */
+    deliveriesOf: async ({ id }: { id: string }) =>
+      (
+        await read(`/api/v1/alert-channels/${id}/deliveries?per_page=100`)
+      ).data.toReversed() as any[],
+    channelOf: async ({ id }: { id: string }) => (await read(`/api/v1/alert-channels/${id}`)).data,
+    changeChannel: ({ id }: { id: string }, body: object) =>
+      api("PATCH", `/api/v1/alert-channels/${id}`, { body }),
     /** A job that is up, with these channels. */
     watched: async (channels: readonly { id: string }[], fields: object = {}) => {
       const alertChannelIds = channels.map(({ id }) => id);
       const made = await job({ name: "Backup", interval: 86_400, alertChannelIds, ...fields });
       await made.report({ status: "up" });
       return Object.assign(made, {
-        goes: async (status: "up" | "down") => {
+        goes: async (status: "up" | "down" | "slow") => {
           time.now += 1;
-          await made.report({ status });
+          await made.report(status === "slow" ? { latency_ms: "900" } : { status });
         },
-        change: (body: object) => changeMonitor(made.id, body),
+        change: async (body: object) => {
+          const { status } = await changeMonitor(made.id, body);
+          if (status !== 200) throw new Error(`The monitor could not be changed: ${status}`);
+          await engine.runOnce();
+        },
       });
     },
     monitor,

@@ -43,9 +43,7 @@ export async function handOver(
     connectionTimeout: neverMs,
     greetingTimeout: neverMs,
     socketTimeout: neverMs,
-    socketCloseTimeout: 0,
   });
-  context.signal.addEventListener("abort", () => session.close());
 
   function step<T>(begin: (done: (error?: Error | null, result?: T) => void) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -57,10 +55,10 @@ export async function handOver(
 
   context.step = "waiting for the answer";
   await step((done) => session.connect(done));
-  if (user !== null && password !== null) {
+  if (user !== null) {
     // What nodemailer would try all the same.
     if (!session.allowsAuth) throw Object.assign(new Error(), { code: "ENOAUTH" });
-    await step((done) => session.login({ user, pass: password }, done));
+    await step((done) => session.login({ user, pass: password ?? "" }, done));
   }
   const sent = await step<{ rejectedErrors?: SessionError[] }>((done) =>
     session.send(envelope, bytes, done as Parameters<typeof session.send>[2]),

@@ -1,6 +1,5 @@
 import { inTime } from "../../outgoing/exchange.ts";
 import { TargetFailure } from "../../outgoing/failures.ts";
-import { reasonFor } from "../../outgoing/reasons.ts";
 import { delivered, permanent, type Provider, type Verdict } from "../provider.ts";
 import { mailOf } from "./email-mail.ts";
 import { handOver, type SessionError } from "./email-session.ts";
@@ -15,6 +14,8 @@ export const email: Provider<"email"> = {
   async deliver({ to }, message, room) {
     const { smtp } = room;
     if (smtp === null) return permanent("No mail server is set; see the settings.");
+    if (smtp.user !== null && smtp.password === null)
+      return permanent("The settings have a user name for the mail server, but no password.");
     const mail = await mailOf(message, to, smtp.from);
     return inTime(room, async (context) => {
       try {
@@ -54,19 +55,14 @@ function verdictOf(error: SessionError): Verdict {
   return isFinal ? permanent(`${refused}.`) : later(`${refused} for now.`);
 }
 
-/** The codes of sockets and TLS stand behind nodemailer's own. */
-const plainCodes: Record<string, string> = {
-  ECONNECTION: "ECONNRESET",
-  ETLS: "EPROTO",
-};
-
 function withoutReply(error: SessionError): Verdict {
-  const { code = "", originalCode = plainCodes[code] } = error;
+  const { code, originalCode } = error;
   if (code === "EMESSAGE") return permanent("The mail is larger than the mail server takes.");
   if (code === "EPROTOCOL") throw new TargetFailure("The port does not speak SMTP.");
-  const plain =
-    originalCode === undefined ? error : Object.assign(new Error(), { code: originalCode });
-  throw reasonFor(plain) ?? error;
+  // What the socket said stands behind nodemailer's own code; it said nothing where it just closed.
+  if (originalCode !== undefined) error.code = originalCode;
+  else if (code === "ECONNECTION") error.code = "ECONNRESET";
+  throw error;
 }
 
 function later(reason: string): Verdict {

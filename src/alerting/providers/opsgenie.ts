@@ -1,6 +1,53 @@
-import { overHttp, type Provider } from "../provider.ts";
+import { cut, type Message, type Tone } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
 
-export const opsgenie: Provider<"opsgenie"> = overHttp({
-  request: () => ({ url: "http://127.0.0.1:1/", body: {} }),
+/**
+ * What opens a case creates an alert with the case as its alias, what closes it closes that.
+ * https://docs.opsgenie.com/docs/alert-api Success and errors: https://docs.opsgenie.com/docs/response
+ */
+export const opsgenie = overHttp<"opsgenie">({
   digests: false,
+  request({ apiKey, region }, message) {
+    const { id, title, problem } = message;
+    const alias = problem?.key ?? id;
+    const isOver = problem?.isOver === true;
+    const path = isOver ? `/${encodeURIComponent(alias)}/close?identifierType=alias` : "";
+    return {
+      url: `${hosts[region]}/v2/alerts${path}`,
+      headers: { Authorization: `GenieKey ${apiKey}` },
+      body: isOver
+        ? { source, note: cut([title, ...message.lines].join("\n"), 25_000) }
+        : { source, alias, ...alertOf(message) },
+    };
+  },
+  verdict(answer) {
+    const reason = hopeless.get(answer.status);
+    return reason === undefined ? judged(answer) : permanent(reason);
+  },
 });
+
+const source = "Signalbox";
+
+const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" };
+
+function alertOf({ type, title, lines, tone, url, alerts: [alert] }: Message) {
+  const { data } = alert ?? {};
+  const entity = data !== undefined && "monitor" in data ? data.monitor.name : null;
+  return {
+    message: cut(title, 130),
+    description: `${cut(lines.join("\n"), 15_000 - url.length - 2)}\n\n${url}`,
+    priority: priorities[tone],
+    tags: ["signalbox", type],
+    details: { url },
+    ...(entity !== null && { entity }),
+  };
+}
+
+const priorities: Record<Tone, string> = { down: "P1", degraded: "P3", up: "P5", info: "P5" };
+
+const hopeless = new Map([
+  [401, "Opsgenie says that the API key is not valid, or its integration is off."],
+  [402, "Opsgenie says that the account's plan has no alerts of this kind."],
+  [403, "Opsgenie says that the API key must not do this."],
+  [422, "Opsgenie refuses the alert."],
+]);

@@ -1,6 +1,56 @@
-import { overHttp, type Provider } from "../provider.ts";
+import { cut, type Message, type Tone } from "../messages.ts";
+import { judged, overHttp, permanent } from "../provider.ts";
 
-export const pagerduty: Provider<"pagerduty"> = overHttp({
-  request: () => ({ url: "http://127.0.0.1:1/", body: {} }),
+/**
+ * Events API v2: what opens a case triggers, what closes it resolves. 202 is success, 400 must not be
+ * tried again. https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
+ * https://github.com/PagerDuty/api-schema/blob/main/reference/events-v2/openapiv3.json
+ */
+export const pagerduty = overHttp<"pagerduty">({
   digests: false,
+  request({ routingKey }, message) {
+    const { id, problem } = message;
+    const event = { routing_key: routingKey, dedup_key: problem?.key ?? id };
+    return {
+      url: "https://events.pagerduty.com/v2/enqueue",
+      body:
+        problem?.isOver === true
+          ? { ...event, event_action: "resolve" }
+          : { ...event, event_action: "trigger", ...detailsOf(message) },
+    };
+  },
+  verdict(answer) {
+    if (answer.status !== 400) return judged(answer);
+    return permanent("PagerDuty refuses the event; the integration key may be wrong.");
+  },
 });
+
+function detailsOf({ type, tone, at, title, facts, lines, url, alerts: [alert] }: Message) {
+  const { data } = alert ?? {};
+  const monitor = data !== undefined && "monitor" in data ? data.monitor : null;
+  const said =
+    facts.length > 0
+      ? facts.map(({ label, value }) => [label || "Message", cut(value, 10_000)])
+      : [["Message", cut(lines.join("\n"), 10_000)]];
+  return {
+    client: "Signalbox",
+    client_url: url,
+    links: [{ href: url, text: "Open in Signalbox" }],
+    payload: {
+      summary: cut(title, 1_024),
+      source: monitor?.name ?? "Signalbox",
+      severity: severities[tone],
+      timestamp: at,
+      class: type,
+      ...(monitor?.groupName != null && { group: monitor.groupName }),
+      custom_details: Object.fromEntries(said),
+    },
+  };
+}
+
+const severities: Record<Tone, string> = {
+  down: "critical",
+  degraded: "warning",
+  up: "info",
+  info: "info",
+};

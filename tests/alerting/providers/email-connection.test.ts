@@ -52,6 +52,20 @@ describe("a connection", () => {
     expect(await outcomeOf(smtpAt(server.port))).toBe(reason);
   });
 
+  test("that the server closes in place of encrypting it is a failure", async () => {
+    await using server = await listener((socket) => {
+      greeted(socket);
+      const replies = ["250 STARTTLS\r\n", "220 go ahead\r\n"];
+      socket.on("data", () => {
+        const reply = replies.shift();
+        if (reply === undefined) socket.end();
+        else socket.write(reply);
+      });
+    });
+    expect(await outcomeOf(smtpAt(server.port, { tls: "starttls" }))).toBe(closing);
+    await server.untilAllClosed();
+  });
+
   test("that hangs is given up when the time is over, and closed", async () => {
     const waiting = "TargetFailure: Timed out after 0.2 s while waiting for the answer.";
     const hanging = [

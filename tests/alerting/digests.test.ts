@@ -1,0 +1,197 @@
+import { describe, expect, test } from "bun:test";
+import { exchange } from "../../src/outgoing/exchange.ts";
+import { appendEvent } from "../../src/events/log.ts";
+import { pager } from "../support/pager.ts";
+import { answer, target } from "../support/target.ts";
+
+/** Monitors A, B, C, … on one channel, and moments in seconds from the beginning. */
+async function moments() {
+  const made = await pager();
+  const hook = await made.inbox();
+  const begin = made.time.now + 60_000;
+  const down = async (name: string) =>
+    (await made.watched([hook], { name: `Job ${name}` })).goes("down");
+  return {
+    ...made,
+    hook,
+    /** At this second these monitors go down, and what is due is done. */
+    at: async (second: number, ...names: string[]) => {
+      made.time.now = begin + second * 1000;
+      for (const name of names) await down(name);
+      await made.later(0);
+    },
+  };
+}
+
+test("a thousand monitors that go down at once are one message, in the order in which they went", async () => {
+  const { inbox, job, later, changes, deliveriesOf } = await pager();
+  await using hook = await inbox();
+  const alertChannelIds = [hook.id];
+  const numbers = Array.from({ length: 1_000 }, (_, index) => index);
+  const jobs = await Promise.all(
+    numbers.map((number) => job({ name: `Job ${number}`, interval: 86_400, alertChannelIds })),
+  );
+  await Promise.all(jobs.map(({ report }) => report({ status: "down" })));
+  await later();
+  const [digest, ...more] = hook.received();
+  expect([digest?.type, more]).toEqual(["digest", []]);
+  const went = (await changes()).map(({ subjectId }) => subjectId);
+  expect(went).toHaveLength(1_000);
+  expect(hook.alerts().map(({ data }) => data.monitor.id)).toEqual(went);
+  const [delivery, ...others] = await deliveriesOf(hook);
+  expect([delivery.type, delivery.alertIds.length, others]).toEqual(["digest", 1_000, []]);
+});
+
+test("more than 5,000 alerts are more than one message", async () => {
+  const { inbox, store, ours, time, later } = await pager();
+  await using hook = await inbox({ default: true });
+  const at = new Date(time.now).toISOString();
+  const event = { organizationId: ours.id, subjectId: ours.id, at, type: "appliance.troubled" };
+  const messages = Array.from({ length: 5_002 }, (_, index) => `Trouble ${index}.`);
+  await store.atomic(messages.map((message) => appendEvent({ ...event, data: { message } })));
+  await later();
+  expect(hook.alerts().map(({ data }) => data.message)).toEqual(messages);
+  expect(hook.received().map(({ data }) => data.alerts.length)).toEqual([5_000, 2]);
+});
+
+describe("what comes", () => {
+  test("alone goes as itself five seconds later", async () => {
+    const { hook, at } = await moments();
+    await using _ = hook;
+    await at(0, "A");
+    await at(4.9);
+    expect(hook.asked).toEqual([]);
+    await at(5.1);
+    expect(hook.received()).toMatchObject([{ type: "monitor.down" }]);
+  });
+
+  test("within five seconds of the first goes with it, at least one second after itself", async () => {
+    const { hook, at } = await moments();
+    await using _ = hook;
+    await at(0, "A");
+    await at(3, "B");
+    await at(4.5, "C");
+    await at(5.4);
+    expect(hook.asked).toEqual([]);
+    await at(5.6, "D");
+    expect(hook.received()).toMatchObject([{ type: "digest" }]);
+    expect(hook.heard()).toEqual(["Job A", "Job B", "Job C"].map((name) => `monitor.down ${name}`));
+    await at(11);
+    expect(hook.heard().at(-1)).toBe("monitor.down Job D");
+    expect(hook.received()).toHaveLength(2);
+  });
+
+  test("later than that, once it has gone, is a message of its own", async () => {
+    const { hook, at } = await moments();
+    await using _ = hook;
+    await at(0, "A");
+    await at(5.1);
+    await at(5.2, "B");
+    await at(10.1);
+    expect(hook.asked).toHaveLength(1);
+    await at(10.3);
+    expect(hook.received().map(({ type }) => type)).toEqual(["monitor.down", "monitor.down"]);
+  });
+
+  test("again and again holds a message up for ten seconds in all", async () => {
+    const { hook, at } = await moments();
+    await using _ = hook;
+    const seconds = [0, 1, 2, 3, 4, 4.8, 5.6, 6.4, 7.2, 8, 8.8, 9.6];
+    for (const second of seconds) await at(second, `at ${second}`);
+    expect(hook.asked).toEqual([]);
+    await at(10.1);
+    expect(hook.heard()).toEqual(seconds.map((second) => `monitor.down Job at ${second}`));
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  test("of one monitor within five seconds stands in one message in its order", async () => {
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook]);
+    for (const status of ["down", "up", "down"] as const) await backup.goes(status);
+    await later();
+    expect(hook.heard()).toEqual([
+      "monitor.down Backup",
+      "monitor.up Backup",
+      "monitor.down Backup",
+    ]);
+    expect(hook.asked).toHaveLength(1);
+  });
+});
+
+for (const [type, secrets] of [
+  ["pagerduty", { routingKey: "r".repeat(32) }],
+  ["opsgenie", { apiKey: "key" }],
+] as const)
+  test(`${type} gets every alert alone and at once, since each is a case of its own`, async () => {
+    await using service = await target(answer(202, JSON.stringify({ status: "success" })));
+    const { channel, watched, later, deliveriesOf, told } = await pager({
+      exchange: (request, room) => exchange({ ...request, url: new URL(service.at()) }, room),
+    });
+    const cases = await channel({ type, ...secrets });
+    for (const name of ["A", "B", "C"]) await (await watched([cases], { name })).goes("down");
+    await later(0);
+    expect(service.asked).toHaveLength(3);
+    const deliveries = await deliveriesOf(cases);
+    expect(deliveries.map((one) => [one.type, one.status, one.alertIds])).toEqual(
+      (await told()).map(({ id }) => ["monitor.down", "delivered", [id]]),
+    );
+  });
+
+test("an alert has one id, alone or in a digest, on whatever channel, and in the log", async () => {
+  const { inbox, watched, later, told } = await pager();
+  await using both = await inbox();
+  await using one = await inbox();
+  const [a, b] = [await watched([both, one], { name: "A" }), await watched([both], { name: "B" })];
+  await a.goes("down");
+  await b.goes("down");
+  await later();
+  const idsOf = ({ alerts }: typeof both) => alerts().map(({ data }) => data.alertId);
+  const [ofA, ofB] = (await told()).map(({ id }) => id);
+  expect(idsOf(both)).toEqual([ofA, ofB]);
+  expect(idsOf(one)).toEqual([ofA]);
+  expect(one.received()[0]?.id).not.toBe(both.received()[0]?.id as string);
+});
+
+describe("while a channel is down", () => {
+  test("what comes gathers, and goes out as one message when it is back", async () => {
+    const { inbox, watched, later, deliveriesOf } = await pager();
+    await using hook = await inbox({}, answer(503));
+    const names = Array.from({ length: 12 }, (_, index) => `Job ${index}`);
+    const jobs = await Promise.all(names.map((name) => watched([hook], { name })));
+    for (const job of jobs) {
+      await job.goes("down");
+      await later(300);
+    }
+    hook.reply(answer());
+    const before = hook.asked.length;
+    await later(900);
+    await later(900);
+    const arrived = hook.received().slice(before);
+    expect(arrived.length).toBeLessThanOrEqual(3);
+    const counts = arrived.map(({ data }) => data.alerts?.length ?? 1);
+    expect(counts.toSorted((a, b) => a - b).at(-1)).toBe(10);
+    expect(hook.heard().slice(before).toSorted()).toEqual(
+      names.map((name) => `monitor.down ${name}`).toSorted(),
+    );
+    const deliveries = await deliveriesOf(hook);
+    expect(deliveries.map(({ status }) => status)).toEqual(arrived.map(() => "delivered"));
+  });
+
+  test("nothing is lost in 23 hours, nor told in another order than it happened", async () => {
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox({}, answer(500));
+    const backup = await watched([hook]);
+    const expected: string[] = [];
+    for (let hour = 0; hour < 23; hour++) {
+      const status = hour % 2 === 0 ? "down" : "up";
+      await backup.goes(status);
+      expected.push(`monitor.${status} Backup`);
+      await later(3_600);
+    }
+    const before = hook.asked.length;
+    hook.reply(answer());
+    for (let quarter = 0; quarter < 4; quarter++) await later(900);
+    expect(hook.heard().slice(before)).toEqual(expected);
+  });
+});

@@ -1,0 +1,316 @@
+import { describe, expect, test } from "bun:test";
+import { pager } from "../support/pager.ts";
+
+const down = "monitor.down Backup";
+const up = "monitor.up Backup";
+const degraded = "monitor.degraded Backup";
+const reminder = "monitor.reminder Backup";
+
+describe("an outage is told", () => {
+  test("to every enabled channel of its monitor, in the monitor's order, and to no other", async () => {
+    const { inbox, watched, later, told, api } = await pager();
+    await using first = await inbox();
+    await using second = await inbox();
+    await using disabled = await inbox({ enabled: false });
+    await using stranger = await inbox({ incidents: false });
+    const backup = await watched([second, disabled, first]);
+    await backup.goes("down");
+    await later();
+    for (const { heard } of [first, second]) expect(heard()).toEqual([down]);
+    for (const { asked } of [disabled, stranger]) expect(asked).toEqual([]);
+    const [{ id }] = await told();
+    const { json } = await api("GET", `/api/v1/alerts/${id}`);
+    expect(json.data.deliveries.map((one: any) => one.channelId)).toEqual([second.id, first.id]);
+  });
+
+  test("with who, what, since when and why, and its end with how long it took", async () => {
+    const { inbox, watched, later, time } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook]);
+    time.now += 60_000;
+    await backup.report({ status: "down", msg: "Disk full." });
+    const since = new Date(time.now).toISOString();
+    await later();
+    time.now += 744_000;
+    await backup.report({ status: "up", latency_ms: "42" });
+    await later();
+    const monitor = { id: backup.id, name: "Backup", type: "push", groupId: null };
+    const url = `http://signalbox.lan:3210/monitors/${backup.id}`;
+    const alertId = expect.any(String);
+    const [problem, recovery] = hook.received();
+    expect(problem).toEqual({
+      id: expect.any(String),
+      type: "monitor.down",
+      timestamp: since,
+      data: { alertId, monitor, since, message: "Disk full.", latencyMs: null, url },
+    });
+    expect(recovery?.data).toMatchObject({ monitor, latencyMs: 42, downSeconds: 754, url });
+  });
+
+  test("and a slow monitor as degraded, also between its outage and its recovery", async () => {
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook], { degradedAfterMs: 500 });
+    for (const status of ["slow", "up", "down", "slow", "up"] as const) {
+      await backup.goes(status);
+      await later();
+    }
+    expect(hook.heard()).toEqual([degraded, up, down, degraded, up]);
+    expect(hook.received()[0]?.data).toMatchObject({
+      latencyMs: 900,
+      message: "Answered in 900 ms, more than 500 ms.",
+    });
+  });
+});
+
+describe("nobody is told", () => {
+  for (const what of ["monitor", "group"])
+    test(`of a ${what} that is muted, nor of the end of what was told before; from then on all is as ever`, async () => {
+      const { inbox, watched, group, later, database } = await pager();
+      await using hook = await inbox();
+      const { id: groupId } = await group();
+      const backup = await watched([hook], { groupId, reminderInterval: 60 });
+      const mute = async (muted: boolean) => {
+        if (what === "monitor") await backup.change({ muted });
+        else database.run("UPDATE monitor_groups SET muted = ?", [muted]);
+      };
+      await backup.goes("down");
+      await later();
+      await mute(true);
+      await later(600);
+      await backup.goes("up");
+      await later();
+      await backup.goes("down");
+      await later();
+      await mute(false);
+      await backup.goes("up");
+      await later();
+      expect(hook.heard()).toEqual([down]);
+      await backup.goes("down");
+      await later();
+      expect(hook.heard()).toEqual([down, down]);
+    });
+
+  test("a second time of an outage that a pause interrupted, but of its end", async () => {
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook]);
+    await backup.goes("down");
+    await later();
+    await backup.change({ paused: true });
+    await backup.goes("up");
+    await later(3_600);
+    expect(hook.heard()).toEqual([down]);
+    await backup.change({ paused: false });
+    await backup.goes("down");
+    await later();
+    expect(hook.heard()).toEqual([down]);
+    await backup.change({ paused: true });
+    await backup.change({ paused: false });
+    await backup.goes("up");
+    await later();
+    expect(hook.heard()).toEqual([down, up]);
+  });
+
+  test("of the end of an outage who was detached meanwhile, also when attached again", async () => {
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook]);
+    await backup.goes("down");
+    await later();
+    await backup.change({ alertChannelIds: [] });
+    await backup.goes("up");
+    await later();
+    await backup.change({ alertChannelIds: [hook.id] });
+    await backup.change({ paused: true });
+    await backup.change({ paused: false });
+    await backup.goes("up");
+    await later();
+    expect(hook.heard()).toEqual([down]);
+  });
+
+  test("of the end of an outage who was attached or enabled during it, but of it after a pause", async () => {
+    const { inbox, watched, later, changeChannel } = await pager();
+    await using first = await inbox();
+    await using attached = await inbox();
+    await using enabled = await inbox({ enabled: false });
+    const backup = await watched([first, enabled]);
+    for (const interrupted of [false, true]) {
+      await backup.goes("down");
+      await later();
+      await backup.change({ alertChannelIds: [first.id, attached.id, enabled.id] });
+      await changeChannel(enabled, { enabled: true });
+      await later();
+      if (interrupted) {
+        await backup.change({ paused: true });
+        await backup.change({ paused: false });
+        await backup.goes("down");
+        await later();
+      }
+      await backup.goes("up");
+      await later();
+      await backup.change({ alertChannelIds: [first.id, enabled.id] });
+      await changeChannel(enabled, { enabled: false });
+    }
+    expect(first.heard()).toEqual([down, up, down, up]);
+    expect(attached.heard()).toEqual([down, up]);
+    expect(enabled.heard()).toEqual([down, up]);
+  });
+
+  test("of what another organization's monitor does", async () => {
+    const { inbox, theirs, stranger, later } = await pager();
+    await using hook = await inbox({ default: true });
+    const body = { type: "push", name: "Theirs", retries: 0 };
+    const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
+    await stranger("GET", `${new URL(json.data.pushUrl).pathname}?status=down`);
+    await later();
+    expect(hook.asked).toEqual([]);
+  });
+});
+
+describe("a reminder", () => {
+  test("comes every interval while the monitor is down, with how long it is, and not after", async () => {
+    const { inbox, watched, later, lasts } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook], { reminderInterval: 600 });
+    await backup.goes("down");
+    await later(590);
+    expect(hook.heard()).toEqual([down]);
+    await lasts(10);
+    await lasts(590);
+    expect(hook.heard()).toEqual([down, reminder, reminder]);
+    expect(hook.received().map(({ data }) => data.downSeconds)).toEqual([undefined, 600, 1_200]);
+    await backup.goes("up");
+    await lasts(3_600);
+    expect(hook.heard()).toEqual([down, reminder, reminder, up]);
+  });
+
+  test("can be set, shortened and removed while the monitor is down", async () => {
+    const { inbox, watched, later, lasts } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook]);
+    await backup.goes("down");
+    await lasts(3_600);
+    await backup.change({ reminderInterval: 3_600 });
+    await lasts(3_000);
+    expect(hook.heard()).toEqual([down]);
+    await lasts(600);
+    expect(hook.heard()).toEqual([down, reminder]);
+    await backup.change({ reminderInterval: 60 });
+    await lasts(60);
+    expect(hook.heard()).toEqual([down, reminder, reminder]);
+    await backup.change({ reminderInterval: null });
+    await later(7_200);
+    expect(hook.heard()).toEqual([down, reminder, reminder]);
+  });
+
+  test("goes to all enabled channels, also to one that was attached meanwhile, which then hears of the end", async () => {
+    const { inbox, watched, later, lasts } = await pager();
+    await using first = await inbox();
+    await using second = await inbox();
+    const backup = await watched([first], { reminderInterval: 600 });
+    await backup.goes("down");
+    await later();
+    await backup.change({ alertChannelIds: [first.id, second.id] });
+    await lasts(600);
+    await backup.goes("up");
+    await later();
+    expect(first.heard()).toEqual([down, reminder, up]);
+    expect(second.heard()).toEqual([reminder, up]);
+  });
+
+  test("does not come while the monitor is muted or paused", async () => {
+    const { inbox, watched, later, lasts } = await pager();
+    await using hook = await inbox();
+    const backup = await watched([hook], { reminderInterval: 60 });
+    await backup.goes("down");
+    await later();
+    await backup.change({ muted: true });
+    await lasts(600);
+    await backup.change({ muted: false, paused: true });
+    await lasts(600);
+    expect(hook.heard()).toEqual([down]);
+  });
+});
+
+describe("a monitor that flaps", () => {
+  async function flapper() {
+    const made = await pager();
+    const hook = await made.inbox();
+    const backup = await made.watched([hook]);
+    /** Changes its state so often, and waits so many seconds after each time. */
+    const turns = async (times: number, seconds = 60) => {
+      for (let turn = 0; turn < times; turn++) {
+        await backup.goes((await made.statusOf(backup.id)) === "down" ? "up" : "down");
+        await made.later(seconds);
+      }
+    };
+    return { ...made, hook, backup, turns };
+  }
+
+  const flapping = "monitor.flapping Backup";
+  const fiveTimes = Array.from({ length: 5 }, () => [down, up]).flat();
+
+  test("is told of once, at the eleventh change in half an hour, and then no more until it is steady", async () => {
+    const { hook, turns, later } = await flapper();
+    await using _ = hook;
+    await turns(10);
+    expect(hook.heard()).toEqual(fiveTimes);
+    await turns(20);
+    expect(hook.heard()).toEqual([...fiveTimes, flapping]);
+    expect(hook.received().at(-1)?.data.changes).toBe(11);
+    await later(530);
+    expect(hook.heard()).toHaveLength(11);
+    await later();
+    await later();
+    expect(hook.heard()).toEqual([...fiveTimes, flapping, up]);
+  });
+
+  test("is told as down where that is what it stays, and counts afresh from then on", async () => {
+    const { hook, turns, lasts } = await flapper();
+    await using _ = hook;
+    await turns(11);
+    await lasts(600);
+    expect(hook.heard().slice(10)).toEqual([flapping, down]);
+    await turns(10);
+    expect(hook.heard().slice(12)).toEqual(fiveTimes.map((one) => (one === down ? up : down)));
+    await turns(1);
+    expect(hook.heard().at(-1)).toBe(flapping);
+  });
+
+  test("has changed more than ten times within half an hour, not in longer", async () => {
+    const { hook, turns } = await flapper();
+    await using _ = hook;
+    await turns(24, 181);
+    expect(hook.heard()).not.toContain(flapping);
+    expect(hook.heard()).toHaveLength(24);
+  });
+
+  test("was not: a pause begins anew", async () => {
+    const { hook, turns, backup, later } = await flapper();
+    await using _ = hook;
+    await turns(10);
+    await backup.change({ paused: true });
+    await later();
+    await backup.change({ paused: false });
+    await backup.goes("up");
+    await turns(1);
+    expect(hook.heard()).toEqual([...fiveTimes, down]);
+  });
+
+  test("is not reminded of; who was attached meanwhile hears what it has come to only if it is a problem", async () => {
+    const { hook, inbox, turns, backup, lasts } = await flapper();
+    await using _ = hook;
+    await using late = await inbox();
+    await backup.change({ reminderInterval: 60 });
+    await turns(11);
+    await lasts(300);
+    await backup.change({ alertChannelIds: [hook.id, late.id] });
+    await turns(1);
+    await lasts(600);
+    expect(late.heard()).toEqual([]);
+    await turns(1, 10);
+    expect(late.heard()).toEqual([down]);
+    expect(hook.heard().slice(10)).toEqual([flapping, up, down]);
+  });
+});

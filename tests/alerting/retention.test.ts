@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { sweepAlerts } from "../../src/alerting/retention.ts";
+import { pager } from "../support/pager.ts";
+
+const day = 86_400_000;
+
+test("the delivery log is kept for 90 days, what waits is kept as long as it waits", async () => {
+  const { inbox, watched, later, store, time, api, database } = await pager();
+  await using hook = await inbox();
+  const backup = await watched([hook]);
+  const left = async () => {
+    const deliveries = await api("GET", `/api/v1/alert-channels/${hook.id}/deliveries`);
+    const alerts = await api("GET", "/api/v1/alerts");
+    return [deliveries.json.meta.total, alerts.json.meta.total];
+  };
+  await backup.goes("down");
+  await later();
+  await backup.goes("up");
+  await later();
+  time.now += 60 * day;
+  await backup.goes("down");
+  await later();
+  expect(await left()).toEqual([3, 3]);
+
+  await sweepAlerts(store, time.now + 29 * day);
+  expect(await left()).toEqual([3, 3]);
+  await sweepAlerts(store, time.now + 31 * day);
+  expect(await left()).toEqual([1, 1]);
+
+  database.run("UPDATE deliveries SET status = 'sending'");
+  await sweepAlerts(store, time.now + 365 * day);
+  expect(await left()).toEqual([1, 1]);
+});
+
+test("the end of an outage is told although the log no longer holds its beginning", async () => {
+  const { inbox, watched, later, store, time } = await pager();
+  await using hook = await inbox();
+  const backup = await watched([hook]);
+  await backup.goes("down");
+  await later();
+  time.now += 100 * day;
+  await sweepAlerts(store, time.now);
+  await backup.goes("up");
+  await later();
+  expect(hook.heard()).toEqual(["monitor.down Backup", "monitor.up Backup"]);
+});
+
+test("a sweep goes through any number of portions, and ends between two when told to", async () => {
+  const { inbox, later, store, time, job, api } = await pager();
+  await using hook = await inbox();
+  const made = await job({ interval: 86_400, alertChannelIds: [hook.id] });
+  await made.report({ status: "up" });
+  for (let round = 0; round < 45; round++) {
+    time.now += 1_000;
+    await api("POST", `/api/v1/alert-channels/${hook.id}/test`);
+  }
+  await later();
+  const total = async () => (await api("GET", "/api/v1/alerts")).json.meta.total as number;
+  await sweepAlerts(store, time.now + 100 * day, () => true);
+  expect(await total()).toBe(45);
+  await sweepAlerts(store, time.now + 100 * day);
+  expect(await total()).toBe(0);
+});

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { resultsSince } from "./heartbeats.ts";
+import { quantile } from "./process.ts";
+
+const monitors = 1_000;
+const interval = 5;
+
+/** What alerts cost everything else: a storm of 1,000, and receivers that never answer. */
+export async function alertsSuite() {
+  console.log(`alerts: ${monitors} http monitors @ ${interval} s on loopback\n`);
+  await storm();
+  const [without, withHung] = [await gaps(null), await gaps("hang")];
+  console.log(
+    `gap p99 of checks: ${withHung.gap99} ms while 10 receivers hang (60 s), ${without.gap99} ms without; ` +
+      `most ${withHung.gapMax} ms and ${without.gapMax} ms; ${withHung.asked} requests hung`,
+  );
+}
+
+/** A target and receivers in this process, whose behaviour the suite sets. */
+function surroundings() {
+  let isUp = true;
+  const digests: { at: number; alerts: number }[] = [];
+  let asked = 0;
+  const target = () =>
+    Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("ok", { status: isUp ? 200 : 500 }),
+    });
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 255,
+    async fetch(request) {
+      asked++;
+      if (new URL(request.url).pathname === "/hang") return new Promise<Response>(() => {});
+      const { type, data } = (await request.json()) as { type: string; data: { alerts: [] } };
+      digests.push({ at: performance.now(), alerts: type === "digest" ? data.alerts.length : 1 });
+      return new Response();
+    },
+  });
+  return {
+    target: target(),
+    receiver,
+    digests,
+    asked: () => asked,
+    fall: () => (isUp = false),
+    flip: () => (isUp = !isUp),
+  };
+}
+
+async function watched(api: Outside, target: string, channels: readonly string[]) {
+  const alertChannelIds: string[] = [];
+  for (const url of channels) {
+    const { json } = await api("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: url,
+      url,
+    });
+    alertChannelIds.push(json.data.id);
+  }
+  for (let number = 0; number < monitors; number++)
+    await api("POST", "/api/v1/monitors", {
+      type: "http",
+      name: `Monitor ${number}`,
+      url: target,
+      interval,
+      timeout: 4,
+      retries: 0,
+      alertChannelIds,
+    });
+  const notUp = async () => (await api("GET", "/api/v1/monitors?status=pending")).json.meta.total;
+  while ((await notUp()) > 0) await Bun.sleep(100);
+}
+
+async function storm() {
+  const around = surroundings();
+  await using box = await machineWithKey();
+  const { url } = await box.serve({ flags: ["--rate-limit", "0"] });
+  const api = clientOf(url, box.key);
+  await watched(api, around.target.url.href, [`${around.receiver.url.href}hook`]);
+  const fellAt = performance.now();
+  around.fall();
+  const lists: number[] = [];
+  const told = () => around.digests.reduce((sum, { alerts }) => sum + alerts, 0);
+  while (told() < monitors && performance.now() - fellAt < 60_000) {
+    const askedAt = performance.now();
+    await api("GET", "/api/v1/monitors?per_page=100");
+    lists.push(performance.now() - askedAt);
+    await Bun.sleep(20);
+  }
+  const sent = around.digests.map(
+    ({ at, alerts }) => `${alerts} alerts after ${((at - fellAt) / 1000).toFixed(1)} s`,
+  );
+  console.log(
+    `${monitors} monitors go down at once: ${sent.join(", ")} (goal one digest within 15 s), ` +
+      `REST list p99 ${quantile(lists, 0.99).toFixed(1)} ms meanwhile (goal ≤ 100 ms)`,
+  );
+  await Promise.all([around.target.stop(true), around.receiver.stop(true)]);
+}
+
+/** The gaps between checks for a minute in which the target flips, with receivers that hang or without any. */
+async function gaps(path: "hang" | null) {
+  const around = surroundings();
+  await using box = await machineWithKey();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const ten = Array.from({ length: 10 }, () => `${around.receiver.url.href}hang`);
+  await watched(clientOf(server.url, box.key), around.target.url.href, path === null ? [] : ten);
+  await Bun.sleep(interval * 1_000);
+  const from = Date.now();
+  for (let round = 0; round < 4; round++) {
+    around.flip();
+    await Bun.sleep(15_000);
+  }
+  await server.stop();
+  const found = resultsSince(join(box.dataDir, "signalbox.db"), from, interval);
+  await Promise.all([around.target.stop(true), around.receiver.stop(true)]);
+  return { ...found, asked: around.asked() };
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "bun:test";
+import { inbox, moody } from "../support/inbox.ts";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+import { answer, hang } from "../support/target.ts";
+
+const unlimited = ["--rate-limit", "0"];
+
+type Box = Awaited<ReturnType<typeof machineWithKey>>;
+type Job = { id: string; path: string };
+
+/** Push monitors that are up, with these channels, and the paths on which their jobs report. */
+async function jobs(url: string, { key }: Box, count: number, alertChannelIds: string[]) {
+  const api = clientOf(url, key);
+  const made: Job[] = [];
+  for (let number = 1; number <= count; number++) {
+    const name = `Job ${number}`;
+    const body = { type: "push", name, interval: 86_400, retries: 0, alertChannelIds };
+    const { json } = await api("POST", "/api/v1/monitors", body);
+    made.push({ id: json.data.id, path: new URL(json.data.pushUrl).pathname });
+  }
+  return made;
+}
+
+/** Whether the report was acknowledged. */
+async function report(url: string, { path }: Job, status: "up" | "down"): Promise<boolean> {
+  const answered = await fetch(`${url}${path}?status=${status}`).catch(() => null);
+  await answered?.text().catch(() => "");
+  return answered?.ok === true;
+}
+
+async function webhook(url: string, { key }: Box, to: string): Promise<string> {
+  const body = { type: "webhook", name: "Hook", url: to };
+  return (await clientOf(url, key)("POST", "/api/v1/alert-channels", body)).json.data.id;
+}
+
+/** Every other change is an outage, the one after it its end. */
+const changes = (count: number) =>
+  Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "down" : "up") as "down" | "up");
+
+test("1,000 changes of state, a moody receiver and 20 kills: nothing is missing, nothing out of order", async () => {
+  await using box = await machineWithKey();
+  await using hook = await inbox(moody());
+  let server = await box.serve({ flags: unlimited });
+  const channel = await webhook(server.url, box, hook.at("/hook"));
+  const watched = await jobs(server.url, box, 100, [channel]);
+  for (const job of watched) await report(server.url, job, "up");
+
+  const perJob = changes(10);
+  let acknowledged = 0;
+  for (const status of perJob)
+    for (const job of watched) {
+      while (!(await report(server.url, job, status))) await Bun.sleep(1);
+      acknowledged++;
+      if (acknowledged % 50 !== 0) continue;
+      // Every third kill comes in the middle of an attempt.
+      if (acknowledged % 150 === 0) await hook.untilAsked(hook.asked.length + 1);
+      server.child.kill("SIGKILL");
+      await server.child.exited;
+      server = await box.serve({ flags: unlimited });
+    }
+  hook.behave(answer());
+  hook.release(answer());
+  // News has what failed tried at once, instead of minutes later.
+  const [last] = await jobs(server.url, box, 1, [channel]);
+  await report(server.url, last as Job, "down");
+  await hook.untilArrived((all) => new Set(all.map(({ alertId }) => alertId)).size === 1_001);
+
+  const first = new Map(
+    hook
+      .arrived()
+      .toReversed()
+      .map((one) => [one.alertId, one]),
+  );
+  const order = [...new Set(hook.arrived().map(({ alertId }) => alertId))];
+  for (const { id } of watched) {
+    const told = order.map((alertId) => first.get(alertId)).filter((one) => one?.monitorId === id);
+    expect(told.map((one) => one?.type)).toEqual(perJob.map((status) => `monitor.${status}`));
+  }
+  // Whatever came twice came as the same delivery.
+  const deliveryOf = new Map<string, string>();
+  for (const { alertId, delivery } of hook.arrived())
+    expect(deliveryOf.getOrInsert(alertId, delivery)).toBe(delivery);
+  expect(await server.stop()).toBe(0);
+}, 300_000);
+
+test("told to stop while a receiver hangs, it exits with 0 and delivers after the next start", async () => {
+  await using box = await machineWithKey();
+  await using hook = await inbox(hang);
+  const { url, stop } = await box.serve();
+  const [job] = await jobs(url, box, 1, [await webhook(url, box, hook.at("/hook"))]);
+  await report(url, job as Job, "up");
+  await report(url, job as Job, "down");
+  await hook.untilAsked(1);
+  const before = performance.now();
+  expect(await stop()).toBe(0);
+  expect(performance.now() - before).toBeLessThan(10_000);
+  hook.behave(answer());
+  await box.serve();
+  await hook.untilArrived((all) => all.length > 0);
+  expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down"]);
+}, 60_000);
+
+test("20 restarts repeat no alert", async () => {
+  await using box = await machineWithKey();
+  await using hook = await inbox();
+  let { url, stop } = await box.serve();
+  const watched = await jobs(url, box, 20, [await webhook(url, box, hook.at("/hook"))]);
+  for (const job of watched) await report(url, job, "up");
+  for (const job of watched.slice(10)) await report(url, job, "down");
+  await hook.untilArrived((all) => all.length === 10);
+  for (let round = 0; round < 20; round++) {
+    await stop(round % 2 === 0 ? "SIGTERM" : "SIGKILL");
+    ({ url, stop } = await box.serve());
+    for (const job of watched.slice(0, 10)) await report(url, job, "up");
+    for (const job of watched.slice(10)) await report(url, job, "down");
+  }
+  // What comes now comes last: had anything been repeated, it would be here before it.
+  await report(url, watched[0] as Job, "down");
+  await hook.untilArrived((all) => all.length > 10);
+  expect(
+    hook
+      .arrived()
+      .slice(10)
+      .map(({ monitorId }) => monitorId),
+  ).toEqual([watched[0]?.id ?? ""]);
+}, 60_000);

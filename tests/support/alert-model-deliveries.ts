@@ -1,0 +1,54 @@
+import type { Telling } from "./alert-model.ts";
+
+/** An attempt at a delivery, as its receiver saw it: the alerts in it, and how it was answered. */
+export type Attempt = {
+  channel: string;
+  delivery: string;
+  at: number;
+  body: string;
+  alerts: readonly Arrived[];
+  reply: Reply;
+};
+export type Arrived = { alertId: string; subject: string; type: string; at: number };
+export type Reply = "well" | "broken" | "busy" | "closed" | "gone";
+
+/** What a busy receiver asks for, in seconds. */
+export const patienceSeconds = 1_800;
+const retrySeconds = [5, 15, 60, 300];
+
+export const keyOf = ({ channel, subject, type, at }: Telling) =>
+  `${channel} ${subject} ${type} ${at}`;
+
+/** Of these attempts at a channel: whether the last is the last at its delivery, too, and in vain. */
+export function isGivenUp(attempts: readonly Attempt[]): boolean {
+  const { delivery, reply } = attempts.at(-1) as Attempt;
+  if (reply === "gone" || reply === "well") return reply === "gone";
+  const first = attempts.find((one) => one.delivery === delivery) as Attempt;
+  let [tries, due] = [0, 0];
+  for (const one of attempts) {
+    if (one.reply === "well") due = Math.min(due, one.at);
+    if (one.delivery !== delivery) continue;
+    // One that was made before its time leaves that as it was.
+    if (one.at >= due) due = one.at + (retrySeconds[tries++] ?? 900) * 1000;
+    if (one.reply === "busy") due = Math.max(due, one.at + patienceSeconds * 1000);
+  }
+  return due > first.at + 24 * 3_600_000;
+}
+
+/** What a channel gets of all that was to be told: not what was lost, nor the end of a problem of which nothing came. */
+export function arriving(
+  told: readonly Telling[],
+  channel: string,
+  isLost: (one: Telling) => boolean,
+): Telling[] {
+  const informed = new Set<string>();
+  return told.filter((one) => {
+    if (one.channel !== channel) return false;
+    const isEnd = /\.(up|resolved)$/.test(one.type);
+    const isLate = isEnd && !informed.delete(one.subject);
+    if (process.env.COMPAT && isLost(one)) informed.delete(one.subject);
+    if (isLost(one) || isLate) return false;
+    if (!isEnd) informed.add(one.subject);
+    return true;
+  });
+}

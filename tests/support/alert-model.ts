@@ -1,0 +1,154 @@
+/**
+ * What alerting should do, from its rules in words: slow and plain. Nothing is carried from one moment
+ * to the next but what happened and what was told; everything else is found out anew each time.
+ */
+export type Problem = "down" | "degraded" | "flapping";
+export type State = "up" | "down" | "degraded" | "pending" | "maintenance";
+type Monitor = {
+  muted: boolean;
+  groupMuted: boolean;
+  attached: string[];
+  reminderMs: number | null;
+};
+type Channel = { enabled: boolean; incidents: boolean; default: boolean };
+
+export type Happening = { at: number } & (
+  | { is: "look" }
+  | { is: "state"; monitor: string; to: State }
+  | { is: "monitor"; monitor: string; now: Partial<Monitor> }
+  | { is: "channel"; channel: string; now: Partial<Channel> | null }
+  | { is: "incident"; incident: string; type: string; of: string | null; automatic: boolean }
+  | { is: "given up"; channel: string }
+);
+/** Channel `*` stands for all: a problem that is over whether it was told or not. */
+export type Telling = { channel: string; subject: string; type: string; at: number };
+
+const minutes = 60_000;
+
+/** All that has to be told for this history, in order. */
+export function tellings(history: readonly Happening[]): Telling[] {
+  const all: Telling[] = [];
+  history.forEach((one, index) => {
+    if (one.is !== "look") return;
+    const past = history.slice(0, index);
+    const from = past.findLastIndex(({ is }) => is === "look") + 1;
+    const world = worldAfter(past);
+    for (let i = from; i < index; i++) judge(past.slice(0, i), past[i] as Happening, world, all);
+    for (const monitor of world.monitors.keys()) clockwork(past, one.at, monitor, world, all);
+  });
+  return all;
+}
+
+function worldAfter(past: readonly Happening[]) {
+  const monitors = new Map<string, Monitor>();
+  const channels = new Map<string, Channel>();
+  for (const one of past) {
+    if (one.is === "monitor")
+      monitors.set(one.monitor, { ...(monitors.get(one.monitor) as Monitor), ...one.now });
+    if (one.is === "channel" && one.now === null) channels.delete(one.channel);
+    else if (one.is === "channel")
+      channels.set(one.channel, { ...(channels.get(one.channel) as Channel), ...one.now });
+  }
+  const quiet = (id: string) => monitors.get(id)?.muted || monitors.get(id)?.groupMuted;
+  const able = [...channels.keys()].filter((id) => channels.get(id)?.enabled);
+  const attached = (id: string) => monitors.get(id)?.attached ?? [];
+  const audience = (id: string) => (quiet(id) ? [] : attached(id).filter((c) => able.includes(c)));
+  return { monitors, channels, able, quiet, attached, audience };
+}
+type World = ReturnType<typeof worldAfter>;
+
+/** What follows from one thing that happened after these. */
+function judge(before: Happening[], one: Happening, world: World, all: Telling[]) {
+  const { channels, able } = world;
+  const tell = (to: string[], subject: string, type: string) =>
+    all.push(...to.map((channel) => ({ channel, subject, type, at: one.at })));
+  if (one.is === "given up") {
+    const others = able.filter((id) => id !== one.channel);
+    const usual = others.filter((id) => channels.get(id)?.default);
+    tell(usual.length > 0 ? usual : others, one.channel, "channel.failed");
+  } else if (one.is === "incident") {
+    const { incident, of, automatic } = one;
+    const isQuiet = automatic && of !== null && world.quiet(of);
+    const its = all.filter((t) => t.subject === incident);
+    const know = (id: string) =>
+      its.findLast((t) => t.channel === id || t.channel === "*")?.channel === id;
+    const to = (isQuiet ? [] : able)
+      .filter((id) => channels.get(id)?.incidents)
+      .filter((id) => !automatic || of === null || !world.attached(of).includes(id))
+      .filter((id) => one.type !== "incident.resolved" || know(id));
+    tell(to, incident, one.type === "incident.reopened" ? "incident.updated" : one.type);
+    if (one.type === "incident.resolved") tell(["*"], incident, one.type);
+  } else if (one.is === "state") {
+    const { monitor, to } = one;
+    if (to === "pending" || to === "maintenance") return;
+    const previous = stateAfter(before, monitor);
+    const isNewsOnly = previous === "pending" || previous === "maintenance";
+    const [was, is] = [flapping(before, monitor), flapping([...before, one], monitor)];
+    if (is && !was) tell(world.audience(monitor), monitor, "monitor.flapping");
+    if (!is) tellState(monitor, to, one.at, isNewsOnly, world, all);
+  }
+}
+
+/** What follows from the mere passing of time. */
+function clockwork(past: Happening[], now: number, id: string, world: World, all: Telling[]) {
+  const isFlapping = flapping([...past, { is: "look", at: now }], id);
+  const state = stateAfter(past, id);
+  if (flapping(past, id) && !isFlapping) tellState(id, state, now, false, world, all);
+  if (state !== "down" || isFlapping) return;
+  if (nextReminder(past, id) > now) return;
+  for (const channel of world.audience(id))
+    all.push({ channel, subject: id, type: "monitor.reminder", at: now });
+}
+
+function tellState(id: string, to: State, at: number, newsOnly: boolean, w: World, all: Telling[]) {
+  const believes = (channel: string) => {
+    const mine = all.filter((t) => t.subject === id && [channel, "*"].includes(t.channel));
+    const last = mine.at(-1)?.type.replace("monitor.", "") ?? "up";
+    return last === "reminder" ? "down" : last;
+  };
+  const isNews = (channel: string) =>
+    to === "up" ? believes(channel) !== "up" : !newsOnly || believes(channel) !== to;
+  const type = `monitor.${to}`;
+  const told = w.audience(id).filter(isNews);
+  all.push(...told.map((channel) => ({ channel, subject: id, type, at })));
+  if (to === "up") all.push({ channel: "*", subject: id, type, at });
+}
+
+function stateAfter(past: readonly Happening[], id: string): State {
+  const last = past.findLast((one) => one.is === "state" && one.monitor === id);
+  return last?.is === "state" ? last.to : "pending";
+}
+
+/** Whether a monitor is flapping after all this. */
+function flapping(past: readonly Happening[], id: string): boolean {
+  let counted: number[] = [];
+  let [isOn, state] = [false, "pending"];
+  for (const one of past) {
+    const isSteady = isOn && one.at - (counted.at(-1) ?? 0) >= 10 * minutes;
+    if (one.is === "look" && isSteady) [isOn, counted] = [false, []];
+    if (one.is !== "state" || one.monitor !== id) continue;
+    if (one.to === "pending" || one.to === "maintenance") [isOn, counted] = [false, []];
+    else if (state !== "pending" && state !== "maintenance") counted.push(one.at);
+    isOn ||= counted.filter((at) => one.at - at <= 30 * minutes).length > 10;
+    state = one.to;
+  }
+  return isOn;
+}
+
+/**
+ * When the next reminder is due: an interval after it went down or after the one before. An interval
+ * set meanwhile counts from then, unless one was due sooner.
+ */
+function nextReminder(past: readonly Happening[], id: string): number {
+  if (stateAfter(past, id) !== "down") return Infinity;
+  const start = past.findLastIndex((one) => one.is === "state" && one.monitor === id);
+  let interval = worldAfter(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;
+  let next = (past[start]?.at ?? 0) + interval;
+  for (const one of past.slice(start)) {
+    if (one.is === "look" && one.at >= next) next = one.at + interval;
+    if (one.is !== "monitor" || one.monitor !== id || one.now.reminderMs === undefined) continue;
+    interval = one.now.reminderMs ?? Infinity;
+    next = interval === Infinity ? Infinity : Math.min(next, one.at + interval);
+  }
+  return next;
+}
