@@ -42,6 +42,11 @@ export function named(status: number): string {
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
 }
 
+/** As UTF-8 where Latin-1 is not enough: a character must not turn into another byte, such as a line break. */
+function octets(value: string): string {
+  return /[^\0-\xff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
+}
+
 /** The request up to its body (RFC 9112 §3); schemas keep line breaks and framing out of the headers. */
 function headOf({ url, method, headers, body }: HttpRequest): Uint8Array {
   const fields = new Map([
@@ -55,7 +60,7 @@ function headOf({ url, method, headers, body }: HttpRequest): Uint8Array {
   if (body !== null || ["POST", "PUT", "PATCH"].includes(method))
     fields.set("content-length", ["Content-Length", String(Buffer.byteLength(body ?? ""))]);
   fields.set("connection", ["Connection", "close"]);
-  const lines = [...fields.values()].map(([name, value]) => `${name}: ${value}`);
+  const lines = [...fields.values()].map(([name, value = ""]) => `${name}: ${octets(value)}`);
   const start = `${method} ${url.pathname}${url.search} HTTP/1.1`;
   return Buffer.from(`${[start, ...lines].join("\r\n")}\r\n\r\n`, "latin1");
 }

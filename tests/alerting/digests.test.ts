@@ -73,7 +73,8 @@ describe("what comes", () => {
     await at(4.5, "C");
     await at(5.4);
     expect(hook.asked).toEqual([]);
-    await at(5.6, "D");
+    await at(5.6);
+    await at(5.7, "D");
     expect(hook.received()).toMatchObject([{ type: "digest" }]);
     expect(hook.heard()).toEqual(["Job A", "Job B", "Job C"].map((name) => `monitor.down ${name}`));
     await at(11);

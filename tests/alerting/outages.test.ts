@@ -303,7 +303,7 @@ describe("a monitor that flaps", () => {
     await using _ = hook;
     await using late = await inbox();
     await backup.change({ reminderInterval: 60 });
-    await turns(11);
+    await turns(11, 30);
     await lasts(300);
     await backup.change({ alertChannelIds: [hook.id, late.id] });
     await turns(1);

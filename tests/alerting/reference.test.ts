@@ -29,6 +29,7 @@ const action = fc.oneof(
   one(5, "mute", index, yes),
   one(3, "muteGroup", yes),
   one(5, "pause", index, yes),
+  one(5, "renew", index),
   one(5, "maintain", index, yes),
   one(5, "attach", index, fc.subarray([0, 1, 2])),
   one(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),

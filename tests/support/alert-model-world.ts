@@ -154,6 +154,11 @@ export async function alertedWorld(server: Target) {
       tick();
       history.push({ is: "state", at: time.now, monitor: job(index).id, to: "pending" });
     },
+    async renew(index: number) {
+      await does.pause(index, true);
+      await look();
+      await does.pause(index, false);
+    },
     maintain(index: number, isOn: boolean) {
       if (isOn) inMaintenance.add(job(index).id);
       else inMaintenance.delete(job(index).id);

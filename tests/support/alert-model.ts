@@ -91,14 +91,15 @@ function judge(before: Happening[], one: Happening, world: World, all: Telling[]
 
 /** What follows from the mere passing of time. */
 function clockwork(past: Happening[], now: number, id: string, world: World, all: Telling[]) {
-  const isFlapping = flapping([...past, { is: "look", at: now }], id);
   const state = stateAfter(past, id);
-  if (flapping(past, id) && !isFlapping) tellState(id, state, now, false, world, all);
-  if (state !== "down" || isFlapping) return;
-  if (nextReminder(past, id) > now) return;
+  if (endsFlapping(past, id, now)) return tellState(id, state, now, false, world, all);
+  if (flapping(past, id) || nextReminder(past, id) > now) return;
   for (const channel of world.audience(id))
     all.push({ channel, subject: id, type: "monitor.reminder", at: now });
 }
+
+const endsFlapping = (past: readonly Happening[], id: string, now: number) =>
+  flapping(past, id) && !flapping([...past, { is: "look", at: now }], id);
 
 function tellState(id: string, to: State, at: number, newsOnly: boolean, w: World, all: Telling[]) {
   const believes = (channel: string) => {
@@ -137,15 +138,17 @@ function flapping(past: readonly Happening[], id: string): boolean {
 
 /**
  * When the next reminder is due: an interval after it went down or after the one before. An interval
- * set meanwhile counts from then, unless one was due sooner.
+ * set meanwhile counts from then, unless one was due sooner. What is due as flapping ends waits.
  */
 function nextReminder(past: readonly Happening[], id: string): number {
   if (stateAfter(past, id) !== "down") return Infinity;
   const start = past.findLastIndex((one) => one.is === "state" && one.monitor === id);
   let interval = worldAfter(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;
   let next = (past[start]?.at ?? 0) + interval;
-  for (const one of past.slice(start)) {
-    if (one.is === "look" && one.at >= next) next = one.at + interval;
+  for (const [index, one] of past.entries()) {
+    if (index <= start) continue;
+    const isTurn = one.is === "look" && one.at >= next;
+    if (isTurn && !endsFlapping(past.slice(0, index), id, one.at)) next = one.at + interval;
     if (one.is !== "monitor" || one.monitor !== id || one.now.reminderMs === undefined) continue;
     interval = one.now.reminderMs ?? Infinity;
     next = interval === Infinity ? Infinity : Math.min(next, one.at + interval);

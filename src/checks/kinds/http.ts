@@ -56,7 +56,7 @@ function firstRequest(settings: Settings): HttpRequest {
     const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
     authorize(`Basic ${Buffer.from(pair).toString("base64")}`);
   }
-  // As UTF-8: a character beyond Latin-1 must not turn into another byte, such as a line break.
+  // As UTF-8, which is what tokens with other letters are made in.
   if (bearerToken !== null) authorize(`Bearer ${Buffer.from(bearerToken).toString("latin1")}`);
   const { method, body, verifyTls } = settings;
   return { url: new URL(settings.url), method, headers, body, verifyTls };

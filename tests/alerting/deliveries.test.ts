@@ -1,0 +1,261 @@
+import { describe, expect, test } from "bun:test";
+import { applianceOn } from "../support/appliance.ts";
+import { pager } from "../support/pager.ts";
+import { answer, hang, type Reply, reset } from "../support/target.ts";
+
+const down = "monitor.down Backup";
+const up = "monitor.up Backup";
+
+/** A monitor that went down, and its channel, whose receiver answers like this. */
+async function outage(reply: Reply = answer(500), settings = {}) {
+  const made = await pager();
+  const hook = await made.inbox(settings, reply);
+  const backup = await made.watched([hook]);
+  await backup.goes("down");
+  const nextAt = async () => (await made.deliveriesOf(hook))[0].nextAttemptAt as string | null;
+  return {
+    ...made,
+    hook,
+    backup,
+    /** Goes to the moment of the next attempt; returns the seconds since `from`, or null where there is none. */
+    next: async (from: number) => {
+      const at = await nextAt();
+      if (at === null) return null;
+      const before = hook.asked.length;
+      made.time.now = Date.parse(at) - 1;
+      await made.later(0);
+      expect(hook.asked).toHaveLength(before);
+      made.time.now += 1;
+      await made.later(0);
+      expect(hook.asked).toHaveLength(before + 1);
+      return (made.time.now - from) / 1000;
+    },
+  };
+}
+
+describe("what fails is tried again", () => {
+  test("after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 hours, and then given up", async () => {
+    const { hook, next, time, later, deliveriesOf } = await outage();
+    await using _ = hook;
+    await later(5);
+    const first = time.now;
+    const attempts: number[] = [];
+    for (let at = await next(first); at !== null; at = await next(first)) attempts.push(at);
+    expect(attempts.slice(0, 6)).toEqual([5, 20, 80, 380, 1_280, 2_180]);
+    expect(attempts.at(-1)).toBe(380 + 95 * 900);
+    await later(86_400);
+    expect(hook.asked).toHaveLength(100);
+    const [delivery] = await deliveriesOf(hook);
+    expect(delivery).toMatchObject({
+      status: "failed",
+      error: "The receiver answered HTTP 500 (Internal Server Error).",
+      nextAttemptAt: null,
+      deliveredAt: null,
+    });
+    expect(delivery.attempts).toHaveLength(100);
+  });
+
+  for (const [random, factor] of [
+    [0, 0.8],
+    [1, 1.2],
+  ] as const)
+    test(`up to a fifth sooner or later: × ${factor}`, async () => {
+      const { hook, next, time, later, restart } = await outage();
+      await using _ = hook;
+      restart(random);
+      await later(5);
+      const first = time.now;
+      const waits = [5, 15, 60, 300, 900, 900];
+      let expected = 0;
+      for (const wait of waits)
+        expect(await next(first)).toBeCloseTo((expected += wait * factor), 3);
+    });
+
+  test("with the same id and the same body each time, also by an engine that was started anew", async () => {
+    const { hook, later, restart } = await outage(reset);
+    await using _ = hook;
+    for (const seconds of [10, 6, 16, 61]) {
+      await later(seconds);
+      restart();
+    }
+    expect(hook.asked.length).toBeGreaterThan(3);
+    const sent = hook.asked.map(({ headers, body }) => `${String(headers["webhook-id"])} ${body}`);
+    expect(new Set(sent).size).toBe(1);
+  });
+
+  test("not before a receiver that asks for up to an hour of patience wants it", async () => {
+    const { hook, next, time, later } = await outage(answer(429, "", { "retry-after": "3600" }));
+    await using _ = hook;
+    await later(5);
+    expect(await next(time.now)).toBe(3_600);
+    hook.reply(answer(503, "", { "retry-after": "1" }));
+    expect(await next(time.now)).toBe(3_600);
+    expect(await next(time.now)).toBe(60);
+  });
+
+  for (const status of [401, 403, 404, 410])
+    test(`but not after HTTP ${status}, which is for good`, async () => {
+      const { hook, later, deliveriesOf, channelOf } = await outage(answer(status));
+      await using _ = hook;
+      await later();
+      await later(86_400);
+      const [delivery] = await deliveriesOf(hook);
+      expect(hook.asked).toHaveLength(1);
+      expect(delivery).toMatchObject({ status: "failed", nextAttemptAt: null });
+      expect(delivery.error).toContain(`HTTP ${status}`);
+      expect((await channelOf(hook)).lastError).toBe(delivery.error);
+    });
+
+  test("and takes with it at once all that waits, when something arrives", async () => {
+    const { hook, later, watched, deliveriesOf } = await outage();
+    await using _ = hook;
+    for (const wait of [10, 6, 16, 61, 301]) await later(wait);
+    const other = await watched([hook], { name: "Other" });
+    await other.goes("down");
+    hook.reply(answer());
+    await later(5);
+    expect(hook.heard().slice(-2).toSorted()).toEqual([down, "monitor.down Other"]);
+    expect((await deliveriesOf(hook)).map(({ status }) => status)).toEqual([
+      "delivered",
+      "delivered",
+    ]);
+  });
+});
+
+describe("the order:", () => {
+  test("while an outage can't be told its end waits, and others pass", async () => {
+    const poisoned: Reply = (response) =>
+      answer(response.req.headers["x-poison"] ? 500 : 200)(response);
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox({}, poisoned);
+    const refused: string[] = [];
+    hook.reply((response) => {
+      const { body } = hook.asked.at(-1) as { body: string };
+      const isPoison = body.includes("Backup");
+      if (isPoison) refused.push(body);
+      answer(isPoison ? 500 : 200)(response);
+    });
+    const taken = () => hook.heard().filter((one) => !one.endsWith("Backup"));
+    const backup = await watched([hook]);
+    await backup.goes("down");
+    await later();
+    for (const name of ["A", "B", "C"]) {
+      const job = await watched([hook], { name });
+      await job.goes("down");
+      await later();
+      await job.goes("up");
+      await later();
+    }
+    await backup.goes("up");
+    await later();
+    expect(taken()).toEqual(
+      ["A", "B", "C"].flatMap((name) => [`monitor.down ${name}`, `monitor.up ${name}`]),
+    );
+    expect(hook.heard()).not.toContain(up);
+    hook.reply(answer());
+    await later(900);
+    expect(hook.heard().slice(-2)).toEqual([down, up]);
+  });
+
+  test("while two messages fail nothing else is tried, however much there is", async () => {
+    const { inbox, watched, later } = await pager();
+    await using hook = await inbox({}, answer(500));
+    const names = ["A", "B", "C", "D", "E"];
+    for (const name of names) {
+      await (await watched([hook], { name })).goes("down");
+      await later();
+    }
+    await later(60);
+    expect(new Set(hook.received().map(({ id }) => id)).size).toBe(2);
+    hook.reply(answer());
+    await later(300);
+    await later();
+    const heard = new Set(hook.heard());
+    expect(heard).toEqual(new Set(names.map((name) => `monitor.down ${name}`)));
+  });
+});
+
+describe("an end", () => {
+  test("whose outage was given up is not told", async () => {
+    const { hook, backup, later, deliveriesOf } = await outage(answer(404));
+    await using _ = hook;
+    await later();
+    hook.reply(answer());
+    await backup.goes("up");
+    await later();
+    expect(hook.heard()).toEqual([down]);
+    expect(await deliveriesOf(hook)).toMatchObject([
+      { status: "failed" },
+      { status: "skipped", type: "monitor.up", attempts: [], nextAttemptAt: null },
+    ]);
+  });
+
+  test("that is left out leaves the rest of its message", async () => {
+    const { hook, backup, watched, later } = await outage(answer(404));
+    await using _ = hook;
+    await later();
+    hook.reply(answer());
+    const other = await watched([hook], { name: "Other" });
+    await backup.goes("up");
+    await other.goes("down");
+    await later();
+    expect(hook.received().at(-1)).toMatchObject({
+      type: "monitor.down",
+      data: { monitor: { name: "Other" } },
+    });
+  });
+
+  test("is told where the outage arrived, though a reminder of it was given up", async () => {
+    const { hook, backup, later, lasts } = await outage(answer());
+    await using _ = hook;
+    await later();
+    await backup.change({ reminderInterval: 600 });
+    hook.reply(answer(404));
+    await lasts(600);
+    hook.reply(answer());
+    await backup.goes("up");
+    await later();
+    expect(hook.heard()).toEqual([down, "monitor.reminder Backup", up]);
+  });
+});
+
+describe("the machine stops", () => {
+  test("before an outage was taken in: it is told once", async () => {
+    const { hook, later, diesBefore, restart } = await outage(answer());
+    await using _ = hook;
+    diesBefore('insert into "deliveries"');
+    expect(later()).rejects.toThrow("The power failed.");
+    restart();
+    await later();
+    await later(3_600);
+    expect(hook.heard()).toEqual([down]);
+  });
+
+  test("before it was sent: it is told once", async () => {
+    const { hook, later, diesBefore, restart } = await outage(answer());
+    await using _ = hook;
+    diesBefore("set status = 'sending'");
+    await later();
+    expect(hook.heard()).toEqual([]);
+    restart();
+    await later();
+    await later(3_600);
+    expect(hook.heard()).toEqual([down]);
+  });
+
+  test("before it is written down that it was told: it is told again under the same id, and before its end", async () => {
+    const { hook, backup, later, diesBefore, restart } = await outage(answer());
+    await using _ = hook;
+    diesBefore("delivery_attempts");
+    await later();
+    restart();
+    await backup.goes("up");
+    await later();
+    await later();
+    await later(3_600);
+    expect(hook.heard()).toEqual([down, down, up]);
+    const [first, second] = hook.asked;
+    expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"] as string);
+    expect(second?.body).toBe(first?.body as string);
+  });
+});
