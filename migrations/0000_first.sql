@@ -97,7 +97,7 @@ CREATE TABLE `deliveries` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_by_id` ON `deliveries` (`organization_id`,`id`);--> statement-breakpoint
 CREATE INDEX `deliveries_by_channel` ON `deliveries` (`organization_id`,`channel_id`,`seq`);--> statement-breakpoint
-CREATE INDEX `deliveries_pending` ON `deliveries` (`organization_id`,`channel_id`,`seq`) WHERE status in ('gathering', 'sending');--> statement-breakpoint
+CREATE INDEX `deliveries_pending` ON `deliveries` (`organization_id`,`channel_id`,`seq`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `delivery_alerts` (
 	`organization_id` text NOT NULL,
 	`delivery_id` text NOT NULL,

@@ -27,7 +27,7 @@ export type Attempt = {
 export function channelsWaiting(store: Store): Promise<ChannelKey[]> {
   return store.query(
     `select distinct organization_id as organizationId, channel_id as channelId from deliveries
-     where status in ('gathering', 'sending')`,
+     where due_at is not null`,
     [],
   );
 }
@@ -47,7 +47,7 @@ export async function queueOf(
           on a.organization_id = t.organization_id and a.id = t.alert_id
         where t.organization_id = d.organization_id and t.delivery_id = d.id) as subjects
      from deliveries d
-     where d.organization_id = ? and d.channel_id = ? and d.status in ('gathering', 'sending')
+     where d.organization_id = ? and d.channel_id = ? and d.due_at is not null
      order by d.seq limit ?`,
     [organizationId, channelId, window],
   );
@@ -83,7 +83,7 @@ export async function alertsOf(
 
 const unclaimedText =
   mustText(`exists (select 1 from deliveries where organization_id = ? and id = ?
-  and status in ('gathering', 'sending') and attempts = ? and coalesce(leased_until, 0) = ?)`);
+  and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`);
 
 /** Holds while nobody else has taken this delivery. */
 function mustBeUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Queued): Prepared {
@@ -113,7 +113,7 @@ export function claim(
 
 /** Makes every delivery free to be claimed: right only where nobody else can be sending. */
 export const releaseAll: Statement = {
-  text: "update deliveries set leased_until = null where status = 'sending' and leased_until is not null",
+  text: "update deliveries set leased_until = null where due_at is not null and leased_until is not null",
   parameters: [],
 };
 
@@ -137,7 +137,7 @@ export function withhold(
 export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
   return {
     text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, error = ?
-      where organization_id = ? and id = ? and status in ('gathering', 'sending')`,
+      where organization_id = ? and id = ? and due_at is not null`,
     parameters: [reason, organizationId, deliveryId],
   };
 }

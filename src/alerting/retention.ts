@@ -15,7 +15,7 @@ export async function sweepAlerts(
   const before = timestamp(now - keptMs);
   await inPortions(
     deliveriesAtOnce,
-    `select seq as place, status not in ('gathering', 'sending') and created_at < ? as isOld
+    `select seq as place, due_at is null and created_at < ? as isOld
      from deliveries order by seq limit ${deliveriesAtOnce}`,
     "delete from deliveries where seq in (select value from json_each(?))",
   );

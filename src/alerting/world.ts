@@ -72,35 +72,42 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     m.reminder_interval_seconds as reminderSeconds,
     s.certificate_expires_at as certificateExpiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as certificateExpiryDays
-  from monitors m
+  from json_each(?) wanted cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
-  where m.organization_id = ? and m.id in (select value from json_each(?))`;
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-const attachedText = `select monitor_id as monitorId, channel_id as channelId from monitor_channels
-  where organization_id = ? and monitor_id in (select value from json_each(?)) order by position`;
+const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelId
+  from json_each(?) wanted cross join monitor_channels c
+    on c.organization_id = ? and c.monitor_id = wanted.value
+  order by c.position`;
 
 const channelText = `select id, name, type, enabled, is_default as isDefault, incidents
   from alert_channels where organization_id = ? order by id`;
 
-const toldText = `select subject_id as subjectId, channel_id as channelId, state, since,
-    delivery_id as deliveryId
-  from open_alerts where organization_id = ? and subject_id in (select value from json_each(?))`;
+const toldText = `select o.subject_id as subjectId, o.channel_id as channelId, o.state, o.since,
+    o.delivery_id as deliveryId
+  from json_each(?) wanted cross join open_alerts o
+    on o.organization_id = ? and o.subject_id = wanted.value`;
 
-const memoryText = `select monitor_id as monitorId, changes, flapping_since as flappingSince,
-    remind_at as remindAt, certificate_expires_at as expiresAt, certificate_days as days
-  from alert_memory where organization_id = ? and monitor_id in (select value from json_each(?))`;
+const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_since as flappingSince,
+    a.remind_at as remindAt, a.certificate_expires_at as expiresAt, a.certificate_days as days
+  from json_each(?) wanted cross join alert_memory a
+    on a.organization_id = ? and a.monitor_id = wanted.value`;
 
 const gatheringText = `select d.channel_id as channelId, d.id, d.due_at as dueAt,
     d.created_at as createdAt, (select count(*) from delivery_alerts a
       where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
-  from deliveries d where d.organization_id = ? and d.status = 'gathering' order by d.seq`;
+  from deliveries d indexed by deliveries_pending
+  where d.organization_id = ? and d.due_at is not null and d.status = 'gathering'
+  order by d.seq`;
 
-const incidentText = `select id, title, severity, monitor_id as monitorId from incidents
-  where organization_id = ? and id in (select value from json_each(?))`;
+const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId
+  from json_each(?) wanted cross join incidents i
+    on i.organization_id = ? and i.id = wanted.value`;
 
-const updateText = `select incident_id as incidentId, id, status, message from incident_updates
-  where organization_id = ? and incident_id in (select value from json_each(?))`;
+const updateText = `select u.incident_id as incidentId, u.id, u.status, u.message
+  from json_each(?) wanted cross join incident_updates u
+    on u.organization_id = ? and u.incident_id = wanted.value`;
 
 /** Reads what these monitors and incidents are, who hears of them and what was told already. */
 export async function worldOf(
@@ -109,7 +116,7 @@ export async function worldOf(
   { monitorIds, incidentIds }: { monitorIds: readonly string[]; incidentIds: readonly string[] },
 ): Promise<World> {
   const read = <Row>(text: string, ids?: readonly string[]) =>
-    store.query<Row>(text, [organizationId, ...(ids === undefined ? [] : [JSON.stringify(ids)])]);
+    store.query<Row>(text, [...(ids === undefined ? [] : [JSON.stringify(ids)]), organizationId]);
   const [incidents, updates] =
     incidentIds.length === 0
       ? [[], []]

@@ -474,6 +474,7 @@ export const deliveries = sqliteTable(
     attempts: integer("attempts").notNull(),
     /** Those of them that were made when they were due. */
     scheduledAttempts: integer("scheduled_attempts").notNull(),
+    /** Null once it is over. */
     dueAt: integer("due_at"),
     /** Whoever makes an attempt holds it until then; a crash lets it go by itself. */
     leasedUntil: integer("leased_until"),
@@ -488,7 +489,7 @@ export const deliveries = sqliteTable(
     index("deliveries_by_channel").on(t.organizationId, t.channelId, t.seq),
     index("deliveries_pending")
       .on(t.organizationId, t.channelId, t.seq)
-      .where(sql`status in ('gathering', 'sending')`),
+      .where(sql`due_at is not null`),
     check(
       "deliveries_status",
       sql`${t.status} IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')`,

@@ -124,15 +124,11 @@ describe("what fails is tried again", () => {
 
 describe("the order:", () => {
   test("while an outage can't be told its end waits, and others pass", async () => {
-    const poisoned: Reply = (response) =>
-      answer(response.req.headers["x-poison"] ? 500 : 200)(response);
     const { inbox, watched, later } = await pager();
-    await using hook = await inbox({}, poisoned);
-    const refused: string[] = [];
+    await using hook = await inbox();
     hook.reply((response) => {
       const { body } = hook.asked.at(-1) as { body: string };
       const isPoison = body.includes("Backup");
-      if (isPoison) refused.push(body);
       answer(isPoison ? 500 : 200)(response);
     });
     const taken = () => hook.heard().filter((one) => !one.endsWith("Backup"));
@@ -224,7 +220,7 @@ describe("the machine stops", () => {
     const { hook, later, diesBefore, restart } = await outage(answer());
     await using _ = hook;
     diesBefore('insert into "deliveries"');
-    expect(later()).rejects.toThrow("The power failed.");
+    await expect(later()).rejects.toThrow("The power failed.");
     restart();
     await later();
     await later(3_600);
@@ -257,5 +253,51 @@ describe("the machine stops", () => {
     const [first, second] = hook.asked;
     expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"] as string);
     expect(second?.body).toBe(first?.body as string);
+  });
+
+  test("on purpose: what is under way comes to its end, and is not told again", async () => {
+    const { hook, time, later, restart } = await outage(hang);
+    await using _ = hook;
+    await later(0);
+    time.now += 10_000;
+    const engine = restart();
+    await engine.start();
+    await hook.untilAsked(1);
+    const stopping = engine.stop();
+    hook.release();
+    await stopping;
+    restart();
+    await later();
+    await later(3_600);
+    expect(hook.heard()).toEqual([down]);
+  });
+
+  test("and starts again, twenty times: nothing is repeated, whatever is down or up", async () => {
+    const made = await pager();
+    await using hook = await made.inbox();
+    const alertChannelIds = [hook.id];
+    await using well = await made.site({ alertChannelIds });
+    await using ill = await made.site({ alertChannelIds });
+    ill.fails();
+    const [quiet, broken] = [await made.watched([hook]), await made.watched([hook])];
+    await made.engine.runOnce();
+    await broken.goes("down");
+    await made.later();
+    expect(hook.heard()).toEqual(["monitor.down Shop", down]);
+    for (let restart = 0; restart < 20; restart++) {
+      const { engine, alerts } = applianceOn({
+        store: made.store,
+        clock: () => made.time.now,
+        vault: made.appliance.vault,
+      });
+      await engine.runOnce();
+      made.time.now += 60_000;
+      await engine.runOnce();
+      await alerts.runOnce();
+    }
+    const states = await Promise.all([well.id, ill.id, quiet.id, broken.id].map(made.statusOf));
+    expect(states).toEqual(["up", "down", "up", "down"]);
+    expect([well.asked.length, ill.asked.length].every((count) => count > 10)).toBe(true);
+    expect(hook.asked).toHaveLength(1);
   });
 });

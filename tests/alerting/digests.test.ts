@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { exchange } from "../../src/outgoing/exchange.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { pager } from "../support/pager.ts";
-import { answer, target } from "../support/target.ts";
+import { answer, reset, target } from "../support/target.ts";
 
 /** Monitors A, B, C, … on one channel, and moments in seconds from the beginning. */
 async function moments() {
@@ -194,5 +194,45 @@ describe("while a channel is down", () => {
     hook.reply(answer());
     for (let quarter = 0; quarter < 4; quarter++) await later(900);
     expect(hook.heard().slice(before)).toEqual(expected);
+  });
+
+  test("whatever it answers and whenever the machine stops, each alert arrives, under one id and in its order", async () => {
+    const { inbox, watched, later, restart, diesBefore, told } = await pager();
+    let dice = 7;
+    const random = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;
+    const taken = new Set<string>();
+    await using hook = await inbox();
+    hook.reply((response) => {
+      const roll = random();
+      if (roll < 0.4) taken.add(String(response.req.headers["webhook-id"]));
+      (roll < 0.4 ? answer() : roll < 0.7 ? answer(500) : reset)(response);
+    });
+    const jobs = await Promise.all(["A", "B", "C"].map((name) => watched([hook], { name })));
+    for (let turn = 0; turn < 30; turn++) {
+      for (const job of jobs) if (random() < 0.7) await job.goes(turn % 2 === 0 ? "down" : "up");
+      const roll = random();
+      if (roll < 0.3) diesBefore("set status = 'sending'");
+      else if (roll < 0.6) diesBefore("delivery_attempts");
+      await later(240);
+      restart();
+    }
+    hook.reply((response) => {
+      taken.add(String(response.req.headers["webhook-id"]));
+      answer()(response);
+    });
+    for (let minute = 0; minute < 10; minute++) await later(60);
+    const arrived = hook.alerts().filter(({ id }) => taken.has(id));
+    const deliveryOf = new Map(arrived.map(({ id, data }) => [data.alertId, id]));
+    const all = await told();
+    expect(all.length).toBeGreaterThan(30);
+    expect([...deliveryOf.keys()].toSorted()).toEqual(all.map(({ id }) => id).toSorted());
+    for (const { id, data } of arrived) expect(deliveryOf.get(data.alertId)).toBe(id);
+    for (const { id } of jobs) {
+      const ofOne = arrived.filter(({ data }) => data.monitor.id === id);
+      const inOrder = all.filter(({ data }) => data.monitor.id === id);
+      expect([...new Set(ofOne.map(({ data }) => data.alertId))]).toEqual(
+        inOrder.map((one) => one.id),
+      );
+    }
   });
 });

@@ -1,0 +1,254 @@
+import { describe, expect, test } from "bun:test";
+import { appendEvent } from "../../src/events/log.ts";
+import { unknownId } from "../support/appliance.ts";
+import { pager } from "../support/pager.ts";
+import { answer, hang } from "../support/target.ts";
+
+const down = "monitor.down Backup";
+const up = "monitor.up Backup";
+
+describe("a channel that fails for good is told of", () => {
+  test("to the default channels alone, with its name and the reason", async () => {
+    const { inbox, watched, later } = await pager();
+    await using failing = await inbox({ name: "Broken" }, answer(410));
+    await using keeper = await inbox({ default: true });
+    await using other = await inbox();
+    await using off = await inbox({ default: true, enabled: false });
+    const backup = await watched([failing]);
+    await backup.change({ alertChannelIds: [failing.id] });
+    await backup.goes("down");
+    await later();
+    await later();
+    expect(keeper.received()).toMatchObject([
+      {
+        type: "channel.failed",
+        data: {
+          channel: { id: failing.id, name: "Broken", type: "webhook" },
+          message: "The receiver answered HTTP 410 (Gone).",
+          url: `http://signalbox.lan:3210/alert-channels/${failing.id}`,
+        },
+      },
+    ]);
+    for (const { asked } of [other, off]) expect(asked).toEqual([]);
+    expect(failing.asked).toHaveLength(1);
+  });
+
+  for (const [what, isDefault] of [
+    ["where none is default", false],
+    ["where it is the only default one itself", true],
+  ] as const)
+    test(`to all other enabled channels ${what}`, async () => {
+      const { inbox, watched, later } = await pager();
+      await using first = await inbox();
+      await using second = await inbox();
+      await using off = await inbox({ enabled: false });
+      await using failing = await inbox({ name: "Broken", default: isDefault }, answer(401));
+      const backup = await watched([failing]);
+      await backup.goes("down");
+      await later();
+      await later();
+      for (const { heard } of [first, second]) expect(heard()).toEqual(["channel.failed Broken"]);
+      expect(off.asked).toEqual([]);
+      expect(failing.heard()).toEqual([down]);
+    });
+
+  test("once, until something arrives there again", async () => {
+    const { inbox, watched, later } = await pager();
+    await using failing = await inbox({ name: "Broken" }, answer(403));
+    await using keeper = await inbox({ default: true });
+    const jobs = await Promise.all(
+      ["A", "B", "C", "D"].map((name) => watched([failing], { name })),
+    );
+    const fail = async (index: number) => {
+      await jobs[index]?.change({ alertChannelIds: [failing.id] });
+      await jobs[index]?.goes("down");
+      await later();
+      await later();
+    };
+    await fail(0);
+    await fail(1);
+    expect(keeper.heard()).toEqual(["channel.failed Broken"]);
+    failing.reply(answer());
+    await fail(2);
+    failing.reply(answer(403));
+    await fail(3);
+    expect(keeper.heard()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
+  });
+
+  test("when 24 hours of tries were in vain, and not before", async () => {
+    const { inbox, watched, later } = await pager();
+    await using failing = await inbox({ name: "Broken" }, answer(500));
+    await using keeper = await inbox({ default: true });
+    const backup = await watched([failing]);
+    await backup.change({ alertChannelIds: [failing.id] });
+    await backup.goes("down");
+    for (let quarter = 0; quarter < 4 * 23; quarter++) await later(900);
+    expect(keeper.asked).toEqual([]);
+    for (let quarter = 0; quarter < 8; quarter++) await later(900);
+    expect(keeper.heard()).toEqual(["channel.failed Broken"]);
+  });
+
+  test("once each where two fail, which then leave each other alone", async () => {
+    const { inbox, watched, later, told } = await pager();
+    await using one = await inbox({ name: "One" }, answer(404));
+    await using two = await inbox({ name: "Two" }, answer(404));
+    const backup = await watched([one, two]);
+    await backup.goes("down");
+    for (let turn = 0; turn < 10; turn++) await later();
+    expect((await told()).map(({ type }) => type)).toEqual([
+      "monitor.down",
+      "channel.failed",
+      "channel.failed",
+    ]);
+    for (const { asked } of [one, two]) expect(asked).toHaveLength(2);
+  });
+});
+
+test("a channel shows its last failure until something arrives, and who edits it is not disturbed", async () => {
+  const { inbox, watched, later, channelOf, etagOf, isStale, time } = await pager();
+  await using hook = await inbox({}, answer(500));
+  const path = `/api/v1/alert-channels/${hook.id}`;
+  const backup = await watched([hook]);
+  const etag = await etagOf(path);
+  const { updatedAt } = await channelOf(hook);
+  await backup.goes("down");
+  await later();
+  expect(await channelOf(hook)).toMatchObject({
+    lastError: "The receiver answered HTTP 500 (Internal Server Error).",
+    lastDeliveryAt: null,
+    updatedAt,
+  });
+  hook.reply(answer());
+  await later();
+  expect(await channelOf(hook)).toMatchObject({
+    lastError: null,
+    lastDeliveryAt: new Date(time.now).toISOString(),
+    updatedAt,
+  });
+  hook.reply(answer(500));
+  await backup.goes("up");
+  await later();
+  expect((await channelOf(hook)).lastError).toContain("HTTP 500");
+  expect(await isStale(path, etag)).toBe(false);
+});
+
+describe("the appliance's own trouble is told", () => {
+  for (const isDefault of [true, false])
+    test(
+      isDefault ? "to the default channels" : "to all enabled ones where none is default",
+      async () => {
+        const { inbox, store, ours, time, later } = await pager();
+        await using first = await inbox({ default: isDefault });
+        await using second = await inbox();
+        await using off = await inbox({ default: true, enabled: false });
+        const message = "The name servers of this machine don't answer.";
+        const at = new Date(time.now).toISOString();
+        const event = {
+          organizationId: ours.id,
+          at,
+          type: "appliance.troubled",
+          subjectId: ours.id,
+        };
+        await store.atomic([appendEvent({ ...event, data: { message } })]);
+        await later();
+        expect(first.received()).toEqual([
+          {
+            id: expect.any(String),
+            type: "appliance.troubled",
+            timestamp: at,
+            data: { alertId: expect.any(String), message, url: "http://signalbox.lan:3210" },
+          },
+        ]);
+        expect(second.asked).toHaveLength(isDefault ? 0 : 1);
+        expect(off.asked).toEqual([]);
+      },
+    );
+});
+
+describe("what waits for a channel", () => {
+  test("that is disabled is skipped when its turn comes, and does not come when it is enabled", async () => {
+    const { inbox, watched, later, changeChannel, deliveriesOf } = await pager();
+    await using hook = await inbox({}, answer(500));
+    const backup = await watched([hook]);
+    await backup.goes("down");
+    await later();
+    await changeChannel(hook, { enabled: false });
+    hook.reply(answer());
+    await later(60);
+    expect(hook.asked).toHaveLength(1);
+    expect(await deliveriesOf(hook)).toMatchObject([
+      { status: "skipped", error: "The channel was disabled.", nextAttemptAt: null },
+    ]);
+    await changeChannel(hook, { enabled: true });
+    await backup.goes("up");
+    await later();
+    await later(3_600);
+    expect(hook.heard()).toEqual([down]);
+  });
+
+  test("that is deleted vanishes, and disturbs nobody", async () => {
+    const { api, inbox, watched, later, told, logged } = await pager();
+    await using gone = await inbox({ name: "Gone" }, answer(500));
+    await using other = await inbox();
+    const backup = await watched([gone, other]);
+    await backup.goes("down");
+    await later();
+    expect((await api("DELETE", `/api/v1/alert-channels/${gone.id}`)).status).toBe(200);
+    gone.reply(answer());
+    await backup.goes("up");
+    for (let turn = 0; turn < 3; turn++) await later(600);
+    expect(gone.asked).toHaveLength(1);
+    expect(other.heard()).toEqual([down, up]);
+    const [first] = await told();
+    const { json } = await api("GET", `/api/v1/alerts/${first.id}`);
+    expect(json.data.deliveries.map((one: any) => one.channelId)).toEqual([other.id]);
+    expect(logged.filter((line) => line.includes("fail"))).toEqual([]);
+    expect((await api("GET", `/api/v1/alert-channels/${unknownId}/deliveries`)).status).toBe(404);
+  });
+});
+
+test.concurrent(
+  "a receiver that says nothing has ten seconds, and holds up no other channel",
+  async () => {
+    const { inbox, watched, later, deliveriesOf } = await pager();
+    await using silent = await inbox({}, hang);
+    await using well = await inbox();
+    const backup = await watched([silent, well]);
+    await backup.goes("down");
+    const sending = later();
+    await silent.untilAsked(1);
+    await well.untilAsked(1);
+    await backup.goes("up");
+    const more = later();
+    await well.untilAsked(2);
+    expect(well.heard()).toEqual([down, up]);
+    await Promise.all([sending, more]);
+    const [delivery] = await deliveriesOf(silent);
+    expect(delivery.status).toBe("pending");
+    expect(delivery.error).toStartWith("Timed out after 10 s");
+  },
+  30_000,
+);
+
+test.concurrent(
+  "a receiver that says nothing holds up no stop, and hears of it again after the start",
+  async () => {
+    const { inbox, watched, later, restart, time } = await pager();
+    await using silent = await inbox({}, hang);
+    const backup = await watched([silent]);
+    await backup.goes("down");
+    await later(0);
+    time.now += 10_000;
+    const engine = restart();
+    await engine.start();
+    await silent.untilAsked(1);
+    await engine.stop();
+    silent.reply(answer());
+    restart();
+    await later(30);
+    expect(silent.heard()).toEqual([down, down]);
+    const [first, second] = silent.received();
+    expect(second?.id).toBe(first?.id as string);
+  },
+  30_000,
+);
