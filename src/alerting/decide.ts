@@ -32,7 +32,7 @@ export function applyEvent(world: World, out: Outbox, event: LoggedEvent, now: n
   else if (noun === "monitor") monitorChanged(world, out, event, verb as MonitorStatus, now);
   else if (noun === "incident") incidentChanged(world, out, event, verb, now);
   else if (noun === "channel") channelFailed(world, out, event, now);
-  else applianceTroubled(world, out, event, now);
+  else if (noun === "appliance") applianceTroubled(world, out, event, now);
 }
 
 type Change = {

@@ -52,6 +52,8 @@ export function alertEngine(room: SendingRoom & { random?: () => number }): Aler
     async stop() {
       if (ticking !== null) clearInterval(ticking);
       await following?.stop();
+      // Where that fails, the next start reads these events again and finds nothing to tell in them.
+      await fan.save().catch(() => {});
       await sending.stop(graceMs);
     },
     async runOnce() {

@@ -23,6 +23,8 @@ export type FanOut = {
   cursor(): Promise<number>;
   /** Turns events into deliveries, exactly once whatever dies when. */
   take(events: readonly LoggedEvent[]): Promise<void>;
+  /** Writes down how far it has come, where nothing else did. */
+  save(): Promise<void>;
   /** Decides what is due without an event: reminders, the end of flapping, certificates. */
   tick(): Promise<void>;
 };
@@ -31,6 +33,8 @@ type Place = { seq: number; version: number };
 
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
 export function fanOut(store: Store, clock: Clock): FanOut {
+  /** Place in the log behind events that nobody could be told of, not written down yet. */
+  let unsaved: number | null = null;
   let turn: Promise<unknown> = Promise.resolve();
   /** One at a time: each decision builds on what the one before has written. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -67,8 +71,14 @@ export function fanOut(store: Store, clock: Clock): FanOut {
       const unread = events.filter((event) => event.seq > seq && isTold(event.type));
       const last = unread.at(-1);
       if (last === undefined) return;
+      const byOrganization = Map.groupBy(unread, (event) => event.organizationId);
+      // Where nobody listens, a write costs others more than reading the events again.
+      if (!(await haveChannels([...byOrganization.keys()]))) {
+        unsaved = last.seq;
+        return;
+      }
       const statements: Statement[] = [];
-      for (const [organizationId, own] of Map.groupBy(unread, (event) => event.organizationId)) {
+      for (const [organizationId, own] of byOrganization) {
         const subjects = own.map(({ subjectId }) => subjectId);
         const wanted = { monitorIds: subjects, incidentIds: subjects };
         statements.push(
@@ -78,6 +88,24 @@ export function fanOut(store: Store, clock: Clock): FanOut {
         );
       }
       await store.atomic([...moved({ seq: last.seq, version }), ...statements]);
+      unsaved = null;
+    });
+
+  async function haveChannels(organizationIds: readonly string[]): Promise<boolean> {
+    const found = await store.query(
+      `select 1 from json_each(?) wanted cross join alert_channels c
+         on c.organization_id = wanted.value limit 1`,
+      [JSON.stringify(organizationIds)],
+    );
+    return found.length > 0;
+  }
+
+  const save = () =>
+    retrying(async () => {
+      if (unsaved === null) return;
+      const { seq, version } = await place();
+      await store.atomic(moved({ seq: Math.max(seq, unsaved), version }));
+      unsaved = null;
     });
 
   async function decide(
@@ -140,7 +168,8 @@ export function fanOut(store: Store, clock: Clock): FanOut {
   return {
     cursor: async () => (await place()).seq,
     take: (events) => inTurn(() => take(events)),
-    tick: () => inTurn(tick),
+    tick: () => inTurn(() => save().then(tick)),
+    save: () => inTurn(save),
   };
 }
 
@@ -172,11 +201,12 @@ const told = new Set([
   "incident.reopened",
   "incident.resolved",
   "incident.deleted",
+  "alert-channel.created",
   "channel.failed",
   "appliance.troubled",
 ]);
 
-/** Whether an event may lead to an alert. */
+/** Whether an event may lead to an alert, or says that from here on somebody listens. */
 function isTold(type: string): boolean {
   return told.has(type);
 }

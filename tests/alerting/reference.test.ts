@@ -1,27 +1,54 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { alertedWorld } from "../support/alert-model-world.ts";
+import {
+  afterChange,
+  afterFlapping,
+  afterReminder,
+  type MonitorStatus,
+  nothingYet,
+  type Step,
+  type ToldState,
+} from "../../src/alerting/rules.ts";
+import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
+import { type Happening, tellings } from "../support/alert-model.ts";
 import { type Target, target } from "../support/target.ts";
 
 let server: Target;
 beforeAll(async () => void (server = await target()));
 afterAll(() => server[Symbol.asyncDispose]());
 
-type World = Awaited<ReturnType<typeof alertedWorld>>;
-type Action = readonly [keyof World, ...unknown[]];
+type Action = readonly [keyof AlertedWorld, ...unknown[]];
+
+/** Everything gets well in the end; then every channel has what it was to get, in order. */
+async function asTheRulesSay(...actions: readonly Action[]) {
+  const world = await alertedWorld(server);
+  for (const [name, ...parts] of actions) {
+    await (world[name] as (...parts: unknown[]) => unknown)(...parts);
+    await world.look();
+  }
+  await world.heal();
+  const { wanted, got } = world.compared();
+  expect(got).toEqual(wanted);
+  expect(world.oddities()).toEqual([]);
+}
 
 /** Mostly the first: what goes wrong takes several things that befall the same. */
 const index = fc.constantFrom(0, 0, 0, 1, 2);
 const yes = fc.boolean();
-const status = fc.constantFrom("up", "down", "slow");
 const seconds = fc.constantFrom(1, 3, 6, 11, 60, 200, 400, 600, 1_200, 1_800, 3_600, 14_400);
-const one = (weight: number, name: keyof World, ...parts: fc.Arbitrary<unknown>[]) => ({
+const post = [
+  { message: "More." },
+  { status: "resolved" },
+  { status: "identified" },
+  { severity: "major" },
+];
+const one = (weight: number, name: keyof AlertedWorld, ...parts: fc.Arbitrary<unknown>[]) => ({
   weight,
   arbitrary: fc.tuple(fc.constant(name), ...parts) as unknown as fc.Arbitrary<Action>,
 });
 
 const action = fc.oneof(
-  one(40, "report", index, status),
+  one(40, "report", index, fc.constantFrom("up", "down", "slow")),
   one(30, "pass", seconds, fc.constantFrom(1, 1, 2, 5)),
   one(2, "pass", fc.constant(100_000), fc.constantFrom(7, 40)),
   one(8, "flutter", index, fc.integer({ min: 3, max: 13 }), fc.constantFrom(5, 60, 160), yes),
@@ -35,7 +62,8 @@ const action = fc.oneof(
   one(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),
   one(3, "automatic", index, yes),
   one(3, "create", index, yes),
-  one(2, "remove", index),
+  // The last stays: without any channel nothing is counted or remembered.
+  one(2, "remove", fc.constantFrom(0, 1)),
   one(
     4,
     "patch",
@@ -44,39 +72,106 @@ const action = fc.oneof(
   ),
   one(10, "receive", index, fc.constantFrom("well", "well", "broken", "closed", "busy", "gone")),
   one(3, "open", fc.option(index)),
-  one(
-    6,
-    "post",
-    fc.nat(1),
-    fc.constantFrom(
-      { message: "More." },
-      { status: "resolved" },
-      { status: "identified" },
-      { severity: "major" },
-    ),
-  ),
+  one(6, "post", fc.nat(1), fc.constantFrom(...post)),
 );
 
-test("what channels get is what the rules of alerting say, whatever happens", async () => {
+test("a monitor that flapped has no such past after a pause", () =>
+  asTheRulesSay(
+    ["flutter", 0, 11, 5, true],
+    ["renew", 0],
+    ["report", 0, "down"],
+    ["report", 0, "up"],
+  ));
+
+test("who was told of an outage is told of its end, though a later word of it was lost", () =>
+  asTheRulesSay(
+    ["report", 0, "slow"],
+    ["pass", 10],
+    ["receive", 0, "gone"],
+    ["report", 0, "down"],
+    ["pass", 10],
+    ["receive", 0, "well"],
+    ["report", 0, "up"],
+  ));
+
+test("channels get what the rules of alerting say, whatever happens", async () => {
+  const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(action, { minLength: 1, maxLength: 40, size: "max" }),
-      async (actions) => {
-        const world = await alertedWorld(server);
-        for (const [name, ...parts] of actions) {
-          await (world[name] as (...parts: unknown[]) => unknown)(...parts);
-          await world.look();
-        }
-        await world.heal();
-        const all = Object.entries(world.compared());
-        expect(all.map(([path, { got }]) => [path, got])).toEqual(
-          all.map(([path, { wanted }]) => [path, wanted]),
-        );
-      },
-    ),
-    {
-      numRuns: Number(process.env.RUNS ?? 30),
-      ...(process.env.SEED && { seed: Number(process.env.SEED), path: process.env.FCPATH }),
-    },
+    fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
+    { numRuns: 150, interruptAfterTimeLimit: 50_000 },
   );
-}, 600_000);
+}, 120_000);
+
+/** What the pure rules tell for such a history of one monitor. */
+function toldByRules(history: readonly Happening[], reminderMs: number | null): string[] {
+  const lines: string[] = [];
+  const told = new Map<string, { state: ToldState }>();
+  let memory = nothingYet;
+  let status: MonitorStatus = "pending";
+  let facts = { muted: false, attached: [] as string[] };
+  const follow = (step: Step, at: number) => {
+    ({ memory } = step);
+    for (const channel of step.alert?.to ?? []) {
+      lines.push(`${at} ${channel} ${step.alert?.type}`);
+      if (step.believes !== null) told.set(channel, { state: step.believes });
+    }
+    if (step.isOver) told.clear();
+  };
+  for (const one of history) {
+    const audience = { muted: facts.muted, channels: facts.attached };
+    const { at } = one;
+    if (one.is === "monitor") facts = { ...facts, ...one.now };
+    if (one.is === "state") {
+      follow(afterChange(memory, told, { from: status, to: one.to, at }, audience, reminderMs), at);
+      status = one.to;
+    }
+    if (one.is !== "look") continue;
+    const steady = afterFlapping(memory, told, status, audience, at);
+    if (steady !== null) follow(steady, at);
+    else if (memory.remindAt !== null && memory.remindAt <= at)
+      follow(afterReminder(memory, status, audience, reminderMs, at), at);
+  }
+  return lines;
+}
+
+const working = fc.constantFrom("up", "down", "degraded");
+const not = fc.constantFrom("pending", "maintenance");
+const moment = fc.record({
+  wait: fc.constantFrom(1, 1, 10, 10, 40, 150, 170, 300, 601, 1_700),
+  to: fc.oneof({ weight: 12, arbitrary: working }, { weight: 1, arbitrary: not }),
+  muted: fc.constantFrom(null, null, null, null, null, null, true, false, false),
+  attached: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.subarray(["a", "b", "c"]) },
+  ),
+});
+
+const plain = { enabled: true, incidents: true, default: false };
+
+test("the rules tell what their words say, over many courses of a monitor", () => {
+  const courses = fc.array(moment, { minLength: 1, maxLength: 40, size: "max" });
+  fc.assert(
+    fc.property(courses, fc.constantFrom(null, 300_000, 1_000_000), (course, reminderMs) => {
+      const monitor = "m";
+      const now = { muted: false, groupMuted: false, attached: ["a", "b"], reminderMs };
+      const history: Happening[] = [{ is: "monitor", at: 0, monitor, now }];
+      for (const channel of ["a", "b", "c"])
+        history.push({ is: "channel", at: 0, channel, now: plain });
+      let [at, state]: [number, MonitorStatus] = [0, "pending"];
+      for (const { wait, to, muted, attached } of course) {
+        at += wait * 1000 + 1;
+        history.push({ is: "look", at });
+        const changes = { ...(muted !== null && { muted }), ...(attached && { attached }) };
+        history.push({ is: "monitor", at, monitor, now: changes });
+        if (to !== state) history.push({ is: "state", at, monitor, to });
+        state = to;
+        history.push({ is: "look", at });
+      }
+      const wanted = tellings(history).filter(({ channel }) => channel !== "*");
+      expect(toldByRules(history, reminderMs).toSorted()).toEqual(
+        wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
+      );
+    }),
+    { numRuns: 5_000, interruptAfterTimeLimit: 30_000 },
+  );
+}, 60_000);

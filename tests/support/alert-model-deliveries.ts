@@ -46,7 +46,6 @@ export function arriving(
     if (one.channel !== channel) return false;
     const isEnd = /\.(up|resolved)$/.test(one.type);
     const isLate = isEnd && !informed.delete(one.subject);
-    if (process.env.COMPAT && isLost(one)) informed.delete(one.subject);
     if (isLost(one) || isLate) return false;
     if (!isEnd) informed.add(one.subject);
     return true;

@@ -90,7 +90,7 @@ export async function alertedWorld(server: Target) {
     }
   }
 
-  /** Times a second differ, so that no two things happen at one moment. */
+  /** No two things happen at one moment. */
   const tick = () => void (time.now += 1);
 
   function waiting(channel: string) {
@@ -264,15 +264,29 @@ export async function alertedWorld(server: Target) {
         const keys = new Set(got.map((one) => keyOf({ ...one, channel })));
         const isLost = (one: (typeof told)[number]) =>
           lost.has(keyOf(one)) || (doubtful.has(keyOf(one)) && !keys.has(keyOf(one)));
-        return { path: paths.get(channel), wanted: arriving(told, channel, isLost), got };
+        return {
+          path: `channel ${[...paths.keys()].indexOf(channel)}`,
+          wanted: arriving(told, channel, isLost),
+          got,
+        };
       });
       const named = nameSubjects();
-      return Object.fromEntries(
-        pairs.map(({ path, wanted, got }) => [
-          path?.split("/").at(-1),
-          { wanted: bySubject(named, wanted), got: bySubject(named, got) },
-        ]),
-      );
+      const lines = (side: "wanted" | "got") =>
+        Object.fromEntries(pairs.map((pair) => [pair.path, bySubject(named, pair[side])]));
+      return { wanted: lines("wanted"), got: lines("got") };
+    },
+    /** What is not as it should be with deliveries and alerts as such. */
+    oddities() {
+      const odd: string[] = [];
+      for (const [id, its] of Map.groupBy(attempts, ({ delivery }) => delivery)) {
+        if (new Set(its.map(({ body }) => body)).size > 1) odd.push(`${id} had two bodies`);
+        if (its.filter(({ reply }) => reply === "well").length > 1) odd.push(`${id} came twice`);
+      }
+      const alerts = attempts.flatMap((one) => one.alerts);
+      const named = ({ type, subject, at }: (typeof alerts)[number]) => `${type} ${subject} ${at}`;
+      for (const [name, its] of Map.groupBy(alerts, named))
+        if (new Set(its.map(({ alertId }) => alertId)).size > 1) odd.push(`${name} had two ids`);
+      return odd;
     },
   };
 
@@ -290,15 +304,14 @@ function bySubject(
   all: readonly { subject: string; type: string; at: number }[],
 ) {
   const groups = Map.groupBy(all, ({ subject }) => named(subject));
-  return Object.fromEntries(
-    [...groups].map(([name, list]) => [
-      name,
-      list.map(({ type, at }) => `${new Date(at).toISOString()} ${type}`),
-    ]),
-  );
+  const line = ({ type, at }: { type: string; at: number }) =>
+    `${new Date(at).toISOString()} ${type}`;
+  return Object.fromEntries([...groups].map(([name, list]) => [name, list.map(line)]));
 }
 
 function arrived({ type, timestamp, data }: { type: string; timestamp: string; data: any }) {
   const subject = (data.monitor ?? data.incident ?? data.channel).id as string;
   return { alertId: data.alertId as string, subject, type, at: Date.parse(timestamp) };
 }
+
+export type AlertedWorld = Awaited<ReturnType<typeof alertedWorld>>;

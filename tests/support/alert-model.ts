@@ -92,7 +92,6 @@ function judge(before: Happening[], one: Happening, world: World, all: Telling[]
 /** What follows from the mere passing of time. */
 function clockwork(past: Happening[], now: number, id: string, world: World, all: Telling[]) {
   const state = stateAfter(past, id);
-  if (process.env.COMPAT && state === "pending") return;
   if (endsFlapping(past, id, now)) return tellState(id, state, now, false, world, all);
   if (flapping(past, id) || nextReminder(past, id) > now) return;
   for (const channel of world.audience(id))
@@ -129,14 +128,8 @@ function flapping(past: readonly Happening[], id: string): boolean {
     const isSteady = isOn && one.at - (counted.at(-1) ?? 0) >= 10 * minutes;
     if (one.is === "look" && isSteady) [isOn, counted] = [false, []];
     if (one.is !== "state" || one.monitor !== id) continue;
-    if (
-      process.env.COMPAT
-        ? one.to === "maintenance"
-        : one.to === "pending" || one.to === "maintenance"
-    )
-      [isOn, counted] = [false, []];
-    else if (one.to !== "pending" && state !== "pending" && state !== "maintenance")
-      counted.push(one.at);
+    if (one.to === "pending" || one.to === "maintenance") [isOn, counted] = [false, []];
+    else if (state !== "pending" && state !== "maintenance") counted.push(one.at);
     isOn ||= counted.filter((at) => one.at - at <= 30 * minutes).length > 10;
     state = one.to;
   }

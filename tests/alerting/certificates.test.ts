@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { pager } from "../support/pager.ts";
+
+const day = 86_400;
+
+/** A monitor that is up, with a certificate that ends in so many days. */
+async function certified(days: number, fields: object = {}) {
+  const made = await pager();
+  const { time, database, engine, later } = made;
+  const hook = await made.inbox();
+  const shop = await made.site({ alertChannelIds: [hook.id], interval: day, ...fields });
+  await engine.runOnce();
+  const endsIn = (days: number) => {
+    const expiresAt = new Date(time.now + days * day * 1000).toISOString();
+    database.run("UPDATE monitor_states SET certificate_expires_at = ?", [expiresAt]);
+    return expiresAt;
+  };
+  const expiresAt = endsIn(days);
+  return {
+    ...made,
+    shop,
+    hook,
+    endsIn,
+    expiresAt,
+    days: async (count: number) => {
+      for (let passed = 0; passed < count; passed++) await later(day);
+      await later();
+    },
+    daysTold: () => hook.received().map(({ data }) => data.daysLeft),
+    async [Symbol.asyncDispose]() {
+      await shop[Symbol.asyncDispose]();
+      await hook[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a certificate's end", () => {
+  test("is told 14, 7, 3 and 1 days before, once each, also over restarts", async () => {
+    await using made = await certified(20.5);
+    for (let today = 0; today < 24; today++) {
+      await made.days(1);
+      made.restart();
+    }
+    expect(made.daysTold()).toEqual([13, 6, 2, 0]);
+    expect(made.hook.received()[0]).toMatchObject({
+      type: "certificate.expiring",
+      data: {
+        monitor: { id: made.shop.id, name: "Shop" },
+        message: `The certificate ends on ${made.expiresAt.slice(0, 10)}.`,
+        expiresAt: made.expiresAt,
+      },
+    });
+  });
+
+  test("is told once where several steps have passed, and then the next ones", async () => {
+    await using made = await certified(2.5);
+    await made.later();
+    expect(made.daysTold()).toEqual([2]);
+    await made.days(5);
+    expect(made.daysTold()).toEqual([2, 0]);
+  });
+
+  test("that has passed is told as such", async () => {
+    await using made = await certified(-2);
+    await made.days(2);
+    expect(made.hook.received()).toMatchObject([
+      { data: { daysLeft: -2, message: "The certificate has expired." } },
+    ]);
+  });
+
+  test("is told anew of the next certificate", async () => {
+    await using made = await certified(0.5);
+    await made.days(1);
+    made.endsIn(10.5);
+    await made.days(8);
+    expect(made.daysTold()).toEqual([0, 10, 6, 2]);
+  });
+
+  for (const [certificateExpiryDays, told] of [
+    [14, [13, 6, 2, 0]],
+    [10, [6, 2, 0]],
+    [3, [2, 0]],
+    [2, [0]],
+    [null, []],
+  ] as const)
+    test(`is told ${told.length} times where the monitor wants ${certificateExpiryDays ?? "no"} days`, async () => {
+      await using made = await certified(20.5, { certificateExpiryDays });
+      await made.days(22);
+      expect(made.daysTold()).toEqual([...told]);
+    });
+});
+
+describe("nobody is told of it", () => {
+  for (const [what, still, again] of [
+    ["muted", { muted: true }, { muted: false }],
+    ["without a channel", { alertChannelIds: [] }, null],
+  ] as const)
+    test(`while the monitor is ${what}, but afterwards`, async () => {
+      await using made = await certified(6.5);
+      await made.changeMonitor(made.shop.id, still);
+      await made.days(1);
+      expect(made.hook.asked).toEqual([]);
+      await made.changeMonitor(made.shop.id, again ?? { alertChannelIds: [made.hook.id] });
+      await made.days(1);
+      expect(made.daysTold()).toEqual([5]);
+    });
+
+  test("while the monitor is paused", async () => {
+    await using made = await certified(6.5);
+    await made.changeMonitor(made.shop.id, { paused: true });
+    await made.days(3);
+    expect(made.hook.asked).toEqual([]);
+  });
+
+  for (const column of ["muted", "paused"])
+    test(`while its group is ${column}, but afterwards`, async () => {
+      await using made = await certified(6.5);
+      const { id: groupId } = await made.group();
+      await made.changeMonitor(made.shop.id, { groupId });
+      made.database.run(`UPDATE monitor_groups SET ${column} = 1`);
+      await made.days(1);
+      expect(made.hook.asked).toEqual([]);
+      made.database.run(`UPDATE monitor_groups SET ${column} = 0`);
+      await made.days(1);
+      expect(made.daysTold()).toEqual([5]);
+    });
+
+  test("through a channel that is disabled", async () => {
+    await using made = await certified(6.5);
+    await using other = await made.inbox();
+    await made.changeMonitor(made.shop.id, { alertChannelIds: [made.hook.id, other.id] });
+    await made.changeChannel(made.hook, { enabled: false });
+    await made.days(1);
+    expect(made.hook.asked).toEqual([]);
+    expect(other.heard()).toEqual(["certificate.expiring Shop"]);
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { pager } from "../support/pager.ts";
+
+/** Somebody who posts incidents, and a channel that is told. */
+async function desk() {
+  const made = await pager();
+  const hook = await made.inbox();
+  const { api } = made;
+  const incident = async (fields: object = {}) => {
+    const body = { title: "Slow", severity: "major", ...fields };
+    const { json } = await api("POST", "/api/v1/incidents", { body });
+    const id: string = json.data.id;
+    return {
+      id,
+      post: async (body: object) => {
+        made.time.now += 1;
+        const { status } = await api("PATCH", `/api/v1/incidents/${id}`, { body });
+        expect(status).toBe(200);
+        await made.later();
+      },
+    };
+  };
+  return { ...made, hook, incident };
+}
+
+const opened = "incident.opened Slow";
+const updated = "incident.updated Slow";
+const resolved = "incident.resolved Slow";
+
+describe("an incident of people", () => {
+  test("is told from its opening to its end, each time with what was posted", async () => {
+    const { hook, incident, later, time } = await desk();
+    await using _ = hook;
+    const at = new Date(time.now).toISOString();
+    const { id, post } = await incident({ message: "Checkout is slow." });
+    await later();
+    await post({ status: "identified", message: "We found it." });
+    await post({ message: "Rolling back." });
+    await post({ status: "resolved" });
+    const told = hook.received();
+    expect(hook.heard()).toEqual([opened, updated, updated, resolved]);
+    expect(told[0]).toMatchObject({ type: "incident.opened", timestamp: at });
+    expect(told[0]?.data).toEqual({
+      alertId: expect.any(String),
+      incident: { id, title: "Slow", status: "investigating", severity: "major", monitorId: null },
+      message: "Checkout is slow.",
+      url: `http://signalbox.lan:3210/incidents/${id}`,
+    });
+    expect(told.map(({ data }) => [data.incident.status, data.message])).toEqual([
+      ["investigating", "Checkout is slow."],
+      ["identified", "We found it."],
+      ["identified", "Rolling back."],
+      ["resolved", "Incident resolved."],
+    ]);
+  });
+
+  test("is told to enabled channels that want incidents, attached to anything or not", async () => {
+    const { hook, inbox, incident, watched, later } = await desk();
+    await using _ = hook;
+    await using attached = await inbox();
+    await using unwanted = await inbox({ incidents: false });
+    await using off = await inbox({ enabled: false });
+    const backup = await watched([attached, unwanted, off]);
+    await incident({ monitorId: backup.id });
+    await later();
+    for (const { heard } of [hook, attached]) expect(heard()).toEqual([opened]);
+    for (const { asked } of [unwanted, off]) expect(asked).toEqual([]);
+  });
+
+  test("that is opened again is told as updated, and its second end, too", async () => {
+    const { hook, incident, later } = await desk();
+    await using _ = hook;
+    const { post } = await incident();
+    await later();
+    await post({ status: "resolved" });
+    await post({ status: "monitoring", message: "It is back." });
+    await post({ status: "resolved", message: "Now it is over." });
+    expect(hook.heard()).toEqual([opened, resolved, updated, resolved]);
+  });
+
+  test("is not told of where nothing is posted, nor when it is deleted", async () => {
+    const { hook, api, incident, later } = await desk();
+    await using _ = hook;
+    const { id, post } = await incident();
+    await later();
+    await post({ title: "Slower" });
+    await post({ severity: "critical", public: false });
+    await api("DELETE", `/api/v1/incidents/${id}`);
+    await later();
+    expect(hook.heard()).toEqual([opened]);
+  });
+
+  test("is told as it was then, not as it was edited afterwards", async () => {
+    const { hook, api, incident, later } = await desk();
+    await using _ = hook;
+    const { id } = await incident({ message: "First." });
+    await later(0);
+    await api("PATCH", `/api/v1/incidents/${id}`, {
+      body: { title: "Slower", message: "Second." },
+    });
+    await later();
+    expect(hook.alerts().map(({ data }) => [data.incident.title, data.message])).toEqual([
+      ["Slow", "First."],
+      ["Slower", "Second."],
+    ]);
+  });
+
+  test("is resolved only for those who were told of it, by whatever step", async () => {
+    const { hook, inbox, incident, later, changeChannel } = await desk();
+    await using _ = hook;
+    await using never = await inbox({ incidents: false });
+    await using late = await inbox({ enabled: false });
+    const { post } = await incident();
+    await later();
+    await changeChannel(late, { enabled: true });
+    await post({ message: "Rolling back." });
+    await changeChannel(never, { incidents: true });
+    await post({ status: "resolved" });
+    expect(hook.heard()).toEqual([opened, updated, resolved]);
+    expect(late.heard()).toEqual([updated, resolved]);
+    expect(never.heard()).toEqual([]);
+  });
+
+  test("about a muted monitor is told all the same", async () => {
+    const { hook, incident, watched, later } = await desk();
+    await using _ = hook;
+    const backup = await watched([], { muted: true });
+    await incident({ monitorId: backup.id });
+    await later();
+    expect(hook.heard()).toEqual([opened]);
+  });
+
+  test("is not told to another organization", async () => {
+    const { hook, theirs, later } = await desk();
+    await using _ = hook;
+    await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+    await later();
+    expect(hook.asked).toEqual([]);
+  });
+});
+
+describe("an incident that a monitor opens", () => {
+  const fields = { autoIncidentSeverity: "critical", degradedAfterMs: 500 };
+
+  test("is told with its automatic updates to channels that are not attached; the others hear of the monitor", async () => {
+    const { hook, inbox, watched, later } = await desk();
+    await using _ = hook;
+    await using attached = await inbox();
+    await using unwanted = await inbox({ incidents: false });
+    const backup = await watched([attached], fields);
+    for (const status of ["down", "slow", "down", "up"] as const) {
+      await backup.goes(status);
+      await later();
+    }
+    expect(hook.heard()).toEqual(
+      ["opened", "updated", "updated", "resolved"].map((step) => `incident.${step} Backup is down`),
+    );
+    expect(attached.heard()).toEqual(
+      ["down", "degraded", "down", "up"].map((status) => `monitor.${status} Backup`),
+    );
+    expect(unwanted.asked).toEqual([]);
+    expect(hook.received()[0]?.data.incident).toMatchObject({
+      severity: "critical",
+      monitorId: backup.id,
+    });
+  });
+
+  for (const what of ["monitor", "group"])
+    test(`is told to nobody while the ${what} is muted, nor then its end to who was not told`, async () => {
+      const { hook, group, watched, later, database } = await desk();
+      await using _ = hook;
+      const { id: groupId } = await group();
+      const backup = await watched([], { ...fields, groupId });
+      const mute = async (muted: boolean) => {
+        if (what === "monitor") await backup.change({ muted });
+        else database.run("UPDATE monitor_groups SET muted = ?", [muted]);
+      };
+      await mute(true);
+      await backup.goes("down");
+      await later();
+      await mute(false);
+      await backup.goes("up");
+      await later();
+      expect(hook.heard()).toEqual([]);
+      await backup.goes("down");
+      await later();
+      expect(hook.heard()).toEqual(["incident.opened Backup is down"]);
+    });
+
+  test("and that people resolve is not told a second time when the monitor is up", async () => {
+    const { hook, api, watched, later } = await desk();
+    await using _ = hook;
+    const backup = await watched([], fields);
+    await backup.goes("down");
+    await later();
+    const { json } = await api("GET", "/api/v1/incidents");
+    const path = `/api/v1/incidents/${json.data[0].id}`;
+    await api("PATCH", path, { body: { status: "resolved" } });
+    await later();
+    await backup.goes("up");
+    await later();
+    expect(hook.heard()).toEqual(
+      ["opened", "resolved"].map((step) => `incident.${step} Backup is down`),
+    );
+  });
+});

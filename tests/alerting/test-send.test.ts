@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { unknownId } from "../support/appliance.ts";
+import { mailServer } from "../support/mail-server.ts";
+import { pager } from "../support/pager.ts";
+import { answer, reset, target } from "../support/target.ts";
+
+/** Ways to ask for a test alert. */
+async function tester() {
+  const made = await pager();
+  const send = async ({ id }: { id: string }, headers = {}, api = made.api) =>
+    api("POST", `/api/v1/alert-channels/${id}/test`, { headers });
+  return {
+    ...made,
+    send,
+    /** The delivery of a test alert. */
+    sent: async (channel: { id: string }) => {
+      const { status, json } = await send(channel);
+      expect(status).toBe(200);
+      return json.data;
+    },
+  };
+}
+
+describe("a test alert", () => {
+  test("goes out at once and answers how it went, as the log shows it", async () => {
+    const { inbox, sent, deliveriesOf, channelOf, told, time } = await tester();
+    await using hook = await inbox({ name: "Deploy bot" });
+    const delivery = await sent(hook);
+    const at = new Date(time.now).toISOString();
+    expect(delivery).toEqual({
+      id: expect.any(String),
+      channelId: hook.id,
+      type: "test",
+      status: "delivered",
+      alertIds: [expect.any(String)],
+      attempts: [
+        { at, outcome: "delivered", message: expect.any(String), durationMs: expect.any(Number) },
+      ],
+      error: null,
+      nextAttemptAt: null,
+      createdAt: at,
+      deliveredAt: at,
+    });
+    expect(hook.received()).toMatchObject([
+      {
+        id: delivery.id,
+        type: "test",
+        data: { alertId: delivery.alertIds[0], channel: { id: hook.id, name: "Deploy bot" } },
+      },
+    ]);
+    expect(await deliveriesOf(hook)).toEqual([delivery]);
+    expect(await told()).toMatchObject([{ id: delivery.alertIds[0], type: "test" }]);
+    expect(await channelOf(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
+  });
+
+  test("that fails says why in one sentence, is not tried again, and shows on the channel", async () => {
+    const { inbox, sent, later, channelOf, deliveriesOf } = await tester();
+    await using hook = await inbox({}, answer(500, "gossip"));
+    const delivery = await sent(hook);
+    const error = "The receiver answered HTTP 500 (Internal Server Error).";
+    expect(delivery).toMatchObject({ status: "failed", error, deliveredAt: null });
+    expect(delivery.attempts).toMatchObject([{ outcome: "failed", message: error }]);
+    expect((await channelOf(hook)).lastError).toBe(error);
+    await later(86_400);
+    expect(hook.asked).toHaveLength(1);
+    expect(await deliveriesOf(hook)).toEqual([delivery]);
+    hook.reply(answer());
+    await sent(hook);
+    expect((await channelOf(hook)).lastError).toBe(null);
+  });
+
+  test("reaches a disabled channel, too", async () => {
+    const { inbox, sent } = await tester();
+    await using hook = await inbox({ enabled: false });
+    expect((await sent(hook)).status).toBe("delivered");
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  test("to where nobody listens or somebody hangs up fails with the reason", async () => {
+    const { inbox, channel, sent } = await tester();
+    const gone = await target();
+    await gone[Symbol.asyncDispose]();
+    const nobody = await channel({ type: "webhook", url: gone.at() });
+    expect(await sent(nobody)).toMatchObject({
+      status: "failed",
+      error: expect.stringMatching(/refused.*\.$/),
+    });
+    await using hook = await inbox({}, reset);
+    const { status, error } = await sent(hook);
+    expect([status, error.split(". ").length]).toEqual(["failed", 1]);
+  });
+
+  test("to a name that leads to a blocked address fails without a connection", async () => {
+    const { channel, sent } = await tester();
+    const blocked = await channel({ type: "webhook", url: "http://localhost:3210/hook" });
+    const { status, error } = await sent(blocked);
+    expect([status, error]).toEqual(["failed", expect.stringContaining("this appliance itself")]);
+  });
+
+  test("by e-mail without a mail server says that one is missing, and arrives once it is set", async () => {
+    const { api, channel, sent } = await tester();
+    const mail = await channel();
+    const { status, error } = await sent(mail);
+    expect([status, error]).toEqual(["failed", expect.stringMatching(/mail server.*\.$/)]);
+    await using server = await mailServer();
+    const { host, port, from } = server.smtp();
+    const smtp = { host, port, from, tls: "none" };
+    expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
+    expect(await sent(mail)).toMatchObject({ status: "delivered", error: null });
+    expect(server.mail().to).toEqual(["oncall@team.example"]);
+  });
+
+  test("makes an alert that waits go at once when it arrives", async () => {
+    const { inbox, watched, sent, later } = await tester();
+    await using hook = await inbox({}, answer(500));
+    const backup = await watched([hook]);
+    await backup.goes("down");
+    for (const wait of [10, 6, 16, 61]) await later(wait);
+    hook.reply(answer());
+    const before = hook.asked.length;
+    await sent(hook);
+    await later(0);
+    expect(hook.heard().slice(before)).toEqual(["test On-call", "monitor.down Backup"]);
+  });
+});
+
+describe("nothing is sent", () => {
+  test("with a read key, without a key, or to a channel that is not there or another organization's", async () => {
+    const { inbox, send, ours, theirs, stranger, told } = await tester();
+    await using hook = await inbox();
+    const answers = [
+      await send(hook, {}, ours.reader),
+      await send(hook, {}, stranger),
+      await send(hook, {}, theirs.api),
+      await send({ id: unknownId }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 401, 404, 404]);
+    expect(hook.asked).toEqual([]);
+    expect(await told()).toEqual([]);
+  });
+
+  test("a second time under the same Idempotency-Key: the first answer is given again", async () => {
+    const { inbox, send } = await tester();
+    await using hook = await inbox();
+    const once = { "Idempotency-Key": "once" };
+    const first = await send(hook, once);
+    hook.reply(answer(500));
+    const second = await send(hook, once);
+    expect([second.status, second.json]).toEqual([first.status, first.json]);
+    expect(hook.asked).toHaveLength(1);
+    await send(hook, { "Idempotency-Key": "again" });
+    expect(hook.asked).toHaveLength(2);
+  });
+});
