@@ -75,6 +75,7 @@ export async function startApp(
     authenticate: authenticator(data.store, clock),
     checkNow: engine.checkNow,
     origin,
+    giveTime: (request, seconds) => server.timeout(received.get(request) ?? request, seconds),
   };
   const addressOf = (request: Request) => {
     const address = server.requestIP(received.get(request) ?? request)?.address ?? "";

@@ -20,6 +20,10 @@ import { nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
 
+/** So many of a channel's deliveries are looked at for the next one, and so many where all those have to wait. */
+const firstLook = 20;
+const secondLook = 10_000;
+
 export type Notifier = {
   /** Frees what a crash left claimed: a data directory has one process. */
   start(): Promise<void>;
@@ -55,7 +59,7 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
   /** Sends one after the other while something is due. */
   async function sendDue(channel: ChannelKey) {
     while (!stopped) {
-      const next = nextDelivery(await queueOf(store, channel), clock());
+      const next = (await nextAmong(channel, firstLook)) ?? (await nextAmong(channel, secondLook));
       if (next === null) return;
       try {
         await send(channel, next);
@@ -64,6 +68,10 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
         if (!(error instanceof StaleRead)) throw error;
       }
     }
+  }
+
+  async function nextAmong(channel: ChannelKey, limit: number): Promise<Queued | null> {
+    return nextDelivery(await queueOf(store, channel, limit), clock());
   }
 
   async function send({ organizationId, channelId }: ChannelKey, queued: Queued) {

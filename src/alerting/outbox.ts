@@ -135,7 +135,7 @@ export function outbox(world: World, now: number): Outbox {
             deliveryId: delivery.id,
             position: delivery.alerts++,
             alertId: id,
-            follows: isRecovery ? (subject?.get(channelId)?.deliveryId ?? null) : null,
+            follows: isRecovery ? JSON.stringify(subject?.get(channelId)?.deliveryIds ?? []) : null,
             withheld: false,
           }),
         );
@@ -148,10 +148,20 @@ export function outbox(world: World, now: number): Outbox {
       for (const channelId of to) {
         const deliveryId = latest.get(channelId);
         if (deliveryId === undefined) continue;
+        const deliveryIds = [
+          ...new Set([...(known.get(channelId)?.deliveryIds ?? []), deliveryId]),
+        ];
         statements.push(
-          putOpenAlert({ organizationId, subjectId, channelId, state, since, deliveryId }),
+          putOpenAlert({
+            organizationId,
+            subjectId,
+            channelId,
+            state,
+            since,
+            deliveryIds: JSON.stringify(deliveryIds),
+          }),
         );
-        known.set(channelId, { state, since, deliveryId });
+        known.set(channelId, { state, since, deliveryIds });
       }
     },
     close(subjectId) {

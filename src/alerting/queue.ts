@@ -10,9 +10,6 @@ import { deliveryAttempts } from "../database/tables.ts";
 import type { Alert } from "./alert.ts";
 import { isEarly, type Queued } from "./rules.ts";
 
-/** So many of a channel's deliveries are looked at to find the next one. */
-const window = 20;
-
 export type ChannelKey = { organizationId: string; channelId: string };
 
 export type Attempt = {
@@ -32,10 +29,11 @@ export function channelsWaiting(store: Store): Promise<ChannelKey[]> {
   );
 }
 
-/** The oldest deliveries of a channel that are not over. */
+/** The oldest `limit` deliveries of a channel that are not over. */
 export async function queueOf(
   store: Store,
   { organizationId, channelId }: ChannelKey,
+  limit: number,
 ): Promise<Queued[]> {
   type Row = Omit<Queued, "subjects"> & { subjects: string };
   const rows = await store.query<Row>(
@@ -49,7 +47,7 @@ export async function queueOf(
      from deliveries d
      where d.organization_id = ? and d.channel_id = ? and d.due_at is not null
      order by d.seq limit ?`,
-    [organizationId, channelId, window],
+    [organizationId, channelId, limit],
   );
   return rows.map((row) => ({
     ...row,
@@ -63,21 +61,21 @@ export async function alertsOf(
   organizationId: string,
   deliveryId: string,
 ): Promise<{ position: number; alert: Alert; isFollowable: boolean }[]> {
-  type Row = Omit<Alert, "data"> & { data: string; position: number; followed: string | null };
+  type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
   const rows = await store.query<Row>(
     `select t.position, a.id, a.type, a.at, a.data,
-       case when f.id is null or f.id = t.delivery_id then 'delivered'
-         else f.status end as followed
+       t.follows is null or exists (select 1 from json_each(t.follows) j
+         left join deliveries f on f.organization_id = t.organization_id and f.id = j.value
+         where f.id is null or f.id = t.delivery_id or f.status = 'delivered') as isFollowable
      from delivery_alerts t
        cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
-       left join deliveries f on f.organization_id = t.organization_id and f.id = t.follows
      where t.organization_id = ? and t.delivery_id = ? and not t.withheld order by t.position`,
     [organizationId, deliveryId],
   );
-  return rows.map(({ position, followed, id, type, at, data }) => ({
+  return rows.map(({ position, isFollowable, id, type, at, data }) => ({
     position,
     alert: { id, type, at, data: JSON.parse(data) as unknown } as Alert,
-    isFollowable: followed === "delivered",
+    isFollowable: isFollowable === 1,
   }));
 }
 

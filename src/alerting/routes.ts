@@ -60,6 +60,7 @@ export const alertRoutes = new Elysia({ prefix: "/api/v1" })
       {
         name: "testAlertChannel",
         access: "write",
+        takesSeconds: 30,
         summary: "Send a test alert",
         description:
           "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",

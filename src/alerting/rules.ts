@@ -61,17 +61,17 @@ export function afterChange(
 ): Step {
   const { from, to, at } = change;
   const remindAt = to === "down" && reminderMs !== null ? at + reminderMs : null;
-  // Paused or under maintenance it has no state that could flap.
+  // Paused or under maintenance it has no state that could flap; what comes after begins anew.
   if (to === "pending" || to === "maintenance") return silent(nothingYet);
   const isContinuation = from === "pending" || from === "maintenance";
-  const counted = isContinuation ? [] : [at];
-  const changes = [...before.changes, ...counted]
+  const { changes: earlier, flappingSince } = isContinuation ? nothingYet : before;
+  const changes = [...earlier, ...(isContinuation ? [] : [at])]
     .filter((time) => Math.abs(at - time) <= flapWindowMs)
     .slice(-flapChanges - 1);
-  const began = before.flappingSince === null && changes.length > flapChanges;
+  const began = flappingSince === null && changes.length > flapChanges;
   const memory: Memory = {
     changes,
-    flappingSince: began ? at : before.flappingSince,
+    flappingSince: began ? at : flappingSince,
     remindAt,
   };
   if (memory.flappingSince === null) return telling(memory, to, audience, told, isContinuation);

@@ -5,8 +5,15 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
+import { mustExist } from "../database/references.ts";
 import { insertInto } from "../database/store.ts";
-import { alerts, deliveries, deliveryAlerts, deliveryAttempts } from "../database/tables.ts";
+import {
+  alertChannels,
+  alerts,
+  deliveries,
+  deliveryAlerts,
+  deliveryAttempts,
+} from "../database/tables.ts";
 import { getMonitor } from "../monitors/service.ts";
 import type { Alert } from "./alert.ts";
 import { makeAttempt, type SendingRoom } from "./attempt.ts";
@@ -64,6 +71,8 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
   };
 }
 
+const noSuchChannel = () => new AppError("NOT_FOUND", "There is no such alert channel.");
+
 const insertAlert = insertInto(alerts);
 const insertDelivery = insertInto(deliveries);
 const insertDeliveryAlert = insertInto(deliveryAlerts);
@@ -77,7 +86,7 @@ export async function testChannel(
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
   const channel = await findChannel(store, organizationId, channelId);
-  if (channel === null) throw new AppError("NOT_FOUND", "There is no such alert channel.");
+  if (channel === null) throw noSuchChannel();
   const now = scope.clock();
   const at = timestamp(now);
   const { id, name, type } = channel;
@@ -103,6 +112,7 @@ export async function testChannel(
   };
   const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
   await store.atomic([
+    ...mustExist(alertChannels, organizationId, [channelId], noSuchChannel),
     insertAlert({
       organizationId,
       id: alert.id,

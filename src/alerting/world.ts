@@ -49,7 +49,12 @@ export type ChannelView = {
   incidents: boolean;
 };
 
-export type ToldAlert = { state: ToldState; since: string; deliveryId: string };
+export type ToldAlert = {
+  state: ToldState;
+  since: string;
+  /** One that arrived, or else all that still may. */
+  deliveryIds: readonly string[];
+};
 export type Remembered = Memory & { certificate: CertificateMemory };
 
 export type Gathering = {
@@ -85,7 +90,8 @@ const channelText = `select id, name, type, enabled, is_default as isDefault, in
   from alert_channels where organization_id = ? order by id`;
 
 const toldText = `select o.subject_id as subjectId, o.channel_id as channelId, o.state, o.since,
-    o.delivery_id as deliveryId
+    (select json_group_array(json_array(t.value, d.status)) from json_each(o.delivery_ids) t
+      left join deliveries d on d.organization_id = o.organization_id and d.id = t.value) as tellings
   from json_each(?) wanted cross join open_alerts o
     on o.organization_id = ? and o.subject_id = wanted.value`;
 
@@ -138,10 +144,7 @@ export async function worldOf(
     read<MonitorRow>(monitorText, wanted),
     read<{ monitorId: string; channelId: string }>(attachedText, wanted),
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
-    read<ToldAlert & { subjectId: string; channelId: string }>(toldText, [
-      ...monitorIds,
-      ...incidentIds,
-    ]),
+    read<ToldRow>(toldText, [...monitorIds, ...incidentIds]),
     read<MemoryRow>(memoryText, monitorIds),
     read<Omit<Gathering, "createdAt"> & { channelId: string; createdAt: string }>(gatheringText),
   ]);
@@ -182,7 +185,7 @@ export async function worldOf(
     told: new Map(
       [...Map.groupBy(told, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
         subjectId,
-        new Map(rows.map(({ channelId, ...alert }) => [channelId, alert])),
+        new Map(rows.flatMap(stillTold)),
       ]),
     ),
     memories: new Map(memories.map((row) => [row.monitorId, remembered(row)])),
@@ -193,6 +196,21 @@ export async function worldOf(
       ]),
     ),
   };
+}
+
+type ToldRow = Omit<ToldAlert, "deliveryIds"> & {
+  subjectId: string;
+  channelId: string;
+  tellings: string;
+};
+
+/** What was given up was not told; what the log no longer holds was, long ago. */
+function stillTold({ channelId, state, since, tellings }: ToldRow): [string, ToldAlert][] {
+  const all = JSON.parse(tellings) as [id: string, status: string | null][];
+  const arrived = all.find(([, status]) => status === null || status === "delivered");
+  const waiting = all.filter(([, status]) => status === "gathering" || status === "sending");
+  const deliveryIds = (arrived === undefined ? waiting : [arrived]).map(([id]) => id);
+  return deliveryIds.length === 0 ? [] : [[channelId, { state, since, deliveryIds }]];
 }
 
 type MemoryRow = {

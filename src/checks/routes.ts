@@ -10,6 +10,8 @@ export const checkRoutes = new Elysia({ prefix: "/api/v1/monitors" }).post(
     {
       name: "checkNow",
       access: "write",
+      // The longest timeout of a monitor, and some.
+      takesSeconds: 75,
       summary: "Check a monitor now",
       description:
         "Answers its heartbeat once that is stored. A check that is under way already is not made twice. A paused monitor and a push monitor can't be checked.",

@@ -429,8 +429,8 @@ export const openAlerts = sqliteTable(
     channelId: text("channel_id").notNull(),
     state: text("state", { enum: ["down", "degraded", "flapping", "open"] }).notNull(),
     since: text("since").notNull(),
-    /** What told it: without that delivered, its end is not told either. */
-    deliveryId: text("delivery_id").notNull(),
+    /** JSON list of what told it: without any of that delivered, its end is not told either. */
+    deliveryIds: text("delivery_ids").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.subjectId, t.channelId] }),
@@ -506,7 +506,7 @@ export const deliveryAlerts = sqliteTable(
     deliveryId: text("delivery_id").notNull(),
     position: integer("position").notNull(),
     alertId: text("alert_id").notNull(),
-    /** Of a recovery: the delivery that told of the problem. */
+    /** Of a recovery: JSON list of the deliveries that told of the problem. */
     follows: text("follows"),
     /** Left out at the first attempt, because what it follows never got there. */
     withheld: flag("withheld").notNull(),

@@ -23,6 +23,8 @@ export type Appliance = {
   authenticate(keyHash: string): Promise<Principal | null>;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
+  /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */
+  giveTime: (request: Request, seconds: number) => void;
   /** Reaches the outside world, where that is not the real one. */
   exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */

@@ -32,6 +32,8 @@ export type Endpoint<
   status?: 200 | 201;
   /** Whether the answer depends on stored rows and the URL alone, so that it holds until something is written. */
   cached?: boolean;
+  /** How long an answer may take, in seconds, where that is longer than a connection may be silent. */
+  takesSeconds?: number;
   /** Error codes beyond those that every route may give. */
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
@@ -96,6 +98,7 @@ export function endpoint<
   ): Promise<Answer | Response> {
     const takesBody = spec.body !== undefined;
     const bytes = await readBody(request, takesBody);
+    if (spec.takesSeconds !== undefined) call.appliance.giveTime(request, spec.takesSeconds);
     const json = takesBody || bytes.length > 0 ? parseJson(bytes) : undefined;
     const query = parseQuery(request.url, querySchema) as z.output<Q>;
     const body = parse(bodySchema, json) as z.output<B>;

@@ -83,16 +83,37 @@ test("a monitor that flapped has no such past after a pause", () =>
     ["report", 0, "up"],
   ));
 
-test("who was told of an outage is told of its end, though a later word of it was lost", () =>
-  asTheRulesSay(
-    ["report", 0, "slow"],
-    ["pass", 10],
-    ["receive", 0, "gone"],
-    ["report", 0, "down"],
-    ["pass", 10],
-    ["receive", 0, "well"],
-    ["report", 0, "up"],
-  ));
+const lostOn = (word: Action): Action[] => [
+  ["pass", 10],
+  ["receive", 0, "gone"],
+  word,
+  ["pass", 10],
+  ["receive", 0, "well"],
+];
+
+test.each<[string, Action[]]>([
+  [
+    "a degradation, but not that it got an outage",
+    [["report", 0, "slow"], ...lostOn(["report", 0, "down"]), ["report", 0, "up"]],
+  ],
+  [
+    "an outage, but no reminder, disabled at that time",
+    [
+      ["remind", 0, 300],
+      ["report", 0, "down"],
+      ["pass", 20],
+      ["pass", 299],
+      ["patch", 0, { enabled: false }],
+      ["pass", 30],
+      ["patch", 0, { enabled: true }],
+      ["report", 0, "up"],
+    ],
+  ],
+  [
+    "an incident, but not all of its updates",
+    [["open", null], ...lostOn(["post", 0, post[0]]), ["post", 0, post[1]]],
+  ],
+])("who was told of %s, is told of the end", (_, actions) => asTheRulesSay(...actions));
 
 test("channels get what the rules of alerting say, whatever happens", async () => {
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });

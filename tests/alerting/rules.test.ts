@@ -18,31 +18,30 @@ import {
 } from "../../src/alerting/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
-const second = 1_000;
 const minute = 60_000;
 const day = 86_400_000;
 
-const both: Audience = { muted: false, channels: ["mail", "chat"] };
-const muted = { ...both, muted: true };
-const nobody: Audience = { muted: false, channels: [] };
-const told = (states: Record<string, ToldState> = {}) =>
+const all: Audience = { muted: false, channels: ["mail", "chat"] };
+const muted = { ...all, muted: true };
+const nobody = { ...all, channels: [] };
+type Knows = Record<string, ToldState>;
+const everybody: Knows = { mail: "down", chat: "down" };
+const told = (states: Knows = {}) =>
   new Map(Object.entries(states).map(([channel, state]) => [channel, { state }]));
 
-/** `monitor.down to mail, chat`; empty where nobody is told. */
+/** `down to mail`; empty where nobody is told. */
 const said = (step: Step | null) =>
-  step === null || step.alert === null ? "" : `${step.alert.type} to ${step.alert.to.join(", ")}`;
+  !step?.alert
+    ? ""
+    : `${step.alert.type.slice(8)} to ${step.alert.to.length > 1 ? "all" : step.alert.to[0]}`;
 
-type Course = {
-  before?: Memory;
-  knows?: Record<string, ToldState>;
-  audience?: Audience;
-  reminderMs?: number | null;
-};
-const change = (
-  from: MonitorStatus,
-  to: MonitorStatus,
-  { before = nothingYet, knows = {}, audience = both, reminderMs = null }: Course = {},
-) => afterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
+type Course = { before?: Memory; to?: Audience; reminderMs?: number };
+/** What follows from a change like `up > down` for channels that know this. */
+function went(states: string, knows?: Knows, course: Course = {}): Step {
+  const [from, to] = states.split(" > ") as [MonitorStatus, MonitorStatus];
+  const { before = nothingYet, to: audience = all, reminderMs = null } = course;
+  return afterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
+}
 
 /** So many changes, the last one a minute ago. */
 const changed = (times: number, apartMs = minute): Memory => ({
@@ -53,196 +52,121 @@ const flapping: Memory = { ...changed(11), flappingSince: now - minute };
 
 describe("a change of state", () => {
   const cases: [string, Step, string][] = [
-    ["an outage is told to all channels", change("up", "down"), "monitor.down to mail, chat"],
-    ["so is a degradation", change("up", "degraded"), "monitor.degraded to mail, chat"],
+    ["an outage is told to all channels", went("up > down"), "down to all"],
+    ["so is a degradation", went("up > degraded"), "degraded to all"],
+    ["and an outage after it", went("degraded > down", { mail: "degraded" }), "down to all"],
+    ["and one that was told before", went("up > down", { mail: "down" }), "down to all"],
+    ["a recovery from what nobody was told is not told", went("down > up"), ""],
+    ["others to who was told", went("down > up", { chat: "down" }), "up to chat"],
+    ["of degradation, too", went("degraded > up", { mail: "degraded" }), "up to mail"],
+    ["of flapping, too", went("down > up", { mail: "flapping", chat: "down" }), "up to all"],
+    ["but not to who is detached", went("down > up", { pager: "down" }), ""],
+    ["a first success is no news", went("pending > up"), ""],
+    ["a first failure is", went("pending > down"), "down to all"],
+    ["a pause makes no second outage", went("pending > down", everybody), ""],
+    ["but who doesn't know is told", went("pending > down", { mail: "down" }), "down to chat"],
+    ["so it is with maintenance", went("maintenance > down", { chat: "down" }), "down to mail"],
+    ["another state is news", went("maintenance > degraded", everybody), "degraded to all"],
     [
-      "an outage out of a degradation is news to those who know of the degradation",
-      change("degraded", "down", { knows: { mail: "degraded" } }),
-      "monitor.down to mail, chat",
+      "a recovery during it is told after it",
+      went("maintenance > up", { mail: "down" }),
+      "up to mail",
     ],
-    [
-      "an outage is told anew to those who believe in one",
-      change("up", "down", { knows: { mail: "down" } }),
-      "monitor.down to mail, chat",
-    ],
-    ["a recovery of which nobody was told the cause is not told", change("down", "up"), ""],
-    [
-      "a recovery is told to those who were told of the outage",
-      change("down", "up", { knows: { chat: "down" } }),
-      "monitor.up to chat",
-    ],
-    [
-      "a recovery is told to those who were told of a degradation or of flapping",
-      change("down", "up", { knows: { mail: "degraded", chat: "flapping" } }),
-      "monitor.up to mail, chat",
-    ],
-    [
-      "a recovery is not told to a channel that is no longer attached",
-      change("down", "up", { knows: { pager: "down" } }),
-      "",
-    ],
-    ["the first success of a monitor is no news", change("pending", "up"), ""],
-    ["a first failure is", change("pending", "down"), "monitor.down to mail, chat"],
-    [
-      "an outage that a pause or restart interrupted is told to those only who don't know of it",
-      change("pending", "down", { knows: { mail: "down" } }),
-      "monitor.down to chat",
-    ],
-    [
-      "an outage that a maintenance interrupted is told to nobody who knows of it",
-      change("maintenance", "down", { knows: { mail: "down", chat: "down" } }),
-      "",
-    ],
-    [
-      "a degradation after a maintenance is news to those who believe in an outage",
-      change("maintenance", "degraded", { knows: { mail: "down", chat: "degraded" } }),
-      "monitor.degraded to mail",
-    ],
-    [
-      "a recovery under maintenance is told after it to those who believe in an outage",
-      change("maintenance", "up", { knows: { mail: "down" } }),
-      "monitor.up to mail",
-    ],
-    ["a maintenance is told to nobody", change("down", "maintenance"), ""],
-    ["a pause is told to nobody", change("down", "pending"), ""],
-    ["of a muted monitor nobody is told", change("up", "down", { audience: muted }), ""],
-    [
-      "of a muted monitor not even the end of an outage is told",
-      change("down", "up", { audience: muted, knows: { mail: "down" } }),
-      "",
-    ],
-    [
-      "a monitor without channels tells nobody",
-      change("up", "down", { audience: nobody, knows: { mail: "down" } }),
-      "",
-    ],
+    ["a maintenance is not told", went("down > maintenance", { mail: "down" }), ""],
+    ["nor is a pause", went("down > pending", { mail: "down" }), ""],
+    ["of a muted monitor nobody is told", went("up > down", {}, { to: muted }), ""],
+    ["not even of the end", went("down > up", { mail: "down" }, { to: muted }), ""],
   ];
   test.each(cases)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
-  test.each([
-    ["down", "down"],
-    ["degraded", "degraded"],
-  ] as const)("who is told that a monitor is %s believes so", (to, believed) => {
-    expect(change("up", to).believes).toBe(believed);
-    expect(change("up", to, { audience: muted }).believes).toBeNull();
+  test.each(["down", "degraded"] as const)("who is told of %s believes it", (to) => {
+    expect(went(`up > ${to}`).believes).toBe(to);
+    expect(went(`up > ${to}`, {}, { to: muted }).believes).toBeNull();
   });
 
-  test.each([
-    ["told", both, { mail: "down" }],
-    ["not told", both, {}],
-    ["muted", muted, { mail: "down" }],
-    ["detached", nobody, { mail: "down" }],
-  ] as const)("with a recovery the problem is over for everybody: %s", (_, audience, knows) => {
-    expect(change("down", "up", { audience, knows }).isOver).toBe(true);
-    expect(change("maintenance", "up", { audience, knows }).isOver).toBe(true);
+  test("with a recovery the problem is over for everybody: told or not, muted, detached", () => {
+    for (const knows of [{}, { mail: "down" }] as Knows[])
+      for (const to of [all, muted, nobody])
+        for (const states of ["down > up", "pending > up", "maintenance > up"])
+          expect(went(states, knows, { to }).isOver).toBe(true);
   });
 
-  test.each(["down", "degraded", "pending", "maintenance"] as const)(
-    "nothing is over when a monitor gets %s",
-    (to) => expect(change("up", to, { knows: { mail: "down" } }).isOver).toBe(false),
-  );
+  test("with nothing else is it over", () => {
+    for (const to of ["down", "degraded", "pending", "maintenance"])
+      expect(went(`up > ${to}`, { mail: "down" }).isOver).toBe(false);
+  });
 
-  test.each(["pending", "maintenance"] as const)(
-    "flapping and reminders are forgotten when a monitor gets %s",
-    (to) =>
-      expect(change("down", to, { before: { ...flapping, remindAt: now } }).memory).toEqual(
-        nothingYet,
-      ),
-  );
+  test("flapping and reminders are forgotten in a pause or maintenance", () => {
+    const before = { ...flapping, remindAt: now };
+    expect(went("down > pending", {}, { before }).memory).toEqual(nothingYet);
+    expect(went("down > maintenance", {}, { before }).memory).toEqual(nothingYet);
+  });
 });
 
 describe("flapping", () => {
-  const next = (before: Memory, course: Course = {}) => change("up", "down", { before, ...course });
+  const next = (before: Memory, to = all) => went("up > down", {}, { before, to });
 
   test("the eleventh change within half an hour is told as flapping, instead of itself", () => {
     const step = next(changed(10));
-    expect(said(step)).toBe("monitor.flapping to mail, chat");
-    expect([step.believes, step.memory.flappingSince, step.isOver]).toEqual([
-      "flapping",
-      now,
-      false,
-    ]);
+    expect(said(step)).toBe("flapping to all");
+    expect([step.believes, step.memory.flappingSince]).toEqual(["flapping", now]);
   });
 
-  test("a recovery that makes it flapping is not told, nor is the problem over", () => {
-    const step = change("down", "up", { before: changed(10), knows: { mail: "down" } });
-    expect([said(step), step.isOver]).toEqual(["monitor.flapping to mail, chat", false]);
+  test("also when it is a recovery, and then nothing is over", () => {
+    const step = went("down > up", { mail: "down" }, { before: changed(10) });
+    expect([said(step), step.isOver]).toEqual(["flapping to all", false]);
   });
 
+  const ago = (ms: number) => ({ ...nothingYet, changes: [now - ms, ...changed(9).changes] });
+  const ahead = changed(10).changes.map((at) => at + 300 * minute);
   const counts: [string, Memory, string][] = [
-    ["ten changes are not flapping", changed(9), "monitor.down to mail, chat"],
-    [
-      "a change of just half an hour ago counts",
-      { ...changed(10), changes: [now - 30 * minute, ...changed(9).changes] },
-      "monitor.flapping to mail, chat",
-    ],
-    [
-      "one of longer ago doesn't",
-      { ...changed(10), changes: [now - 30 * minute - 1, ...changed(9).changes] },
-      "monitor.down to mail, chat",
-    ],
+    ["ten changes are not flapping", changed(9), "down to all"],
+    ["a change of just half an hour ago counts", ago(30 * minute), "flapping to all"],
+    ["one of longer ago doesn't", ago(30 * minute + 1), "down to all"],
     ["further changes are held", flapping, ""],
-    [
-      "changes of hours ahead, before the clock was set back, don't count",
-      { ...nothingYet, changes: changed(10).changes.map((at) => at + 300 * minute) },
-      "monitor.down to mail, chat",
-    ],
+    ["a clock that was set back stops nothing", { ...nothingYet, changes: ahead }, "down to all"],
   ];
   test.each(counts)("%s", (_, before, wanted) => expect(said(next(before))).toBe(wanted));
 
-  test("what comes after a pause or a maintenance is no change that counts", () => {
-    for (const from of ["pending", "maintenance"] as const) {
-      const step = change(from, "down", { before: changed(10) });
-      expect([said(step), step.memory.changes.length]).toEqual(["monitor.down to mail, chat", 10]);
+  test("a pause or a maintenance is forgotten with all that was before it", () => {
+    for (const states of ["pending > down", "maintenance > down"]) {
+      const step = went(states, {}, { before: changed(10) });
+      expect([said(step), step.memory.changes.length]).toEqual(["down to all", 0]);
     }
   });
 
   test("a muted monitor flaps, but nobody is told", () => {
-    const step = next(changed(10), { audience: muted });
+    const step = next(changed(10), muted);
     expect([said(step), step.memory.flappingSince]).toEqual(["", now]);
   });
 
   const last = flapping.changes.at(-1) as number;
-  const later = (status: MonitorStatus, at: number, course: Course = {}) =>
-    afterFlapping(
-      course.before ?? flapping,
-      told(course.knows),
-      status,
-      course.audience ?? both,
-      at,
-    );
   const steadyAt = last + 10 * minute;
+  const then = (status: MonitorStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
+    afterFlapping(before, told(knows), status, to, at);
 
   test("it is not over before the state has been kept for ten minutes", () => {
-    expect(later("down", steadyAt - 1)).toBeNull();
-    expect(later("down", steadyAt)).not.toBeNull();
-    expect(later("down", steadyAt, { before: changed(3) })).toBeNull();
+    expect(then("down", {}, all, steadyAt - 1)).toBeNull();
+    expect(then("down", {}, all, steadyAt)).not.toBeNull();
+    expect(then("down", {}, all, steadyAt, changed(3))).toBeNull();
   });
 
   const ends: [string, Step | null, string][] = [
-    [
-      "then an outage is told to all, whatever they believe",
-      later("down", steadyAt, { knows: { mail: "flapping", chat: "down" } }),
-      "monitor.down to mail, chat",
-    ],
-    ["or a degradation", later("degraded", steadyAt), "monitor.degraded to mail, chat"],
-    [
-      "or that it is up, to those who were told of flapping",
-      later("up", steadyAt, { knows: { chat: "flapping" } }),
-      "monitor.up to chat",
-    ],
-    ["not to others", later("up", steadyAt), ""],
-    ["nothing while it is paused", later("pending", steadyAt), ""],
-    ["nothing under maintenance", later("maintenance", steadyAt), ""],
-    ["nothing while it is muted", later("down", steadyAt, { audience: muted }), ""],
-    ["a clock that was set back ends it", later("down", last - 1), "monitor.down to mail, chat"],
+    ["then all are told of an outage", then("down", everybody), "down to all"],
+    ["or a degradation", then("degraded"), "degraded to all"],
+    ["or a recovery those who know of flapping", then("up", { chat: "flapping" }), "up to chat"],
+    ["and nobody else", then("up"), ""],
+    ["nothing while it is paused", then("pending"), ""],
+    ["nothing under maintenance", then("maintenance"), ""],
+    ["nothing while it is muted", then("down", {}, muted), ""],
+    ["a clock that was set back ends it", then("down", {}, all, last - 1), "down to all"],
   ];
   test.each(ends)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
   test("then counting starts afresh", () => {
-    expect(later("down", steadyAt)?.memory).toEqual(nothingYet);
-    expect(later("up", steadyAt)?.isOver).toBe(true);
-    expect(later("up", steadyAt, { audience: muted })?.isOver).toBe(true);
+    expect(then("down")?.memory).toEqual(nothingYet);
+    expect(then("up")?.isOver).toBe(true);
+    expect(then("up", {}, muted)?.isOver).toBe(true);
   });
 
   test("its end is looked for when it is due", () => {
@@ -255,38 +179,133 @@ describe("flapping", () => {
 
 describe("reminders", () => {
   const hour = 60 * minute;
-  const due = { ...nothingYet, remindAt: now };
-  const remind = (status: MonitorStatus, interval: number | null, course: Course = {}) =>
-    afterReminder(course.before ?? due, status, course.audience ?? both, interval, now);
+  const due: Memory = { ...nothingYet, remindAt: now };
+  const remind = (status: MonitorStatus, interval: number | null, before = due, to = all) =>
+    afterReminder(before, status, to, interval, now);
 
   test("the first is due an interval after the outage began", () => {
-    expect(change("up", "down", { reminderMs: hour }).memory.remindAt).toBe(now + hour);
-    expect(change("up", "down").memory.remindAt).toBeNull();
-    expect(change("up", "degraded", { reminderMs: hour }).memory.remindAt).toBeNull();
-    expect(change("down", "up", { before: due, reminderMs: hour }).memory.remindAt).toBeNull();
+    const dueAfter = (states: string) =>
+      went(states, {}, { before: due, reminderMs: hour }).memory.remindAt;
+    expect(dueAfter("up > down")).toBe(now + hour);
+    expect(["up > degraded", "down > up"].map(dueAfter)).toEqual([null, null]);
+    expect(went("up > down").memory.remindAt).toBeNull();
   });
 
-  test("it is for all channels, and the next is due an interval later", () => {
-    const step = remind("down", hour);
-    expect(said(step)).toBe("monitor.reminder to mail, chat");
-    expect([step.believes, step.memory.remindAt, step.isOver]).toEqual(["down", now + hour, false]);
+  const shaky = { ...flapping, remindAt: now };
+  test.each<[string, Step, string, number | null]>([
+    ["all, and again an interval later", remind("down", hour), "reminder to all", now + hour],
+    ["nobody while it is muted", remind("down", hour, due, muted), "", now + hour],
+    ["nobody while it flaps", remind("down", hour, shaky), "", now + hour],
+    ["nobody once the interval is removed", remind("down", null), "", null],
+    ["nobody once it is up", remind("up", hour), "", null],
+    ["or degraded", remind("degraded", hour), "", null],
+    ["or paused", remind("pending", hour), "", null],
+    ["or under maintenance", remind("maintenance", hour), "", null],
+  ])("%s", (_, step, wanted, next) => {
+    expect([said(step), step.memory.remindAt]).toEqual([wanted, next]);
+    expect(step.believes).toBe(wanted === "" ? null : "down");
   });
+});
 
-  test.each(["up", "degraded", "pending", "maintenance"] as const)("none while %s", (status) => {
-    const step = remind(status, hour);
-    expect([said(step), step.memory.remindAt]).toEqual(["", null]);
-  });
-
-  test("none once the interval is removed", () => {
-    const step = remind("down", null);
-    expect([said(step), step.memory.remindAt]).toEqual(["", null]);
-  });
+describe("a certificate", () => {
+  const ends = new Date(now + 100 * day).toISOString();
+  /** Of a certificate with so many days left. */
+  const step = (
+    days: number,
+    toldStep: number | null = null,
+    within: number | null = 14,
+    of = ends,
+  ) =>
+    certificateStep(
+      ends,
+      toldStep === null ? null : { expiresAt: of, days: toldStep },
+      within,
+      Date.parse(ends) - days * day,
+    );
+  const none = null;
 
   test.each([
-    ["muted", { audience: muted }],
-    ["flapping", { before: { ...flapping, remindAt: now } }],
-  ] as const)("none while %s, but later again", (_, course) => {
-    const step = remind("down", hour, course);
-    expect([said(step), step.memory.remindAt]).toEqual(["", now + hour]);
-  });
+    ["nothing fourteen days before its end", step(14), none],
+    ["something just after that", step(13.99), { step: 14, daysLeft: 13 }],
+    ["each step once", step(8, 14), none],
+    ["then the next", step(6.5, 14), { step: 7, daysLeft: 6 }],
+    ["then the third", step(2.5, 7), { step: 3, daysLeft: 2 }],
+    ["then the last", step(0.5, 3), { step: 1, daysLeft: 0 }],
+    ["of several only the smallest", step(2.5), { step: 3, daysLeft: 2 }],
+    ["also after its end", step(-2.5), { step: 1, daysLeft: -3 }],
+    ["nothing more after the last", step(-2.5, 1), none],
+    ["of another certificate all anew", step(6, 1, 14, "2020-01-01"), { step: 7, daysLeft: 6 }],
+    ["no step above the monitor's own", step(9, null, 10), none],
+    ["but those below", step(6, null, 10), { step: 7, daysLeft: 6 }],
+    ["nothing where it is off", step(0.5, null, null), none],
+    ["nothing again when the clock is set back", step(6.5, 3), none],
+  ])("%s is told", (_, found, wanted) => expect(found).toEqual(wanted));
+});
+
+describe("an incident", () => {
+  const channel = (id: string, fields = {}) => ({ id, enabled: true, incidents: true, ...fields });
+  const channels = [
+    channel("mail"),
+    channel("chat"),
+    channel("off", { enabled: false }),
+    channel("monitors", { incidents: false }),
+  ];
+  type Of = { byMonitor?: boolean; monitorMuted?: boolean };
+  const hear = (step: "opened" | "updated" | "resolved", of: Of = {}, knows: Knows = {}) =>
+    incidentAudience(channels, step, told(knows), {
+      byMonitor: false,
+      monitorMuted: false,
+      monitorChannels: ["chat"],
+      ...of,
+    }).join();
+  const own = { byMonitor: true };
+  const knows: Knows = { mail: "open", chat: "open", off: "open" };
+
+  test.each([
+    ["is told to enabled channels that want incidents", hear("opened"), "mail,chat"],
+    ["and its updates, to whom the opening was told or not", hear("updated"), "mail,chat"],
+    ["its end is told to nobody who was not told of it", hear("resolved"), ""],
+    ["but to those who were", hear("resolved", {}, { chat: "open", off: "open" }), "chat"],
+    ["by its monitor is no news to that one's channels", hear("opened", own), "mail"],
+    ["nor are that one's updates", hear("updated", own), "mail"],
+    ["nor its end", hear("resolved", own, knows), "mail"],
+    ["by a muted monitor is told to nobody", hear("opened", { ...own, monitorMuted: true }), ""],
+    ["by people is told all the same", hear("opened", { monitorMuted: true }), "mail,chat"],
+  ])("%s", (_, to, wanted) => expect(to).toBe(wanted));
+});
+
+test("the appliance's own trouble is told to the default channels, or to all where none is", () => {
+  const one = (id: string, isDefault: boolean, enabled = true) => ({ id, isDefault, enabled });
+  const hear = (...[channels, except]: Parameters<typeof keepers>) =>
+    keepers(channels, except).map(({ id }) => id);
+  const some = [one("mail", true), one("chat", false), one("off", true, false)];
+  expect(hear(some)).toEqual(["mail"]);
+  expect(hear(some, "chat")).toEqual(["mail"]);
+  expect(hear(some, "mail")).toEqual(["chat"]);
+  expect(hear([one("a", false), one("b", false)])).toEqual(["a", "b"]);
+  expect(hear([one("a", false)], "a")).toEqual([]);
+});
+
+const usual: MonitorFacts = {
+  muted: false,
+  groupMuted: false,
+  paused: false,
+  groupPaused: false,
+  status: "up",
+  flapping: false,
+};
+
+test.each<[Partial<MonitorFacts>, object, RegExp]>([
+  [{}, { isAttached: false }, /attached/],
+  [{}, { enabled: false }, /disabled/],
+  [{ paused: true }, {}, /monitor is paused/],
+  [{ groupPaused: true }, {}, /group is paused/],
+  [{ muted: true }, {}, /monitor is muted/],
+  [{ groupMuted: true }, {}, /group is muted/],
+  [{ status: "maintenance" }, {}, /maintenance/],
+  [{ flapping: true }, {}, /flapping/],
+])("a channel that would not be told is given a reason: %j %j", (facts, channel, reason) => {
+  const how = { enabled: true, isAttached: true };
+  expect(silenceReason({ ...usual, ...facts }, { ...how, ...channel })).toMatch(reason);
+  expect(silenceReason(usual, how)).toBeNull();
 });

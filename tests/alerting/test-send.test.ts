@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
 import { mailServer } from "../support/mail-server.ts";
 import { pager } from "../support/pager.ts";
-import { answer, reset, target } from "../support/target.ts";
+import { answer, hang, reset, target } from "../support/target.ts";
 
 /** Ways to ask for a test alert. */
 async function tester() {
@@ -122,6 +122,17 @@ describe("a test alert", () => {
     await later(0);
     expect(hook.heard().slice(before)).toEqual(["test On-call", "monitor.down Backup"]);
   });
+});
+
+test("a test alert to a channel that is deleted meanwhile is answered as to one that is not there", async () => {
+  const { inbox, send, api } = await tester();
+  await using hook = await inbox({}, hang);
+  const sending = send(hook);
+  await hook.untilAsked(1);
+  await api("DELETE", `/api/v1/alert-channels/${hook.id}`);
+  hook.release();
+  const { status, json } = await sending;
+  expect([status, json.error.code]).toEqual([404, "NOT_FOUND"]);
 });
 
 describe("nothing is sent", () => {

@@ -124,3 +124,25 @@ test("20 restarts repeat no alert", async () => {
       .map(({ monitorId }) => monitorId),
   ).toEqual([watched[0]?.id ?? ""]);
 }, 60_000);
+
+test("who waits for a test alert or a check that hangs gets an answer", async () => {
+  await using box = await machineWithKey();
+  await using hook = await inbox(hang);
+  const { url } = await box.serve();
+  const api = clientOf(url, box.key);
+  const channel = await webhook(url, box, hook.at("/hook"));
+  const body = { type: "http", name: "Slow", url: hook.at("/"), timeout: 13, interval: 60 };
+  const { id } = (await api("POST", "/api/v1/monitors", body)).json.data;
+  const [sent, checked] = await Promise.all([
+    api("POST", `/api/v1/alert-channels/${channel}/test`),
+    api("POST", `/api/v1/monitors/${id}/check`),
+  ]);
+  expect([sent.status, sent.json.data.error]).toEqual([
+    200,
+    "Timed out after 10 s while waiting for the answer.",
+  ]);
+  expect([checked.status, checked.json.data.message]).toEqual([
+    200,
+    "Timed out after 13 s while waiting for the answer.",
+  ]);
+}, 60_000);

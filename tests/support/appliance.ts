@@ -72,6 +72,7 @@ export function applianceOn(
     authenticate: authenticator(store, clock),
     checkNow: engine.checkNow,
     origin: () => "http://signalbox.lan:3210",
+    giveTime: () => {},
     ...(exchange && { exchange }),
   };
   const alerts = alertEngine({ ...appliance, random: () => 0.5 });

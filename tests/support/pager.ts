@@ -75,7 +75,7 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     },
     /** The next write with such a statement is not made: the power fails just before it. */
     diesBefore: (statement: string) => {
-      const { atomic } = store;
+      const atomic = store.atomic.bind(store);
       store.atomic = (statements) => {
         if (!statements.some((one) => compiled(one).text.includes(statement)))
           return atomic(statements);

@@ -1,0 +1,191 @@
+import { describe, expect, test } from "bun:test";
+import { dump } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { pager } from "../support/pager.ts";
+import { canary, newChannels } from "../support/samples.ts";
+import { target } from "../support/target.ts";
+
+const path = "/api/v1/alert-channels";
+const fixed = ["webhook", "pagerduty", "opsgenie"];
+const every =
+  "{{monitor}}|{{status}}|{{message}}|{{since}}|{{duration}}|{{latency}}|{{group}}|{{url}}";
+
+const complete = (type: string) => {
+  const { others = {}, secrets = {} } = newChannels[type] ?? {};
+  return { type, name: "On-call", ...others, ...secrets };
+};
+
+/** Sends these fields with POST, and with PATCH to a channel of the type that is there: both must be refused for them. */
+async function expectRefused(type: string, fields: object, named: string) {
+  const made = await dashboard();
+  const { id } = await made.channel(complete(type));
+  const before = dump(made);
+  for (const { status, json, text } of [
+    await made.api("POST", path, { body: { ...complete(type), ...fields } }),
+    await made.api("PATCH", `${path}/${id}`, { body: fields }),
+  ]) {
+    expect([status, json.error.details?.[0].path]).toEqual([422, named]);
+    expect(text).not.toContain(canary);
+  }
+  expect(dump(made)).toBe(before);
+}
+
+describe("a template", () => {
+  for (const type of Object.keys(newChannels).filter((type) => !fixed.includes(type)))
+    test(`of ${type} takes every placeholder there is, and no other`, async () => {
+      const { channel, api } = await dashboard();
+      const { id } = await channel({ ...complete(type), template: every });
+      expect((await api("GET", `${path}/${id}`)).json.data.template).toBe(every);
+      for (const wrong of ["{{name}}", "{{monitor}} {{ Status }}", "{{}}", "{{monitor.name}}"])
+        await expectRefused(type, { template: wrong }, "template");
+    });
+
+  for (const type of fixed)
+    test(`is not taken by ${type}, whose receivers are machines`, () =>
+      expectRefused(type, { template: "{{monitor}}" }, "template"));
+
+  test("too long or with control characters is refused", async () => {
+    for (const template of ["x".repeat(2_001), "bell \u0007", 7])
+      await expectRefused("slack", { template }, "template");
+  });
+});
+
+describe("the text of the user's own", () => {
+  /** An ntfy channel with this template: what it is told. */
+  async function told(template: string | null) {
+    const made = await pager();
+    const server = await target();
+    const ntfy = { type: "ntfy", server: server.at(), topic: "alerts", template };
+    const channel: { id: string } = await made.channel(ntfy);
+    const texts = () => server.asked.map(({ body }) => JSON.parse(body).message as string);
+    return { ...made, channel, texts, server };
+  }
+
+  test("is filled in for alerts about one monitor", async () => {
+    const { channel, texts, server, watched, group, later, time } = await told(every);
+    await using _ = server;
+    const { id: groupId } = await group({ name: "Nightly" });
+    const fields = { groupId, degradedAfterMs: 500, reminderInterval: 600 };
+    const backup = await watched([channel], fields);
+    time.now = Date.parse("2026-11-20T23:02:00.000Z");
+    await backup.report({ status: "down", msg: "Disk {{full}} & $& <b>." });
+    await later();
+    time.now = Date.parse("2026-11-20T23:12:00.000Z");
+    await later();
+    time.now = Date.parse("2026-11-20T23:14:34.000Z");
+    await backup.report({ latency_ms: "900" });
+    await later();
+    await backup.report({ latency_ms: "42" });
+    await later();
+    const url = `http://signalbox.lan:3210/monitors/${backup.id}`;
+    const [down, reminder, degraded, up] = texts();
+    const since = "2026-11-20 23:02:00 UTC";
+    const said = "Disk {{full}} & $& <b>.";
+    expect(down).toBe(`Backup|down|${said}|${since}|||Nightly|${url}`);
+    expect(reminder).toBe(`Backup|still down|${said}|${since}|10 min||Nightly|${url}`);
+    expect(degraded).toStartWith("Backup|degraded|Answered in 900 ms");
+    expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|/);
+  });
+
+  test("may have spaces in its placeholders, and lines", async () => {
+    const { channel, texts, server, watched, later } = await told("{{ monitor }}\nis {{status}}!");
+    await using _ = server;
+    await (await watched([channel])).goes("down");
+    await later();
+    expect(texts()).toEqual(["Backup\nis down!"]);
+  });
+
+  test("stands neither in digests nor in what is told of incidents, channels or tests", async () => {
+    const { api, channel, texts, server, watched, later, inbox } = await told("MINE {{monitor}}");
+    await using _ = server;
+    const jobs = await Promise.all(["A", "B"].map((name) => watched([channel], { name })));
+    for (const job of jobs) await job.goes("down");
+    await later();
+    await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    await later();
+    await api("POST", `${path}/${channel.id}/test`);
+    await using gone = await inbox({}, (response) => void response.writeHead(404).end());
+    await api("POST", "/api/v1/incidents", { body: { title: "Slower" } });
+    await later();
+    await later();
+    expect(gone.asked).toHaveLength(1);
+    expect(texts().length).toBe(5);
+    expect(texts().join("\n")).not.toContain("MINE");
+    await jobs[0]?.goes("up");
+    await later();
+    expect(texts().at(-1)).toBe("MINE A");
+  });
+});
+
+describe("refused, naming the field:", () => {
+  const notOfTheWeb = [
+    "ftp://bot.lan",
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "bot.lan/hook",
+    "//bot.lan",
+    "http://",
+    `http://user:${canary}@bot.lan`,
+    "http://bot.lan:0",
+    "http://bot.lan\r\nX-Evil: 1",
+  ];
+  const blocked = [
+    "http://169.254.169.254/latest/meta-data",
+    "http://127.0.0.1:3210/api/v1/monitors",
+    "http://[::1]:3210",
+    "http://0.0.0.0",
+    "http://[::ffff:169.254.169.254]",
+    "http://2852039166",
+    "http://0xa9fea9fe",
+    "http://[fe80::1]",
+    "http://224.0.0.1",
+  ];
+  const fields: [string, string][] = [
+    ["webhook", "url"],
+    ["ntfy", "server"],
+    ["gotify", "server"],
+    ["apprise", "server"],
+    ...["slack", "discord", "teams", "mattermost", "googlechat"].map((type): [string, string] => [
+      type,
+      "webhookUrl",
+    ]),
+  ];
+  for (const [type, field] of fields) {
+    test(`${type} with a ${field} that is not of the web`, async () => {
+      for (const url of notOfTheWeb) await expectRefused(type, { [field]: url }, field);
+    });
+    test(`${type} with a ${field} at an address that is blocked`, async () => {
+      for (const url of blocked) await expectRefused(type, { [field]: url }, field);
+    });
+  }
+
+  test("an e-mail address without a domain, or one that would write headers", async () => {
+    for (const to of ["oncall", "oncall@", "@team.example", "a@b.example\r\nBcc: c@d.example"])
+      await expectRefused("email", { to: ["ok@team.example", to] }, "to[1]");
+    await expectRefused("email", { to: [] }, "to");
+  });
+
+  for (const [type, { secrets, optional }] of Object.entries(newChannels))
+    if (optional !== true)
+      for (const name of Object.keys(secrets))
+        test(`${type} without its ${name}, or with an empty one`, async () => {
+          const made = await dashboard();
+          const before = dump(made);
+          for (const value of [undefined, null, "", "a\nb"]) {
+            const body = { ...complete(type), [name]: value };
+            const { status, json } = await made.api("POST", path, { body });
+            expect([status, json.error.details[0].path]).toEqual([422, name]);
+          }
+          expect(dump(made)).toBe(before);
+        });
+
+  for (const secret of [
+    "whsec_",
+    "whsec_???",
+    "whsec_AA=A",
+    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw!",
+    "whsec_AAAAA",
+  ])
+    test(`a signing secret that is no Base64: ${secret}`, () =>
+      expectRefused("webhook", { secret }, "secret"));
+});
