@@ -6,6 +6,8 @@ import { notifier } from "./notifier.ts";
 
 /** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
 const tickMs = 1_000;
+/** So long events gather between two portions: a storm is turned into deliveries in few writes. */
+const portionMs = 100;
 /** Requests under way when the appliance is told to stop have so long to be answered. */
 const graceMs = 3_000;
 
@@ -39,6 +41,7 @@ export function alertEngine(room: SendingRoom & { random?: () => number }): Aler
         async (events) => {
           await fan.take(events);
           sending.wake();
+          await Bun.sleep(portionMs);
         },
         await fan.cursor(),
       );

@@ -13,16 +13,16 @@ import {
   releaseAll,
   settled,
   skip,
+  subjectsOf,
   withhold,
 } from "./queue.ts";
-import { nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
+import { isDue, nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
 
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
 
-/** So many of a channel's deliveries are looked at for the next one, and so many where all those have to wait. */
-const firstLook = 20;
-const secondLook = 10_000;
+/** So many of a channel's deliveries are looked at for the next one; more, where all those have to wait. */
+const looks = [20, 10_000];
 
 export type Notifier = {
   /** Frees what a crash left claimed: a data directory has one process. */
@@ -59,7 +59,7 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
   /** Sends one after the other while something is due. */
   async function sendDue(channel: ChannelKey) {
     while (!stopped) {
-      const next = (await nextAmong(channel, firstLook)) ?? (await nextAmong(channel, secondLook));
+      const next = await nextOf(channel);
       if (next === null) return;
       try {
         await send(channel, next);
@@ -70,8 +70,18 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
     }
   }
 
-  async function nextAmong(channel: ChannelKey, limit: number): Promise<Queued | null> {
-    return nextDelivery(await queueOf(store, channel, limit), clock());
+  async function nextOf(channel: ChannelKey): Promise<Queued | null> {
+    for (const look of looks) {
+      const queue = await queueOf(store, channel, look);
+      const now = clock();
+      if (queue.length < look && !queue.some((one) => isDue(one, now))) return null;
+      const ids = queue.length > 1 ? queue.map(({ id }) => id) : [];
+      const subjects = await subjectsOf(store, channel.organizationId, ids);
+      const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
+      const next = nextDelivery(known, now);
+      if (next !== null || queue.length < look) return next;
+    }
+    return null;
   }
 
   async function send({ organizationId, channelId }: ChannelKey, queued: Queued) {

@@ -30,29 +30,37 @@ export function channelsWaiting(store: Store): Promise<ChannelKey[]> {
 }
 
 /** The oldest `limit` deliveries of a channel that are not over. */
-export async function queueOf(
+export function queueOf(
   store: Store,
   { organizationId, channelId }: ChannelKey,
   limit: number,
-): Promise<Queued[]> {
-  type Row = Omit<Queued, "subjects"> & { subjects: string };
-  const rows = await store.query<Row>(
-    `select d.id, d.attempts, d.due_at as dueAt, d.leased_until as leasedUntil,
-       d.first_attempt_at as firstAttemptAt, d.last_attempt_at as lastAttemptAt,
-       d.scheduled_attempts as scheduledAttempts,
-       (select json_group_array(distinct coalesce(a.monitor_id, a.incident_id))
-        from delivery_alerts t cross join alerts a
-          on a.organization_id = t.organization_id and a.id = t.alert_id
-        where t.organization_id = d.organization_id and t.delivery_id = d.id) as subjects
-     from deliveries d
-     where d.organization_id = ? and d.channel_id = ? and d.due_at is not null
-     order by d.seq limit ?`,
+): Promise<Omit<Queued, "subjects">[]> {
+  return store.query(
+    `select id, attempts, scheduled_attempts as scheduledAttempts, due_at as dueAt,
+       leased_until as leasedUntil, first_attempt_at as firstAttemptAt,
+       last_attempt_at as lastAttemptAt
+     from deliveries where organization_id = ? and channel_id = ? and due_at is not null
+     order by seq limit ?`,
     [organizationId, channelId, limit],
   );
-  return rows.map((row) => ({
-    ...row,
-    subjects: (JSON.parse(row.subjects) as (string | null)[]).filter((id) => id !== null),
-  }));
+}
+
+/** Monitors and incidents that these deliveries tell of. */
+export async function subjectsOf(
+  store: Store,
+  organizationId: string,
+  deliveryIds: readonly string[],
+): Promise<ReadonlyMap<string, string[]>> {
+  const rows = await store.query<{ deliveryId: string; subject: string }>(
+    `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
+     from json_each(?) wanted
+       cross join delivery_alerts t on t.organization_id = ? and t.delivery_id = wanted.value
+       cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
+     where subject is not null`,
+    [JSON.stringify(deliveryIds), organizationId],
+  );
+  const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);
+  return new Map([...byDelivery].map(([id, all]) => [id, all.map(({ subject }) => subject)]));
 }
 
 /** What a delivery tells, without what was withheld, in order; and of recoveries, whether what they follow got there. */

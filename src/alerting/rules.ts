@@ -249,8 +249,7 @@ const promptMs = 15_000;
 export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
   const failing = queue.filter(({ attempts }) => attempts > 0);
   const candidates = failing.length > 1 ? failing : queue;
-  const isDue = (one: Queued) => waitOf(one, now) <= 0;
-  const next = candidates.find((one) => isDue(one) && !isBlocked(one, queue));
+  const next = candidates.find((one) => isDue(one, now) && !isBlocked(one, queue));
   return (
     next ?? failing.find((one) => !isBlocked(one, queue) && isPrompted(one, queue, now)) ?? null
   );
@@ -269,16 +268,17 @@ function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean
   if (lastAttemptAt === null || (leasedUntil !== null && leasedUntil > now)) return false;
   return (
     now - lastAttemptAt >= promptMs &&
-    queue.some(
-      (other) => other.attempts === 0 && waitOf(other, now) <= 0 && other.dueAt > lastAttemptAt,
-    )
+    queue.some((other) => other.attempts === 0 && isDue(other, now) && other.dueAt > lastAttemptAt)
   );
 }
 
-/** Milliseconds until a delivery may be tried; not positive when it is due. */
-function waitOf({ dueAt, leasedUntil }: Queued, now: number): number {
+/** Whether a delivery may be tried by its own time. */
+export function isDue(
+  { dueAt, leasedUntil }: Pick<Queued, "dueAt" | "leasedUntil">,
+  now: number,
+): boolean {
   const wait = Math.max(dueAt, leasedUntil ?? 0) - now;
-  return wait > longestWaitMs ? 0 : wait;
+  return wait <= 0 || wait > longestWaitMs;
 }
 
 const retrySeconds = [5, 15, 60, 300] as const;
