@@ -216,6 +216,46 @@ CREATE TABLE `incidents` (
 CREATE INDEX `incidents_by_state` ON `incidents` (`organization_id`,`status`,`severity`,`id`);--> statement-breakpoint
 CREATE INDEX `incidents_by_monitor` ON `incidents` (`organization_id`,`monitor_id`,`id`);--> statement-breakpoint
 CREATE INDEX `incidents_open_by_monitor` ON `incidents` (`organization_id`,`monitor_id`) WHERE status <> 'resolved';--> statement-breakpoint
+CREATE TABLE `maintenance_groups` (
+	`organization_id` text NOT NULL,
+	`window_id` text NOT NULL,
+	`group_id` text NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `window_id`, `group_id`),
+	FOREIGN KEY (`organization_id`,`window_id`) REFERENCES `maintenance_windows`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`group_id`) REFERENCES `monitor_groups`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `maintenance_groups_by_group` ON `maintenance_groups` (`organization_id`,`group_id`);--> statement-breakpoint
+CREATE TABLE `maintenance_monitors` (
+	`organization_id` text NOT NULL,
+	`window_id` text NOT NULL,
+	`monitor_id` text NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`organization_id`, `window_id`, `monitor_id`),
+	FOREIGN KEY (`organization_id`,`window_id`) REFERENCES `maintenance_windows`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`monitor_id`) REFERENCES `monitors`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `maintenance_monitors_by_monitor` ON `maintenance_monitors` (`organization_id`,`monitor_id`);--> statement-breakpoint
+CREATE TABLE `maintenance_windows` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`title` text NOT NULL,
+	`description` text NOT NULL,
+	`starts_at` text NOT NULL,
+	`ends_at` text NOT NULL,
+	`time_zone` text NOT NULL,
+	`rrule` text,
+	`counts_uptime` integer NOT NULL,
+	`public` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `monitor_channels` (
 	`organization_id` text NOT NULL,
 	`monitor_id` text NOT NULL,
@@ -339,6 +379,63 @@ CREATE TABLE `removed_monitors` (
 	`key` integer PRIMARY KEY NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `status_page_hosts` (
+	`host` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`page_id` text NOT NULL,
+	`position` integer NOT NULL,
+	FOREIGN KEY (`organization_id`,`page_id`) REFERENCES `status_pages`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `status_page_hosts_by_page` ON `status_page_hosts` (`organization_id`,`page_id`);--> statement-breakpoint
+CREATE TABLE `status_page_monitors` (
+	`organization_id` text NOT NULL,
+	`page_id` text NOT NULL,
+	`section` integer NOT NULL,
+	`position` integer NOT NULL,
+	`monitor_id` text NOT NULL,
+	`public_name` text,
+	PRIMARY KEY(`organization_id`, `page_id`, `section`, `monitor_id`),
+	FOREIGN KEY (`organization_id`,`page_id`) REFERENCES `status_pages`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`monitor_id`) REFERENCES `monitors`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `status_page_monitors_by_monitor` ON `status_page_monitors` (`organization_id`,`monitor_id`);--> statement-breakpoint
+CREATE TABLE `status_page_sections` (
+	`organization_id` text NOT NULL,
+	`page_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`name` text,
+	`group_id` text,
+	PRIMARY KEY(`organization_id`, `page_id`, `position`),
+	FOREIGN KEY (`organization_id`,`page_id`) REFERENCES `status_pages`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`organization_id`,`group_id`) REFERENCES `monitor_groups`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `status_page_sections_by_group` ON `status_page_sections` (`organization_id`,`group_id`);--> statement-breakpoint
+CREATE TABLE `status_pages` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`slug` text NOT NULL,
+	`title` text NOT NULL,
+	`description` text NOT NULL,
+	`accent_color` text,
+	`theme` text NOT NULL,
+	`visibility` text NOT NULL,
+	`password_hash` text,
+	`show_latency` integer NOT NULL,
+	`history_days` integer NOT NULL,
+	`time_zone` text NOT NULL,
+	`logo_type` text,
+	`logo_data` text,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `status_pages_slug_unique` ON `status_pages` (`slug`);--> statement-breakpoint
 CREATE TABLE `uptime_days` (
 	`day` integer NOT NULL,
 	`monitor_key` integer NOT NULL,

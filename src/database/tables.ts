@@ -387,6 +387,151 @@ export const incidentCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.organizationId, t.status, t.severity] })],
 );
 
+/** Planned work: once, or as often as its rule says. */
+export const maintenanceWindows = sqliteTable(
+  "maintenance_windows",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    title: text("title").notNull(),
+    description: text("description").notNull(),
+    /** Of the first occurrence. */
+    startsAt: text("starts_at").notNull(),
+    endsAt: text("ends_at").notNull(),
+    /** IANA name: what the rule's days and hours mean. */
+    timeZone: text("time_zone").notNull(),
+    /** RFC 5545 RRULE, without DTSTART; null where it is done once. */
+    rrule: text("rrule"),
+    /** Whether results of that time count in figures of uptime. */
+    countsUptime: flag("counts_uptime").notNull(),
+    public: flag("public").notNull(),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
+const windowId = () => text("window_id").notNull();
+
+export const maintenanceMonitors = sqliteTable(
+  "maintenance_monitors",
+  {
+    organizationId: text("organization_id").notNull(),
+    windowId: windowId(),
+    monitorId: text("monitor_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.windowId, t.monitorId] }),
+    index("maintenance_monitors_by_monitor").on(t.organizationId, t.monitorId),
+    reference([t.organizationId, t.windowId], maintenanceWindows).onDelete("cascade"),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
+  ],
+);
+
+export const maintenanceGroups = sqliteTable(
+  "maintenance_groups",
+  {
+    organizationId: text("organization_id").notNull(),
+    windowId: windowId(),
+    groupId: text("group_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.windowId, t.groupId] }),
+    index("maintenance_groups_by_group").on(t.organizationId, t.groupId),
+    reference([t.organizationId, t.windowId], maintenanceWindows).onDelete("cascade"),
+    reference([t.organizationId, t.groupId], monitorGroups).onDelete("cascade"),
+  ],
+);
+
+export const statusPages = sqliteTable(
+  "status_pages",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    /** Names the page in its address, among those of all organizations. */
+    slug: text("slug").notNull().unique(),
+    title: text("title").notNull(),
+    description: text("description").notNull(),
+    /** `#rrggbb`; null for the usual one. */
+    accentColor: text("accent_color"),
+    theme: text("theme", { enum: ["auto", "light", "dark"] }).notNull(),
+    visibility: text("visibility", { enum: ["public", "password", "hidden"] }).notNull(),
+    /** argon2id; null where none is set. */
+    passwordHash: text("password_hash"),
+    showLatency: flag("show_latency").notNull(),
+    historyDays: integer("history_days").notNull(),
+    /** IANA name. */
+    timeZone: text("time_zone").notNull(),
+    /** Media type and Base64 of the image; null where there is none. */
+    logoType: text("logo_type"),
+    logoData: text("logo_data"),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
+const pageId = () => text("page_id").notNull();
+
+/** Host names under which a page answers at `/`. */
+export const statusPageHosts = sqliteTable(
+  "status_page_hosts",
+  {
+    host: text("host").primaryKey(),
+    organizationId: text("organization_id").notNull(),
+    pageId: pageId(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    index("status_page_hosts_by_page").on(t.organizationId, t.pageId),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+  ],
+);
+
+/** Parts of a page, in order: a monitor group, or a free list of monitors. */
+export const statusPageSections = sqliteTable(
+  "status_page_sections",
+  {
+    organizationId: text("organization_id").notNull(),
+    pageId: pageId(),
+    position: integer("position").notNull(),
+    /** Null where the group's own name is shown. */
+    name: text("name"),
+    groupId: text("group_id"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.pageId, t.position] }),
+    index("status_page_sections_by_group").on(t.organizationId, t.groupId),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+    reference([t.organizationId, t.groupId], monitorGroups).onDelete("cascade"),
+  ],
+);
+
+/** Monitors of a page's free lists, and public names of monitors in its groups. */
+export const statusPageMonitors = sqliteTable(
+  "status_page_monitors",
+  {
+    organizationId: text("organization_id").notNull(),
+    pageId: pageId(),
+    /** Of its section. */
+    section: integer("section").notNull(),
+    position: integer("position").notNull(),
+    monitorId: text("monitor_id").notNull(),
+    /** Null where the monitor's own name is shown. */
+    publicName: text("public_name"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.pageId, t.section, t.monitorId] }),
+    index("status_page_monitors_by_monitor").on(t.organizationId, t.monitorId),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
+  ],
+);
+
 /** How far each reader of the events has come. */
 export const followers = sqliteTable("followers", {
   name: text("name").primaryKey(),
