@@ -417,6 +417,7 @@ CREATE TABLE `status_pages` (
 	`organization_id` text NOT NULL,
 	`id` text NOT NULL,
 	`slug` text NOT NULL,
+	`is_default` integer NOT NULL,
 	`title` text NOT NULL,
 	`description` text NOT NULL,
 	`accent_color` text,

@@ -453,6 +453,8 @@ export const statusPages = sqliteTable(
     id: text("id").notNull(),
     /** Names the page in its address, among those of all organizations. */
     slug: text("slug").notNull().unique(),
+    /** The organization's own page: shows its incidents of any monitor, and can't be deleted. */
+    isDefault: flag("is_default").notNull(),
     title: text("title").notNull(),
     description: text("description").notNull(),
     /** `#rrggbb`; null for the usual one. */
