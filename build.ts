@@ -27,6 +27,10 @@ async function buildWeb() {
   const reference = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   const standalone = reference.replace(/dist\/.*$/, "dist/browser/standalone.js");
   await cp(standalone, "dist/plain/docs/reference.js");
+  await cp("web/status", "dist/plain/status", { recursive: true });
+  const font = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
+  const latin = font.replace("package.json", "files/inter-latin-wght-normal.woff2");
+  await cp(latin, "dist/plain/status/inter.woff2");
   const document = documentOf(manifest.version);
   await Bun.write("dist/plain/openapi.json", JSON.stringify(document));
   for (const name of await readdir("dist/plain", { recursive: true })) {

@@ -15,14 +15,20 @@ import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
+import { maintenanceWatch } from "./maintenance/watch.ts";
+import { pageLock } from "./status-pages/lock.ts";
+import { statusSite } from "./status-pages/site.ts";
 import { sweepResults } from "./uptime/retention.ts";
-import { publicServer, serverOf, withFindablePath } from "./server.ts";
+import { serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
 
 /** Wrong push tokens a minute from one address. */
 const wrongTokensPerMinute = 60;
+
+/** Attempts a minute to open a status page by its password, from one address. */
+const passwordsPerMinute = 10;
 
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
@@ -62,7 +68,9 @@ export async function startApp(
   const { store, vault } = data;
   const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
   const alerts = alertEngine({ store, clock, vault, targets, log, origin });
-  const engine = checkEngine({ store, clock, vault, targets, log });
+  const maintenance = maintenanceWatch({ store, clock, log });
+  const maintenanceOf = maintenance.of;
+  const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
   const appliance: Appliance = {
     store: data.store,
     clock,
@@ -81,8 +89,11 @@ export async function startApp(
     const address = server.requestIP(received.get(request) ?? request)?.address ?? "";
     return address.replace(/^::ffff:/, "");
   };
+  const files = webFiles(web);
+  const lock = pageLock(vault, clock, rateLimit(passwordsPerMinute, clock), addressOf);
+  const site = statusSite({ store, clock, log, web: files, origin, lock });
   const app = serverOf(appliance, {
-    web: webFiles(web),
+    web: files,
     allowedHosts: config.allowedHost,
     addressOf,
     push: {
@@ -93,6 +104,8 @@ export async function startApp(
   });
   const received = new WeakMap<Request, Request>();
   const server = listen(config, config.port, (request) => {
+    const published = site.answer(request);
+    if (published !== null) return published;
     if (request.method !== "GET") writers.enter(server.requestIP(request)?.port ?? 0);
     const findable = withFindablePath(request);
     if (findable !== request) received.set(findable, request);
@@ -100,10 +113,13 @@ export async function startApp(
   });
   const servers = [server];
   if (config.publicPort !== undefined)
-    servers.push(listen(config, config.publicPort, publicServer(appliance)));
+    servers.push(listen(config, config.publicPort, site.answerAlone));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
+  await site.start();
   await alerts.start();
+  await maintenance.start();
   await engine.start();
+  maintenance.onChange(engine.checkSoon);
 
   let stopping = false;
   let keeping: Promise<void> | null = null;
@@ -126,8 +142,9 @@ export async function startApp(
       stopping = true;
       clearInterval(housekeeping);
       for (const server of servers) void server.stop();
-      await Promise.all([engine.stop(), keeping]);
+      await Promise.all([engine.stop(), maintenance.stop(), keeping]);
       await alerts.stop();
+      await site.stop();
       const deadline = performance.now() + hardStopMs;
       const answering = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
       while (answering() && performance.now() < deadline) await Bun.sleep(10);

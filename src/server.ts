@@ -17,17 +17,21 @@ import { checkRoutes } from "./checks/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
 import { metricsOf } from "./metrics.ts";
+import { statusPageRoutes } from "./status-pages/routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
+import { maintenanceRoutes } from "./maintenance/routes.ts";
 
 /** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
 export const api = new Elysia({ name: "api" })
   .use(incidentRoutes)
+  .use(maintenanceRoutes)
   .use(monitorGroupRoutes)
   .use(monitorRoutes)
   .use(uptimeRoutes)
   .use(checkRoutes)
   .use(alertChannelRoutes)
   .use(alertRoutes)
+  .use(statusPageRoutes)
   .use(settingsRoutes);
 
 /** The OpenAPI document of everything that scripts talk to. */
@@ -136,11 +140,6 @@ export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
   return new Request(`http://localhost${request.url.slice(start)}`, request);
-}
-
-/** The port for the public pages alone; there is nothing public yet but the answer that there is nothing. */
-export function publicServer({ log }: Appliance) {
-  return () => errorAnswer(nothingHere(), Bun.randomUUIDv7(), log);
 }
 
 function nothingHere() {

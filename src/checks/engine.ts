@@ -9,7 +9,7 @@ import { followEvents, type Following } from "../events/follow.ts";
 import { allowedSeconds, overdue } from "./kinds/push.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
-import { nextSlot, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
+import { nextSlot, phaseOf, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
 import {
   type Checkable,
   maxStallMs,
@@ -29,6 +29,8 @@ const minTickMs = 50;
 const pushPatienceMs = 10_000;
 /** Own trouble after so long without any is told anew. */
 const troubleEpisodeMs = 300_000;
+/** Checks that are brought forward together come over so long: 10 ms for each of them, at most. */
+const rush = { eachMs: 10, maxMs: 5_000 };
 
 export type PushReport = {
   status: "up" | "down";
@@ -45,6 +47,8 @@ export type Engine = {
   runOnce(): Promise<void>;
   /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+  /** Brings the next checks of these monitors forward to the next seconds. */
+  checkSoon: (monitorIds: readonly string[]) => void;
   /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
   report: (tokenHash: string, report: PushReport) => Promise<boolean | null>;
 };
@@ -57,8 +61,8 @@ export type EngineRoom = {
   vault: Vault;
   targets: TargetGuard;
   log: Log;
-  /** Whether a maintenance window holds for the monitor. */
-  inMaintenance?: (monitor: Watched) => boolean;
+  /** What a maintenance window that holds for the monitor means for its results; null where none does. */
+  maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
 };
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
@@ -73,6 +77,9 @@ export function checkEngine(room: EngineRoom): Engine {
   const troubled = new Map<string, number>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
+  /** Push monitors whose last result was a failure, to be judged by that again. */
+  const remembered = new Set<number>();
+  const keys = new Map<string, number>();
   const jobs = scheduler(check, monotonic, limits);
   let following: Following | null = null;
   let cursor: number | null = null;
@@ -89,7 +96,7 @@ export function checkEngine(room: EngineRoom): Engine {
     running.set(key, ending);
     const outcome =
       monitor.type === "push"
-        ? silence(monitor, startedAt)
+        ? silence(monitor, startedAt, remembered.delete(key))
         : await outcomeOf(monitor, ending.signal);
     running.delete(key);
     // Changed, paused or deleted meanwhile: the result is about something else.
@@ -113,7 +120,8 @@ export function checkEngine(room: EngineRoom): Engine {
     return runCheck(monitor as Checkable, { ...room, monotonic, trouble }, cancelled);
   }
 
-  function silence(monitor: Watched, now: number): Outcome {
+  function silence(monitor: Watched, now: number, isRemembered: boolean): Outcome {
+    if (isRemembered) return stillFailing;
     const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
     return stalled === null ? overdue(monitor) : unjudged(stalled);
   }
@@ -124,7 +132,8 @@ export function checkEngine(room: EngineRoom): Engine {
    */
   function settle(monitor: Watched, outcome: Outcome, outsideTurn: boolean): number {
     const at = momentAfter(monitor.lastAt, clock());
-    const inMaintenance = room.inMaintenance?.(monitor) ?? false;
+    const held = room.maintenanceOf?.(monitor) ?? null;
+    const inMaintenance = held !== null;
     const before = monitor.state;
     const { retries } = monitor;
     const after = stateAfter(before, outcome, { retries, inMaintenance }, timestamp(at));
@@ -140,7 +149,7 @@ export function checkEngine(room: EngineRoom): Engine {
     const heartbeat = {
       monitorKey: monitor.key,
       at,
-      status: inMaintenance ? ("maintenance" as const) : status,
+      status: held === null || held.countsUptime ? status : ("maintenance" as const),
       latencyMs,
       seconds,
       message: status === "up" ? null : said,
@@ -190,12 +199,15 @@ export function checkEngine(room: EngineRoom): Engine {
   /** A monitor to check, new or other than it was: what runs now is about what it was. */
   function begin(monitor: Watched, firstCheck: FirstCheck) {
     running.get(monitor.key)?.abort();
+    keys.set(monitor.id, monitor.key);
     jobs.schedule(monitor.key, firstDue(monitor, firstCheck), laneOf(monitor));
     arm();
   }
 
-  function end({ key }: Watched) {
+  function end({ id, key }: Watched) {
     jobs.remove(key);
+    keys.delete(id);
+    remembered.delete(key);
     running.get(key)?.abort();
   }
 
@@ -261,6 +273,21 @@ export function checkEngine(room: EngineRoom): Engine {
         }
       }
     },
+    checkSoon(monitorIds) {
+      const spreadMs = Math.min(monitorIds.length * rush.eachMs, rush.maxMs);
+      for (const id of monitorIds) {
+        const monitor = monitors.get(keys.get(id) ?? -1);
+        if (monitor === undefined) continue;
+        if (monitor.type === "push") {
+          // It can't be asked; what is known of it is its last failure or that nothing is wrong.
+          if (monitor.state.failures === 0) continue;
+          remembered.add(monitor.key);
+        }
+        const due = monotonic() + phaseOf(monitor.key, spreadMs);
+        jobs.schedule(monitor.key, due, laneOf(monitor));
+      }
+      arm();
+    },
     async report(tokenHash, { status, message, latencyMs }) {
       const found = await findByPushToken(store, tokenHash);
       if (found === null) return null;
@@ -276,6 +303,7 @@ export function checkEngine(room: EngineRoom): Engine {
         latencyMs,
         ...(message !== null && { said: message }),
       };
+      remembered.delete(monitor.key);
       settle(monitor, slowed(finding, monitor.degradedAfterMs), true);
       jobs.schedule(monitor.key, monotonic() + allowed * 1000, laneOf(monitor));
       await storedNow(monitor);
@@ -288,3 +316,10 @@ export function checkEngine(room: EngineRoom): Engine {
 function momentAfter(lastAt: number | null, now: number): number {
   return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
 }
+
+const stillFailing: Outcome = {
+  status: "down",
+  final: true,
+  message: "It had failed, and nothing else was reported since.",
+  latencyMs: null,
+};

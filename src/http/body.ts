@@ -6,13 +6,19 @@ const maxDepth = 32;
 /** The longest list any field takes; refused before a schema looks at its entries one by one. */
 const maxEntries = 5_000;
 
+const json = "application/json";
+
 /** The body's bytes; empty when there is none. Throws UNSUPPORTED_MEDIA_TYPE, then PAYLOAD_TOO_LARGE. */
-export async function readBody(request: Request, required: boolean): Promise<Uint8Array> {
+export async function readBody(
+  request: Request,
+  required: boolean,
+  types: readonly string[] = [json],
+): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   const chunked = request.headers.has("transfer-encoding");
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
-  mustBeJson(request);
+  mustBeOf(request, types);
   if (Number(length ?? 0) > maxBytes) throw tooLarge();
   if (absent) return new Uint8Array();
   try {
@@ -23,12 +29,22 @@ export async function readBody(request: Request, required: boolean): Promise<Uin
   }
 }
 
-function mustBeJson(request: Request) {
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^\s*application\/json\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?;?\s*$/i.test(type))
+/** The media type that a body in UTF-8, or in no charset, was sent as, in lower case; else empty. */
+export function mediaTypeOf(request: Request): string {
+  const header = request.headers.get("content-type") ?? "";
+  const type = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?;?\s*$/i.exec(
+    header,
+  )?.[1];
+  return type?.toLowerCase() ?? "";
+}
+
+function mustBeOf(request: Request, types: readonly string[]) {
+  if (!types.includes(mediaTypeOf(request)))
     throw new AppError(
       "UNSUPPORTED_MEDIA_TYPE",
-      "The body must be JSON in UTF-8, sent with Content-Type: application/json.",
+      types.includes(json)
+        ? "The body must be JSON in UTF-8, sent with Content-Type: application/json."
+        : `The body must be sent with one of these as its Content-Type: ${types.join(", ")}.`,
     );
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity")

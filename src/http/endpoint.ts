@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Scope } from "../audit/scope.ts";
 import { parse } from "../base/validation.ts";
 import { type Answer, answerOf, respond } from "./answer.ts";
-import { parseJson, readBody } from "./body.ts";
+import { mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { type Appliance, type Call, callOf, pathOf, type Principal } from "./call.ts";
 import { errorAnswer } from "./error-body.ts";
 import { admit } from "./gate.ts";
@@ -26,6 +26,8 @@ export type Endpoint<
   description?: string;
   query?: Q;
   body?: B;
+  /** Media types of a body that is taken as it is, instead of JSON. */
+  upload?: readonly string[];
   /** Drops whatever it does not declare: the secrecy filter of every route. */
   answer: A;
   /** 201 makes the answer carry a Location. */
@@ -38,10 +40,15 @@ export type Endpoint<
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
 
+type Upload = { type: string; bytes: Uint8Array };
+const noUpload: Upload = { type: "", bytes: new Uint8Array() };
+
 type Input<Q extends z.ZodType, B extends z.ZodType> = {
   scope: Scope;
   query: z.output<Q>;
   body: z.output<B>;
+  /** The body of a route that declares one; else empty. */
+  upload: Upload;
   /** The `:id` of the path, whatever it looks like. */
   id: string;
   appliance: Appliance;
@@ -84,7 +91,8 @@ export function endpoint<
     if ("body" in known) return known;
     const query = parseQuery(request.url, querySchema) as z.output<Q>;
     const body = undefined as z.output<B>;
-    const answer = answerOf(request, spec, await use({ scope, query, body, id, appliance }));
+    const input = { scope, query, body, upload: noUpload, id, appliance };
+    const answer = answerOf(request, spec, await use(input));
     answers.keep(key, known, answer);
     return answer;
   }
@@ -96,14 +104,17 @@ export function endpoint<
     scope: Scope,
     id: string,
   ): Promise<Answer | Response> {
-    const takesBody = spec.body !== undefined;
-    const bytes = await readBody(request, takesBody);
+    const takesBody = spec.body !== undefined || spec.upload !== undefined;
+    const bytes = await readBody(request, takesBody, spec.upload);
+    const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
     if (spec.takesSeconds !== undefined) call.appliance.giveTime(request, spec.takesSeconds);
-    const json = takesBody || bytes.length > 0 ? parseJson(bytes) : undefined;
+    const isJson = spec.upload === undefined && (takesBody || bytes.length > 0);
+    const json = isJson ? parseJson(bytes) : undefined;
     const query = parseQuery(request.url, querySchema) as z.output<Q>;
     const body = parse(bodySchema, json) as z.output<B>;
+    const { appliance } = call;
     const done = async (scope: Scope) =>
-      answerOf(request, spec, await use({ scope, query, body, id, appliance: call.appliance }));
+      answerOf(request, spec, await use({ scope, query, body, upload, id, appliance }));
     const key = request.method === "POST" ? idempotencyKeyOf(request) : null;
     if (key === null) return done(scope);
     const remembered = (data: object) => answerOf(request, spec, { data });

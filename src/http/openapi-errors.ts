@@ -12,7 +12,7 @@ const errorTexts: Record<ErrorCode, string> = {
   CONFLICT: "The state of the record, or a request still in flight, does not allow it.",
   PRECONDITION_FAILED: "The record no longer is what If-Match names.",
   PAYLOAD_TOO_LARGE: "The body has more than 256 KiB.",
-  UNSUPPORTED_MEDIA_TYPE: "The body is not application/json in UTF-8, or is compressed.",
+  UNSUPPORTED_MEDIA_TYPE: "The body is not of a media type that the route takes, or is compressed.",
   MISDIRECTED_REQUEST: "The admin page does not answer under this host name.",
   VALIDATION_ERROR: "The JSON is readable but values are wrong; `details` names the fields.",
   IDEMPOTENCY_KEY_REUSED: "The Idempotency-Key was used with another body.",

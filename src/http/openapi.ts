@@ -38,6 +38,11 @@ function headersTaken(method: string, spec: Endpoint) {
   return taken;
 }
 
+/** A body of bytes has no schema in OpenAPI 3.1, only its media types. */
+function uploadOf(types: readonly string[]) {
+  return Object.fromEntries(types.map((type) => [type, {}]));
+}
+
 function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOperationObject {
   const spec = hooks.detail?.endpoint;
   if (spec === undefined) throw new Error(`${method} ${path} declares no endpoint.`);
@@ -56,6 +61,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
     ...(spec.body && {
       requestBody: { required: true, content: { "application/json": { schema: spec.body } } },
     }),
+    ...(spec.upload && { requestBody: { required: true, content: uploadOf(spec.upload) } }),
     responses: {
       [String(spec.status ?? 200)]: {
         description: spec.status === 201 ? "Created." : "Done.",
@@ -82,8 +88,8 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
 const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
 \`signalbox keys create --org SLUG --name NAME\` and send it as \`Authorization: Bearer KEY\`.
 
-- Bodies are JSON in UTF-8, at most 256 KiB. Unknown fields are refused, so that a typo does not pass
-  silently; a record's read-only fields are accepted and ignored, so what GET returned can be sent back.
+- Bodies are JSON in UTF-8 (a logo's is the image itself), at most 256 KiB. Unknown fields are refused, so
+  that a typo does not pass silently; a record's read-only fields are accepted and ignored, so what GET returned can be sent back.
 - Timestamps are RFC 3339 in UTC with milliseconds. Durations are whole seconds, latencies milliseconds.
 - Lists are newest first. \`page\` and \`per_page\` choose a part; a page past the end is empty.
 - Every GET has an \`ETag\`: send it as \`If-None-Match\` to save the body, or as \`If-Match\` with a PATCH
@@ -159,7 +165,16 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "Places where alerts go. A delivery that fails is tried again for 24 hours; one that can't succeed is flagged at once.",
   },
+  "maintenance-windows": {
+    name: "Maintenance windows",
+    description: "Planned work, once or again and again: alerts are held, status pages say so.",
+  },
   alerts: { name: "Alerts", description: "What was told, to whom, and what became of it." },
+  "status-pages": {
+    name: "Status pages",
+    description:
+      "Public pages of chosen groups and monitors. Every organization has one from the beginning, under its own slug.",
+  },
   settings: { name: "Settings", description: "What an organization sets for itself." },
 };
 

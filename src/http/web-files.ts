@@ -7,6 +7,7 @@ const types: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
   json: "application/json",
   svg: "image/svg+xml",
+  woff2: "font/woff2",
 };
 
 // The reference page's library sets styles from script; scripts stay ours alone.

@@ -4,9 +4,15 @@ import { type Clock, timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { line } from "../base/fields.ts";
 import { newId } from "../base/ids.ts";
+import { reservedSlugs } from "../base/slug.ts";
 import { parse } from "../base/validation.ts";
 import { must, retrying, StaleRead, type Store } from "../database/store.ts";
-import { auditEntries, organizations, organizationSettings } from "../database/tables.ts";
+import {
+  auditEntries,
+  organizations,
+  organizationSettings,
+  statusPages,
+} from "../database/tables.ts";
 import { appendEvent } from "../events/log.ts";
 import { freeSlug, slugOf } from "./rules.ts";
 
@@ -27,7 +33,7 @@ export async function getOrganization(store: Store, slug: string): Promise<Organ
   return organization;
 }
 
-/** Makes an organization with a free slug. Throws VALIDATION_ERROR for a blank or overlong name. */
+/** Makes an organization with a free slug, and its default status page under that slug. Throws VALIDATION_ERROR for a blank or overlong name. */
 export function createOrganization(
   store: Store,
   clock: Clock,
@@ -38,16 +44,22 @@ export function createOrganization(
     const now = clock();
     const at = timestamp(now);
     const wish = slugOf(name);
-    const similar = await store.db
-      .select({ slug: organizations.slug })
-      .from(organizations)
-      .where(like(organizations.slug, `${wish}%`));
-    const slug = freeSlug(wish, new Set(similar.map((row) => row.slug)));
+    const [similar, pages] = await Promise.all(
+      [organizations, statusPages].map((table) =>
+        store.db
+          .select({ slug: table.slug })
+          .from(table)
+          .where(like(table.slug, `${wish}%`)),
+      ),
+    );
+    const taken = [...(similar ?? []), ...(pages ?? [])].map((row) => row.slug);
+    const slug = freeSlug(wish, new Set([...taken, ...reservedSlugs]));
     const organization = { id: newId(now), slug, name, createdAt: at };
     const organizationId = organization.id;
     await store.atomic([
       must(
-        sql`not exists (select 1 from ${organizations} where ${organizations.slug} = ${slug})`,
+        sql`not exists (select 1 from ${organizations} where slug = ${slug}) and
+          not exists (select 1 from ${statusPages} where slug = ${slug})`,
         () => new StaleRead(),
       ),
       store.db.insert(organizations).values(organization),
@@ -56,6 +68,22 @@ export function createOrganization(
         id: organizationId,
         secrets: "{}",
         version: 1,
+        updatedAt: at,
+      }),
+      store.db.insert(statusPages).values({
+        organizationId,
+        id: newId(now),
+        slug,
+        isDefault: true,
+        title: name,
+        description: "",
+        theme: "auto",
+        visibility: "public",
+        showLatency: false,
+        historyDays: 90,
+        timeZone: "UTC",
+        version: 1,
+        createdAt: at,
         updatedAt: at,
       }),
       store.db.insert(auditEntries).values({

@@ -30,7 +30,8 @@ test.each(cached.map(({ path }) => path))("%s shows what was just written", asyn
     ]);
     for (const _ of ["made", "kept"]) {
       const { data } = (await api("GET", path)).json;
-      expect((Array.isArray(data) ? data[0] : data)[field]).toBe(value);
+      const shown = Array.isArray(data) ? data.find((one) => one.id === id) : data;
+      expect(shown[field]).toBe(value);
     }
   }
 });

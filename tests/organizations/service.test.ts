@@ -5,6 +5,7 @@ import {
   listOrganizations,
 } from "../../src/organizations/service.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
+import { made } from "../support/records.ts";
 import { refusal } from "../support/refusal.ts";
 
 test("an organization is found by its slug, and listed with the others by slug", async () => {
@@ -58,4 +59,22 @@ test("making an organization leaves its audit row and its event", async () => {
   expect(rows("SELECT type, subject_id FROM events WHERE organization_id = ?")).toEqual([
     ["organization.created", id],
   ]);
+});
+
+test("an organization begins with its default status page, under its own slug", async () => {
+  const { store, time, database } = await testAppliance();
+  const { id } = await createOrganization(store, () => time.now, "Café Nord");
+  const pages = database.query(
+    "SELECT slug, title, is_default, visibility FROM status_pages WHERE organization_id = ?",
+  );
+  expect(pages.values(id)).toEqual([["cafe-nord", "Café Nord", 1, "public"]]);
+});
+
+test("no organization gets a slug that another's status page has, or a reserved word", async () => {
+  const { store, time, ours } = await testAppliance();
+  await made(ours.api, "status-pages", { slug: "acme" });
+  const slugs: string[] = [];
+  for (const name of ["Acme", "Docs", "API", "Healthz", "Ours"])
+    slugs.push((await createOrganization(store, () => time.now, name)).slug);
+  expect(slugs).toEqual(["acme-2", "docs-2", "api-2", "healthz-2", "ours-2"]);
 });

@@ -106,7 +106,10 @@ export async function alertedWorld(server: Target) {
 
   async function report(index: number, status: "up" | "down" | "slow") {
     tick();
-    const maintained = { inMaintenance: ({ id }: { id: string }) => inMaintenance.has(id) };
+    const maintained = {
+      maintenanceOf: ({ id }: { id: string }) =>
+        inMaintenance.has(id) ? { countsUptime: false } : null,
+    };
     const engine = checkEngine({ ...appliance, monotonic: () => time.now, ...maintained });
     const latencyMs = status === "slow" ? 500 : 1;
     const found = status === "down" ? "down" : "up";

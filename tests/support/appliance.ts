@@ -14,6 +14,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
 import type { Appliance } from "../../src/http/call.ts";
 import { webFiles } from "../../src/http/web-files.ts";
+import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
 import { serverOf } from "../../src/server.ts";
@@ -61,7 +62,10 @@ export function applianceOn(
   const log = { info: write, warn: write, error: write };
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
   const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], ranges);
-  const engine = checkEngine({ ...data, monotonic: clock, targets, log });
+  const maintenance = maintenanceWatch({ store, clock, log });
+  const { of: maintenanceOf } = maintenance;
+  const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });
+  maintenance.onChange(engine.checkSoon);
   const appliance: Appliance = {
     ...data,
     log,
@@ -82,7 +86,7 @@ export function applianceOn(
     addressOf,
     push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
   });
-  return { appliance, app, engine, alerts, logged };
+  return { appliance, app, engine, maintenance, alerts, logged };
 }
 
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
@@ -93,7 +97,10 @@ export async function testAppliance(settings: Settings = {}) {
   migrate(database, assets.migrations);
   const store = embeddedStore(database);
   const vault = vaultOf(new Uint8Array(32).fill(7));
-  const { appliance, app, engine, alerts, logged } = applianceOn({ store, clock, vault }, settings);
+  const { appliance, app, engine, maintenance, alerts, logged } = applianceOn(
+    { store, clock, vault },
+    settings,
+  );
 
   const client = (key: string | null): Client => {
     return async (method, path, { body, raw, headers = {} } = {}) => {
@@ -150,6 +157,7 @@ export async function testAppliance(settings: Settings = {}) {
     app,
     appliance,
     engine,
+    maintenance,
     alerts,
     database,
     store,

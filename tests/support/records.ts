@@ -1,9 +1,12 @@
 import { api as routes } from "../../src/server.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import type { Client } from "./appliance.ts";
+import type { Client, Options } from "./appliance.ts";
+import { pixel } from "./images.ts";
 
 /** The routes of `/api/v1`, each with its endpoint. */
 export const apiRoutes = routes.routes as unknown as Route[];
+
+let pages = 0;
 
 /** For each resource: what makes one, and a change to it. */
 export const nouns: Record<string, { create: Record<string, unknown>; patch: object }> = {
@@ -16,6 +19,21 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   "alert-channels": {
     create: { type: "email", name: "On-call", to: ["oncall@team.example"] },
     patch: { name: "Office" },
+  },
+  "maintenance-windows": {
+    create: {
+      title: "Firmware",
+      startsAt: "2026-11-22T02:00:00.000Z",
+      endsAt: "2026-11-22T04:00:00.000Z",
+    },
+    patch: { title: "New firmware" },
+  },
+  "status-pages": {
+    // Unique among all organizations.
+    get create() {
+      return { slug: `page-${++pages}`, title: "Payments" };
+    },
+    patch: { title: "Billing" },
   },
 };
 
@@ -33,4 +51,11 @@ export async function made(api: Client, noun: string, fields: object = {}): Prom
 export function bodyFor({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
+}
+
+/** What this route takes, as JSON or as bytes. */
+export function inputFor(route: Route): Options {
+  return route.hooks.detail?.endpoint?.upload === undefined
+    ? { body: bodyFor(route) }
+    : { raw: pixel.png, headers: { "Content-Type": "image/png" } };
 }

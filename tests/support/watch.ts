@@ -16,7 +16,19 @@ export type Beat = {
 /** A dashboard whose engine watches already: what is made from now on is new to it, time passes when told. */
 export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
   const made = await dashboard(settings);
-  const { engine, time, database, monitor, monitorOf, changeGroup, api, stranger, store } = made;
+  const {
+    engine,
+    maintenance,
+    time,
+    database,
+    monitor,
+    monitorOf,
+    changeGroup,
+    api,
+    stranger,
+    store,
+  } = made;
+  await maintenance.runOnce();
   await engine.runOnce();
 
   return {
@@ -25,6 +37,7 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
     pass: async (seconds: number) => {
       for (const end = time.now + seconds * 1000; time.now < end;) {
         time.now = Math.min(time.now + tickMs, end);
+        await maintenance.runOnce();
         await engine.runOnce();
       }
     },

@@ -1,0 +1,70 @@
+import { type Occurrence, situationAt } from "./rules.ts";
+import type { StoredWindow } from "./store.ts";
+
+/** What maintenance means for a monitor. */
+export type Held = { countsUptime: boolean };
+
+export type Running = Occurrence & { window: StoredWindow };
+
+/** The windows of one organization and what they hold at a time, worked out anew only when one begins or ends. */
+export type Plan = {
+  windows: readonly StoredWindow[];
+  /** Groups that a window names. */
+  groupIds: readonly string[];
+  /** Each monitor in maintenance; the same object for as long as nothing changes. */
+  heldAt(now: number): ReadonlyMap<string, Held>;
+  runningAt(now: number): readonly Running[];
+  /** Takes in that these monitors are now in those groups, or, where absent from them, in none that matters. */
+  regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>): void;
+};
+
+export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>): Plan {
+  let [since, until] = [Infinity, -Infinity];
+  let running: Running[] = [];
+  let held = new Map<string, Held>();
+
+  function renew(now: number) {
+    if (now >= since && now < until) return;
+    [since, until] = [now, Infinity];
+    running = [];
+    for (const window of windows) {
+      const { current, next } = situationAt(window, now);
+      if (current !== null) running.push({ window, ...current });
+      until = Math.min(until, current?.end ?? Infinity, next?.start ?? Infinity);
+    }
+    held = heldBy(running, groupOf);
+  }
+
+  return {
+    windows,
+    groupIds: [...new Set(windows.flatMap(({ groupIds }) => groupIds))],
+    heldAt(now) {
+      renew(now);
+      return held;
+    },
+    runningAt(now) {
+      renew(now);
+      return running;
+    },
+    regroup(monitorIds, groups) {
+      for (const id of monitorIds ?? groupOf.keys()) groupOf.delete(id);
+      for (const [id, groupId] of groups) groupOf.set(id, groupId);
+      since = Infinity;
+    },
+  };
+}
+
+/** Where several windows hold, one that does not count in uptime decides. */
+function heldBy(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
+  const held = new Map<string, Held>();
+  const hold = (id: string, countsUptime: boolean) => {
+    if (!countsUptime || !held.has(id)) held.set(id, { countsUptime });
+  };
+  const ofGroups = Map.groupBy(groupOf.keys(), (id) => groupOf.get(id));
+  for (const { window } of running) {
+    for (const id of window.monitorIds) hold(id, window.countsUptime);
+    for (const groupId of window.groupIds)
+      for (const id of ofGroups.get(groupId) ?? []) hold(id, window.countsUptime);
+  }
+  return held;
+}

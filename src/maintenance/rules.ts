@@ -1,0 +1,301 @@
+import { type MaintenanceState, type Recurrence, recurrenceOf, tooOften } from "./schema.ts";
+
+/** When a window holds: from `startsAt` to `endsAt`, and again as its rule says. */
+export type Times = { startsAt: string; endsAt: string; timeZone: string; rrule: string | null };
+
+/** One time at which a window holds, in Unix milliseconds; its end is not part of it. */
+export type Occurrence = { start: number; end: number };
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const maxLengthMs = 31 * dayMs;
+/** What lies further ahead does not occur: 29 February on a given weekday comes every 28 years, around 2100 every 40. */
+const horizonMs = 50 * 365.25 * dayMs;
+/** Occurrences looked at to find out whether they are too close. */
+const sample = 400;
+/** Local clocks were never set further than this. */
+const largestShiftMs = dayMs;
+
+/** Why these times can't be, and which field is wrong; null when they can. */
+export function flawOfTimes(times: Times): { path: string; message: string } | null {
+  const lengthMs = lengthOf(times);
+  if (lengthMs <= 0) return { path: "endsAt", message: "must be after startsAt" };
+  if (lengthMs > maxLengthMs)
+    return { path: "endsAt", message: "must be at most 31 days after startsAt" };
+  const message = flawOfRecurrence(times, lengthMs);
+  return message === null ? null : { path: "rrule", message };
+}
+
+function flawOfRecurrence(times: Times, lengthMs: number): string | null {
+  if (times.rrule === null) return null;
+  const read = recurrenceOf(times.rrule);
+  if (typeof read === "string") return read;
+  const series = seriesOf(times);
+  const locals = localTimes(series, series.start).take(sample).toArray();
+  if (locals.length === 0) return "must name times that come, after startsAt and within 50 years";
+  const gaps = locals.slice(1).map((local, index) => local - (locals[index] ?? 0));
+  if (gaps.some((gap) => gap < hourMs)) return tooOften;
+  if (gaps.some((gap) => gap < lengthMs)) return "must not begin again before endsAt";
+  return null;
+}
+
+function lengthOf({ startsAt, endsAt }: Pick<Times, "startsAt" | "endsAt">): number {
+  return Date.parse(endsAt) - Date.parse(startsAt);
+}
+
+/** What a window is at this moment, its occurrence under way and the one after that. */
+export function situationAt(
+  times: Times,
+  now: number,
+): { state: MaintenanceState; current: Occurrence | null; next: Occurrence | null } {
+  let current: Occurrence | null = null;
+  for (const occurrence of occurrencesFrom(times, now)) {
+    if (occurrence.start <= now) current = occurrence;
+    else return { state: current ? "running" : "scheduled", current, next: occurrence };
+  }
+  return { state: current ? "running" : "over", current, next: null };
+}
+
+/** The occurrences of a window that touch the span from `from` to before `to`, oldest first, at most `limit`. */
+export function occurrencesBetween(
+  times: Times,
+  from: number,
+  to: number,
+  limit: number,
+): Occurrence[] {
+  const found: Occurrence[] = [];
+  for (const occurrence of occurrencesFrom(times, from)) {
+    if (occurrence.start >= to || found.length >= limit) break;
+    found.push(occurrence);
+  }
+  return found;
+}
+
+/**
+ * The occurrences that end after `from`, in order. Each lasts as long as the first (RFC 5545 §3.8.2.2),
+ * but not into the next. Local times that a change of clocks leaves out, or repeats, are read as
+ * §3.3.5 says: with the offset before it, and as the first of the two.
+ */
+function* occurrencesFrom(times: Times, from: number): Generator<Occurrence> {
+  const lengthMs = lengthOf(times);
+  let start: number | null = null;
+  for (const next of startsFrom(times, from - lengthMs)) {
+    if (start !== null && next <= start) continue;
+    if (start !== null) {
+      const end = Math.min(start + lengthMs, next);
+      if (end > from) yield { start, end };
+    }
+    start = next;
+  }
+  if (start !== null && start + lengthMs > from) yield { start, end: start + lengthMs };
+}
+
+function* startsFrom(times: Times, from: number): Generator<number> {
+  const first = Date.parse(times.startsAt);
+  if (times.rrule === null) {
+    yield first;
+    return;
+  }
+  const series = seriesOf(times);
+  const earliest = Math.max(toLocal(from, times.timeZone) - largestShiftMs, series.start);
+  for (const local of localTimes(series, earliest))
+    yield local === series.start ? first : toInstant(local, times.timeZone);
+}
+
+/** Milliseconds of the local clock, read as if it were UTC. */
+function toLocal(at: number, timeZone: string): number {
+  const { offsetNanoseconds } =
+    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+  return at + offsetNanoseconds / 1e6;
+}
+
+function toInstant(local: number, timeZone: string): number {
+  const clock = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO("UTC");
+  return clock.toPlainDateTime().toZonedDateTime(timeZone).epochMilliseconds;
+}
+
+/** A rule with where it begins and ends, in local milliseconds. */
+type Series = { rule: Recurrence; start: number; until: number };
+
+const known = new Map<string, Series>();
+
+/** Counting to the end of a rule is not done twice. */
+function seriesOf({ startsAt, timeZone, rrule }: Times): Series {
+  const key = `${startsAt} ${timeZone} ${rrule}`;
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const read = recurrenceOf(rrule ?? "");
+  if (typeof read === "string") throw new Error(`A stored rule can't be read: it ${read}.`);
+  const start = toLocal(Date.parse(startsAt), timeZone);
+  const { until, count } = read;
+  const series = { rule: completed(read, start), start, until: Infinity };
+  if (until !== null) series.until = until.isUtc ? toLocal(until.at, timeZone) : until.at;
+  if (count !== null) series.until = localTimes(series, start).take(count).toArray().at(-1) ?? 0;
+  if (known.size >= 1_000) known.clear();
+  known.set(key, series);
+  return series;
+}
+
+/** What the rule leaves open, it takes from its beginning. */
+function completed(rule: Recurrence, start: number): Recurrence {
+  const day = dayOf(Math.floor(start / dayMs));
+  const { frequency, weeks, yearDays, monthDays, weekdays } = rule;
+  const hasDays = [yearDays, monthDays, weekdays].some(({ length }) => length > 0);
+  const whole = { ...rule };
+  if (rule.minutes.length === 0) whole.minutes = [Math.floor((start % hourMs) / 60_000)];
+  if (rule.hours.length === 0 && frequency !== "HOURLY")
+    whole.hours = [Math.floor((start % dayMs) / hourMs)];
+  if (hasDays || frequency === "DAILY" || frequency === "HOURLY") return whole;
+  if (frequency === "WEEKLY" || weeks.length > 0) whole.weekdays = [{ day: day.weekday, nth: 0 }];
+  else whole.monthDays = [day.date];
+  if (frequency === "YEARLY" && weeks.length === 0 && rule.months.length === 0)
+    whole.months = [day.month];
+  return whole;
+}
+
+/** The local times of a series from `from` on, in order; periods before it are stepped over, not walked through. */
+function* localTimes({ rule, start, until }: Series, from: number): Generator<number> {
+  const end = Math.min(until, from + horizonMs);
+  for (let index = firstPeriod(rule, start, from); ; index++) {
+    const [first, behind] = daysOfPeriod(rule, start, index);
+    if (first * dayMs > end) return;
+    for (const time of timesIn(rule, start, first, behind)) {
+      if (time > end) return;
+      if (time >= from && time >= start) yield time;
+    }
+  }
+}
+
+/** The number of the period of the rule in which `at` lies, counted from the one in which the rule begins. */
+function firstPeriod({ frequency, interval, weekStart }: Recurrence, start: number, at: number) {
+  const [one, other] = [dayOf(Math.floor(start / dayMs)), dayOf(Math.floor(at / dayMs))];
+  const [years, days] = [other.year - one.year, other.number - one.number];
+  const passed = {
+    YEARLY: years,
+    MONTHLY: years * 12 + other.month - one.month,
+    WEEKLY: (days + modulo(one.weekday - weekStart, 7)) / 7,
+    DAILY: days,
+    HOURLY: days,
+  }[frequency];
+  return Math.max(0, Math.floor(passed / (frequency === "HOURLY" ? 1 : interval)));
+}
+
+/** The first day of a period and the one behind its last. Hours are counted within days. */
+function daysOfPeriod(
+  { frequency, interval, weekStart }: Recurrence,
+  start: number,
+  index: number,
+): [number, number] {
+  const { number, year, month, weekday } = dayOf(Math.floor(start / dayMs));
+  const step = index * interval;
+  switch (frequency) {
+    case "YEARLY":
+      return [dayNumber(year + step, 0), dayNumber(year + step + 1, 0)];
+    case "MONTHLY":
+      return [dayNumber(year, month - 1 + step), dayNumber(year, month + step)];
+    case "WEEKLY": {
+      const first = number - modulo(weekday - weekStart, 7) + step * 7;
+      return [first, first + 7];
+    }
+    case "DAILY":
+      return [number + step, number + step + 1];
+    case "HOURLY":
+      return [number + index, number + index + 1];
+  }
+}
+
+function timesIn(rule: Recurrence, start: number, first: number, behind: number): number[] {
+  const times: number[] = [];
+  const rest = start % 60_000;
+  for (let number = first; number < behind; number++) {
+    if (!isOn(rule, dayOf(number))) continue;
+    for (const hour of hoursOn(rule, start, number))
+      for (const minute of rule.minutes)
+        times.push(number * dayMs + hour * hourMs + minute * 60_000 + rest);
+  }
+  times.sort((a, b) => a - b);
+  if (rule.positions.length === 0) return times;
+  const places = rule.positions.map((place) => (place > 0 ? place - 1 : times.length + place));
+  return times.filter((_, index) => places.includes(index));
+}
+
+const everyHour = Array.from({ length: 24 }, (_, hour) => hour);
+
+function hoursOn({ frequency, interval, hours }: Recurrence, start: number, day: number) {
+  if (frequency !== "HOURLY") return hours;
+  const before = day * 24 - Math.floor(start / hourMs);
+  return (hours.length > 0 ? hours : everyHour).filter((hour) => (before + hour) % interval === 0);
+}
+
+type Day = {
+  /** Days since 1 January 1970. */
+  number: number;
+  year: number;
+  /** From 1 to 12. */
+  month: number;
+  date: number;
+  /** From Monday as 0. */
+  weekday: number;
+};
+
+function dayOf(number: number): Day {
+  const date = new Date(number * dayMs);
+  return {
+    number,
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    date: date.getUTCDate(),
+    weekday: modulo(number + 3, 7),
+  };
+}
+
+/** Of the first day of a month, whose index may run beyond its year. */
+function dayNumber(year: number, monthIndex: number): number {
+  return Date.UTC(year, monthIndex) / dayMs;
+}
+
+function isOn(rule: Recurrence, day: Day): boolean {
+  const { months, weeks, yearDays, monthDays, weekdays } = rule;
+  const { year, month } = day;
+  if (months.length > 0 && !months.includes(month)) return false;
+  if (
+    monthDays.length > 0 &&
+    !isAmong(monthDays, day, dayNumber(year, month - 1), dayNumber(year, month))
+  )
+    return false;
+  if (yearDays.length > 0 && !isAmong(yearDays, day, dayNumber(year, 0), dayNumber(year + 1, 0)))
+    return false;
+  if (weekdays.length > 0 && !weekdays.some((one) => isWeekday(rule, one, day))) return false;
+  return weeks.length === 0 || isInWeek(weeks, rule.weekStart, day);
+}
+
+/** Whether the day is one of these places in the span, counted from 1 or, negative, from its end. */
+function isAmong(places: readonly number[], { number }: Day, first: number, behind: number) {
+  return places.includes(number - first + 1) || places.includes(number - behind);
+}
+
+function isWeekday(
+  { frequency, months }: Recurrence,
+  { day, nth }: Recurrence["weekdays"][number],
+  { number, year, month, weekday }: Day,
+): boolean {
+  if (day !== weekday || nth === 0) return day === weekday;
+  const inMonth = frequency === "MONTHLY" || months.length > 0;
+  const first = inMonth ? dayNumber(year, month - 1) : dayNumber(year, 0);
+  const behind = inMonth ? dayNumber(year, month) : dayNumber(year + 1, 0);
+  const place = Math.floor((number - first) / 7) + 1;
+  return nth > 0 ? place === nth : -Math.ceil((behind - number) / 7) === nth;
+}
+
+/** A week belongs to the year that has at least four of its days. */
+function isInWeek(weeks: readonly number[], weekStart: number, { number, weekday }: Day) {
+  const fourth = number - modulo(weekday - weekStart, 7) + 3;
+  const { year } = dayOf(fourth);
+  const left = Math.floor((dayNumber(year + 1, 0) - 1 - fourth) / 7);
+  const place = Math.floor((fourth - dayNumber(year, 0)) / 7) + 1;
+  return weeks.includes(place) || weeks.includes(-left - 1);
+}
+
+function modulo(number: number, by: number): number {
+  return ((number % by) + by) % by;
+}

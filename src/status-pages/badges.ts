@@ -1,0 +1,61 @@
+import type { PublishedMonitor } from "./published.ts";
+import { percent, type Tone } from "./view.ts";
+import { dayMs, ratioOf } from "../uptime/rules.ts";
+
+export const badgeKinds = ["status", "uptime", "latency"] as const;
+export type BadgeKind = (typeof badgeKinds)[number];
+
+const colours: Record<Tone, string> = {
+  up: "#12805c",
+  degraded: "#9a6200",
+  down: "#c2273b",
+  maintenance: "#5a4fc9",
+  none: "#6f6c66",
+};
+
+const words: Record<PublishedMonitor["state"], { text: string; tone: Tone }> = {
+  up: { text: "up", tone: "up" },
+  degraded: { text: "degraded", tone: "degraded" },
+  down: { text: "down", tone: "down" },
+  maintenance: { text: "maintenance", tone: "maintenance" },
+  pending: { text: "not checked yet", tone: "none" },
+  paused: { text: "paused", tone: "none" },
+};
+
+/** An SVG badge of one published monitor: what it is, its uptime of 30 days, or its latency. */
+export function badgeOf(kind: BadgeKind, monitor: PublishedMonitor, now: number): string {
+  const { text, tone } = valueOf(kind, monitor, now);
+  const label = kind === "status" ? monitor.name : `${monitor.name} ${kind}`;
+  const [left, right] = [widthOf(label), widthOf(text)];
+  const name = escaped(`${label}: ${text}`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escaped(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escaped(text)}</text></g></svg>`;
+}
+
+function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublishedMonitor, now: number) {
+  const known = words[state];
+  if (kind === "status") return known;
+  if (kind === "latency")
+    return { text: latencyMs === null ? "–" : `${latencyMs} ms`, tone: known.tone };
+  const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+  for (const [day, sums] of days)
+    if (day > Math.floor(now / dayMs) - 30) {
+      totals.upSeconds += sums.upSeconds;
+      totals.degradedSeconds += sums.degradedSeconds;
+      totals.downSeconds += sums.downSeconds;
+    }
+  const ratio = ratioOf(totals);
+  const tone: Tone =
+    ratio === null ? "none" : ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
+  return { text: percent(ratio), tone };
+}
+
+/** About what Verdana at 11 px takes; `textLength` makes it exact. */
+function widthOf(text: string): number {
+  return Math.round([...text].length * 6.6) + 12;
+}
+
+const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+function escaped(text: string): string {
+  return text.toWellFormed().replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,57 @@
+import { dayMs, ratioOf } from "../uptime/rules.ts";
+import type { Published } from "./published.ts";
+import type { StatusView } from "./view.ts";
+
+/** The page for machines: what it says, with figures instead of words. */
+export function jsonOf(
+  { page, sections, incidents, windows }: Published,
+  view: StatusView,
+  now: number,
+) {
+  const today = Math.floor(now / dayMs);
+  const count = page.historyDays;
+  return {
+    page: {
+      slug: page.slug,
+      title: page.title,
+      description: page.description,
+      timeZone: page.timeZone,
+    },
+    status: view.headline.tone,
+    headline: view.headline.text,
+    updatedAt: new Date(now).toISOString(),
+    sections: sections.map(({ name, monitors }) => ({
+      name,
+      monitors: monitors.map(({ id, name, state, latencyMs, days, lastCheckedAt }) => {
+        const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+        for (const [day, sums] of days)
+          if (day > today - count) {
+            totals.upSeconds += sums.upSeconds;
+            totals.degradedSeconds += sums.degradedSeconds;
+            totals.downSeconds += sums.downSeconds;
+          }
+        return {
+          id,
+          name,
+          status: state,
+          uptime: ratioOf(totals),
+          ...(page.showLatency && { latencyMs }),
+          lastCheckedAt,
+          days: Array.from({ length: count }, (_, index) => {
+            const day = today - count + 1 + index;
+            const sums = days.get(day);
+            return {
+              day: new Date(day * dayMs).toISOString().slice(0, 10),
+              uptime: sums === undefined ? null : ratioOf(sums),
+              downSeconds: sums?.downSeconds ?? 0,
+              degradedSeconds: sums?.degradedSeconds ?? 0,
+              maintenanceSeconds: sums?.maintenanceSeconds ?? 0,
+            };
+          }),
+        };
+      }),
+    })),
+    incidents: incidents.map(({ monitor, ...incident }) => ({ ...incident, monitor })),
+    maintenance: windows,
+  };
+}

@@ -1,0 +1,261 @@
+import type { Store } from "../database/store.ts";
+import { dayMs } from "../uptime/rules.ts";
+import type {
+  DayTotals,
+  MonitorState,
+  Published,
+  PublishedIncident,
+  PublishedMonitor,
+} from "./published.ts";
+
+/** A page as its record says it. */
+export type PageRecord = Published["page"] & {
+  organizationId: string;
+  isDefault: boolean;
+  sections: readonly {
+    name: string | null;
+    groupId: string | null;
+    monitors: readonly { id: string; name: string | null }[];
+  }[];
+};
+
+type MonitorRow = {
+  key: number;
+  id: string;
+  groupId: string | null;
+  name: string;
+  state: Exclude<MonitorState, "paused">;
+  paused: number;
+  latencyMs: number | null;
+  lastCheckedAt: string | null;
+};
+
+const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, s.status as state,
+  m.paused or coalesce(g.paused, 0) as paused, s.latency_ms as latencyMs,
+  s.last_checked_at as lastCheckedAt`;
+
+const listedText = `select ${monitorColumns}
+  from json_each(?) wanted
+    cross join monitors m on m.organization_id = ? and m.id = wanted.value
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+
+const groupedText = `select ${monitorColumns}
+  from json_each(?) wanted
+    cross join monitors m indexed by monitors_by_group
+      on m.organization_id = ? and m.group_id = wanted.value
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  order by m.group_id, m.position, m.id`;
+
+const groupText = `select g.id, g.name from json_each(?) wanted
+  cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
+
+/** Monitors of a page's sections in their order, under their public names. */
+async function sectionsOf(store: Store, { organizationId, sections }: PageRecord) {
+  const read = <Row>(text: string, ids: readonly string[]) =>
+    store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
+  const groupIds = sections.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
+  const free = sections.filter(({ groupId }) => groupId === null);
+  const [groups, grouped, listed] = await Promise.all([
+    read<{ id: string; name: string }>(groupText, groupIds),
+    read<MonitorRow>(groupedText, groupIds),
+    read<MonitorRow>(
+      listedText,
+      free.flatMap(({ monitors }) => monitors.map(({ id }) => id)),
+    ),
+  ]);
+  const names = new Map(groups.map(({ id, name }) => [id, name]));
+  const byId = new Map(listed.map((row) => [row.id, row]));
+  const byGroup = Map.groupBy(grouped, ({ groupId }) => groupId);
+  const taken = new Set<string>();
+  return sections.map(({ name, groupId, monitors }) => {
+    const publicNames = new Map(monitors.map(({ id, name }) => [id, name]));
+    const rows =
+      groupId === null
+        ? monitors.flatMap(({ id }) => byId.get(id) ?? [])
+        : (byGroup.get(groupId) ?? []);
+    return {
+      name: name ?? names.get(groupId ?? "") ?? "",
+      monitors: rows
+        .filter(({ id }) => !taken.has(id) && taken.add(id))
+        .map((row) => ({ ...row, ownName: row.name, name: publicNames.get(row.id) ?? row.name })),
+    };
+  });
+}
+
+const dayText = `select u.monitor_key as key, u.up_seconds as upSeconds,
+    u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,
+    u.maintenance_seconds as maintenanceSeconds
+  from json_each(?) wanted cross join uptime_days u
+    on u.day = ? and u.monitor_key = wanted.value`;
+
+type Days = Map<number, DayTotals>;
+
+/** Daily sums by monitor. What is over stays in memory: only today is read again. */
+export function dayReader(store: Store) {
+  const known = new Map<number, { since: number; until: number; days: Days }>();
+
+  async function readInto(keys: readonly number[], from: number, to: number) {
+    const wanted = JSON.stringify(keys);
+    for (let day = from; day <= to; day++) {
+      const rows = await store.query<DayTotals & { key: number }>(dayText, [wanted, day]);
+      for (const { key, ...totals } of rows) known.get(key)?.days.set(day, totals);
+      // A first reading of many monitors is long; others have their turn between two days.
+      await Bun.sleep(0);
+    }
+  }
+
+  return async (keys: readonly number[], today: number, count: number) => {
+    const since = today - count + 1;
+    const fresh = keys.filter((key) => {
+      const one = known.get(key);
+      return one === undefined || one.since > since || one.until < today - 1;
+    });
+    for (const key of fresh) known.set(key, { since, until: today, days: new Map() });
+    if (fresh.length > 0) await readInto(fresh, since, today - 2);
+    // Results of the last seconds of a day are written on the next.
+    await readInto(keys, today - 1, today);
+    for (const key of keys) Object.assign(known.get(key) ?? {}, { until: today });
+    return (key: number): ReadonlyMap<number, DayTotals> => known.get(key)?.days ?? new Map();
+  };
+}
+
+type IncidentRow = Omit<PublishedIncident, "monitor" | "updates"> & {
+  monitorId: string | null;
+  origin: "manual" | "monitor";
+};
+
+const incidentColumns = `id, title, status, severity, origin, monitor_id as monitorId,
+  created_at as createdAt, resolved_at as resolvedAt`;
+
+const openText = `select ${incidentColumns} from incidents
+  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and public
+  order by id desc limit ?`;
+
+const betweenText = `select ${incidentColumns} from incidents
+  where organization_id = ? and id >= ? and id < ? and public order by id desc limit ?`;
+
+const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.message,
+    u.created_at as createdAt
+  from json_each(?) wanted
+    cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
+  order by u.seq desc`;
+
+/** So many incidents a page shows at most. */
+const maxIncidents = 200;
+
+/** The smallest id that was made at this time or later. */
+function firstIdAt(unixMs: number): string {
+  const hex = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Incidents with their timelines, as far as this page may tell of them. */
+async function incidentsOf(
+  store: Store,
+  page: PageRecord,
+  shown: ShownMonitors,
+  rows: readonly IncidentRow[],
+): Promise<PublishedIncident[]> {
+  // What a monitor says by itself has its name in it; what people wrote is for everybody.
+  const mine = rows.filter(
+    ({ monitorId, origin }) =>
+      monitorId === null || shown.has(monitorId) || (page.isDefault && origin === "manual"),
+  );
+  const ids = JSON.stringify(mine.map(({ id }) => id));
+  const updates = await store.query<PublishedIncident["updates"][number] & { incidentId: string }>(
+    updatesText,
+    [ids, page.organizationId],
+  );
+  const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  return mine.map(({ monitorId, origin, ...incident }) => {
+    const monitor = shown.get(monitorId ?? "");
+    const inPublic = (text: string) =>
+      monitor === undefined || origin === "manual"
+        ? text
+        : text.replaceAll(monitor.ownName, monitor.name);
+    return {
+      ...incident,
+      title: inPublic(incident.title),
+      monitor:
+        monitor === undefined || monitorId === null ? null : { id: monitorId, name: monitor.name },
+      updates: (byIncident.get(incident.id) ?? []).map(({ incidentId: _, ...update }) => ({
+        ...update,
+        message: inPublic(update.message),
+      })),
+    };
+  });
+}
+
+/** Names of the monitors that a page shows: its own and the public one. */
+type ShownMonitors = ReadonlyMap<string, { name: string; ownName: string }>;
+
+const oneText = `select ${incidentColumns} from incidents
+  where organization_id = ? and id = ? and public`;
+
+const beforeText = `select 1 from incidents where organization_id = ? and id < ? and public limit 1`;
+
+/** Reads what a page publishes now: nothing that is not on it. */
+export function pageLoader(store: Store) {
+  const daysOf = dayReader(store);
+
+  return async (page: PageRecord, now: number): Promise<Loaded> => {
+    const read = await sectionsOf(store, page);
+    const monitors = read.flatMap(({ monitors }) => monitors);
+    const shown: ShownMonitors = new Map(monitors.map((monitor) => [monitor.id, monitor]));
+    const today = Math.floor(now / dayMs);
+    const keys = monitors.map(({ key }) => key);
+    const days = await daysOf(keys, today, page.historyDays);
+    const sections = read.map(({ name, monitors }) => ({
+      name,
+      monitors: monitors.map(
+        ({ id, name, state, paused, latencyMs, lastCheckedAt, key }): PublishedMonitor => ({
+          id,
+          name,
+          state: paused === 1 ? "paused" : state,
+          latencyMs,
+          lastCheckedAt,
+          days: days(key),
+        }),
+      ),
+    }));
+    const { organizationId } = page;
+    const incidents = (rows: readonly IncidentRow[]) => incidentsOf(store, page, shown, rows);
+    const opened = (from: number, to: number) =>
+      store.query<IncidentRow>(betweenText, [
+        organizationId,
+        firstIdAt(from),
+        firstIdAt(to),
+        maxIncidents,
+      ]);
+    const [open, recent] = await Promise.all([
+      store.query<IncidentRow>(openText, [organizationId, maxIncidents]),
+      opened(now - 8 * dayMs, now + dayMs),
+    ]);
+    const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
+    rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+    return {
+      page,
+      sections,
+      incidents: await incidents(rows),
+      windows: [],
+      incident: async (id) => {
+        const rows = await store.query<IncidentRow>(oneText, [organizationId, id]);
+        return (await incidents(rows))[0] ?? null;
+      },
+      openedBetween: async (from, to) => incidents(await opened(from, to)),
+      hasBefore: async (at) =>
+        (await store.query(beforeText, [organizationId, firstIdAt(at)])).length > 0,
+    };
+  };
+}
+
+/** What a page publishes, and its way to older incidents. */
+export type Loaded = Published & {
+  /** However old; null where the page does not show it. */
+  incident(id: string): Promise<PublishedIncident | null>;
+  /** Those that were opened in this time, newest first. */
+  openedBetween(from: number, to: number): Promise<PublishedIncident[]>;
+  hasBefore(at: number): Promise<boolean>;
+};

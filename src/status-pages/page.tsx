@@ -1,0 +1,292 @@
+import type { CSSProperties, ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { Mark, StateIcon } from "./icons.tsx";
+import type { DayView, IncidentView, Moment, MonitorView, StatusView, Tone } from "./view.ts";
+
+/** Where the page's own files are; their names change with their content. */
+export type PageFiles = { css: string; js: string };
+
+/** The page as HTML: complete without script. */
+export function statusPage(view: StatusView, files: PageFiles, base: string): string {
+  return documentOf(view, files, base, view.page.title, <Overview view={view} base={base} />);
+}
+
+/** One incident with its whole timeline. */
+export function incidentPage(
+  view: StatusView,
+  incident: IncidentView,
+  files: PageFiles,
+  base: string,
+): string {
+  const title = `${incident.title} – ${view.page.title}`;
+  return documentOf(
+    view,
+    files,
+    base,
+    title,
+    <>
+      <Back base={base} />
+      <Incident incident={incident} base={base} level="h1" />
+    </>,
+  );
+}
+
+export type History = {
+  month: string;
+  days: readonly { day: string; incidents: readonly IncidentView[] }[];
+  earlier: string | null;
+  later: string | null;
+};
+
+/** The incidents of one month. */
+export function historyPage(
+  view: StatusView,
+  history: History,
+  files: PageFiles,
+  base: string,
+): string {
+  const { month, days, earlier, later } = history;
+  return documentOf(
+    view,
+    files,
+    base,
+    `Incidents, ${month} – ${view.page.title}`,
+    <>
+      <Back base={base} />
+      <h1 className="month">{month}</h1>
+      {days.length === 0 && <p className="quiet">No incidents.</p>}
+      {days.map(({ day, incidents }) => (
+        <Day key={day} day={day} incidents={incidents} base={base} />
+      ))}
+      <nav className="months" aria-label="Months">
+        {earlier === null ? <span /> : <a href={`${base}/history?month=${earlier}`}>← Earlier</a>}
+        {later !== null && <a href={`${base}/history?month=${later}`}>Later →</a>}
+      </nav>
+    </>,
+  );
+}
+
+function documentOf(
+  { page, headline, checked }: StatusView,
+  files: PageFiles,
+  base: string,
+  title: string,
+  content: ReactNode,
+): string {
+  const accent =
+    page.accentColor === null ? {} : { style: { "--accent": page.accentColor } as CSSProperties };
+  return `<!doctype html>${renderToStaticMarkup(
+    <html lang="en" data-theme={page.theme} {...accent}>
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width,initial-scale=1" />
+        <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
+        <meta name="description" content={page.description || `${page.title}: ${headline.text}`} />
+        <title>{title}</title>
+        <link rel="stylesheet" href={files.css} />
+        <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
+        <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
+        <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
+        <script src={files.js} defer />
+      </head>
+      <body>
+        <div className="wrap">
+          <header className="top">
+            <a className="name" href={base === "" ? "/" : base}>
+              {page.logoUrl === null ? (
+                <Mark tone={headline.tone} />
+              ) : (
+                <img src={page.logoUrl} alt="" height={32} />
+              )}
+              <b>{page.title}</b>
+            </a>
+          </header>
+          <main id="status">{content}</main>
+          <footer>
+            <span>
+              Times in {page.timeZone}
+              {checked !== null && (
+                <>
+                  {" · checked "}
+                  <Time moment={checked} />
+                </>
+              )}
+            </span>
+            <span className="links">
+              <a href={`${base}/feed.rss`}>RSS</a>
+              <a href={`${base}/feed.atom`}>Atom</a>
+              <a href={`${base === "" ? "/status" : base}.json`}>JSON</a>
+              <span>Signalbox</span>
+            </span>
+          </footer>
+        </div>
+      </body>
+    </html>,
+  )}`;
+}
+
+/** A dot of the state's colour, as the tab shows it. */
+function faviconOf(tone: Tone): string {
+  const colours = {
+    up: "12805c",
+    degraded: "9a6200",
+    down: "c2273b",
+    maintenance: "5a4fc9",
+    none: "77746d",
+  };
+  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${colours[tone]}'/%3E%3C/svg%3E`;
+}
+
+function Back({ base }: { base: string }) {
+  return (
+    <p className="back">
+      <a href={base === "" ? "/" : base}>← Current status</a>
+    </p>
+  );
+}
+
+function Overview({ view, base }: { view: StatusView; base: string }) {
+  const { page, headline, incidents, windows, sections, past } = view;
+  return (
+    <>
+      {page.description !== "" && <p className="about">{page.description}</p>}
+      <section className={`hero ${headline.tone}-soft`}>
+        <StateIcon tone={headline.tone} size={30} />
+        <div>
+          <h1>{headline.text}</h1>
+          <p>{headline.detail}</p>
+        </div>
+      </section>
+      {incidents.map((incident) => (
+        <Incident key={incident.id} incident={incident} base={base} level="h2" />
+      ))}
+      {windows.map(({ id, title, description, time, isRunning }) => (
+        <article className="window" key={id}>
+          <header>
+            <StateIcon tone="maintenance" />
+            <h2>{title}</h2>
+            <span className="when">{isRunning ? `Under way, ${time}` : time}</span>
+          </header>
+          {description !== "" && <p>{description}</p>}
+        </article>
+      ))}
+      {sections.some(({ monitors }) => monitors.length > 0) && (
+        <div className="legend" aria-hidden="true">
+          <span>{page.historyDays} days ago</span>
+          <span className="keys">
+            {(["up", "degraded", "down", "maintenance"] as const).map((tone) => (
+              <span key={tone}>
+                <StateIcon tone={tone} size={12} /> {tone}
+              </span>
+            ))}
+          </span>
+          <span>Today</span>
+        </div>
+      )}
+      {sections.map(({ name, monitors }, index) => (
+        <section className="sec" key={index}>
+          <h2>{name}</h2>
+          {monitors.length === 0 && <p className="quiet">Nothing is shown here yet.</p>}
+          {monitors.map((monitor) => (
+            <Monitor key={monitor.id} monitor={monitor} />
+          ))}
+        </section>
+      ))}
+      <section className="past">
+        <h2>Past incidents</h2>
+        {past.map(({ day, incidents }) => (
+          <Day key={day} day={day} incidents={incidents} base={base} />
+        ))}
+        <p className="more">
+          <a href={`${base}/history`}>All incidents →</a>
+        </p>
+      </section>
+    </>
+  );
+}
+
+function Monitor({ monitor }: { monitor: MonitorView }) {
+  const { name, tone, word, uptime, latency, days } = monitor;
+  return (
+    <div className="comp">
+      <div className="line">
+        <span className="what">
+          <StateIcon tone={tone} />
+          <b>{name}</b>
+          <span className={word === "" ? "hidden" : "word"}>{word || "Up"}</span>
+        </span>
+        <span className="num">
+          {latency !== null && <span className="latency">{latency}</span>}
+          {uptime}
+        </span>
+      </div>
+      <div
+        className="bars"
+        role="img"
+        aria-label={`Uptime of ${days.length} days: ${uptime}`}
+        // Only dates, figures and words of ours; written by hand, because there are thousands.
+        dangerouslySetInnerHTML={{ __html: days.map(bar).join("") }}
+      />
+    </div>
+  );
+}
+
+function bar({ tone, text }: DayView): string {
+  return tone === "up" ? `<i title="${text}"></i>` : `<i class="${tone}" title="${text}"></i>`;
+}
+
+function Time({ moment: { at, text } }: { moment: Moment }) {
+  return <time dateTime={at}>{text}</time>;
+}
+
+type IncidentProps = { incident: IncidentView; base: string; level: "h1" | "h2" };
+
+function Incident({ incident, base, level: Title }: IncidentProps) {
+  const { id, title, severity, tone, affects, began, isOpen, length, updates } = incident;
+  return (
+    <article className={`inc ${isOpen ? tone : "over"}`}>
+      <header>
+        <span className={`sev ${tone}`}>{severity}</span>
+        <Title>
+          <a href={`${base}/incidents/${id}`}>{title}</a>
+        </Title>
+      </header>
+      <p className="aff">
+        {affects !== null && (
+          <>
+            Affects <b>{affects}</b> ·{" "}
+          </>
+        )}
+        began <Time moment={began} />, {isOpen ? `${length} ago` : `lasted ${length}`}
+      </p>
+      <ol>
+        {updates.map((update) => (
+          <li key={update.id}>
+            <b>{update.status}</b>
+            <p>{update.message}</p>
+            <Time moment={update.time} />
+          </li>
+        ))}
+      </ol>
+    </article>
+  );
+}
+
+type DayProps = { day: string; incidents: readonly IncidentView[]; base: string };
+
+function Day({ day, incidents, base }: DayProps) {
+  return (
+    <div className="day">
+      <h3>{day}</h3>
+      {incidents.length === 0 && <p>No incidents.</p>}
+      {incidents.map(({ id, title, isOpen, length, summary }) => (
+        <p key={id}>
+          <a href={`${base}/incidents/${id}`}>
+            <b>{title}</b>
+          </a>{" "}
+          {isOpen ? "is being worked on." : `resolved after ${length}.`} {summary}
+        </p>
+      ))}
+    </div>
+  );
+}

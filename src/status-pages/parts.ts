@@ -1,0 +1,116 @@
+import { atomOf, rssOf } from "./feeds.ts";
+import { monthlyHistory } from "./history.ts";
+import { jsonOf } from "./json.ts";
+import type { Made } from "./cache.ts";
+import type { Loaded } from "./load.ts";
+import { historyPage, incidentPage, type PageFiles, statusPage } from "./page.tsx";
+import { type V2Name, v2Of } from "./statuspage-v2.ts";
+import { type StatusView, viewOf } from "./view.ts";
+
+/** What of a page is asked for. */
+export type Part =
+  | { name: "page" | "json" | "rss" | "atom" }
+  | { name: "logo" }
+  | { name: "history"; month: string | null }
+  | { name: "incident"; id: string }
+  | { name: "v2"; what: V2Name };
+
+const v2 = "summary|status|components|incidents|incidents/unresolved|scheduled-maintenances";
+const paths = new RegExp(
+  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2})\\.json)$`,
+);
+
+/** The part that stands at this path behind the page's address; null for none. */
+export function partAt(path: string, month: string | null): Part | null {
+  const found = paths.exec(path)?.groups;
+  if (found === undefined) return null;
+  const { incident, v2, history } = found;
+  if (incident !== undefined) return { name: "incident", id: incident };
+  if (v2 !== undefined) return { name: "v2", what: v2 as V2Name };
+  if (history !== undefined) return { name: "history", month };
+  const name = (["page", "json", "rss", "atom", "logo"] as const).find(
+    (name) => found[name] !== undefined,
+  );
+  return name === undefined ? null : { name };
+}
+
+type Place = {
+  /** Path of the page, as it stands in links. */
+  base: string;
+  /** Its whole address. */
+  url: string;
+  files: PageFiles;
+  now: number;
+};
+
+/** Makes a part of a page, all but its logo; null where there is no such thing to publish. */
+export async function makePart(
+  part: Exclude<Part, { name: "logo" }>,
+  published: Loaded,
+  { base, url, files, now }: Place,
+): Promise<Made | null> {
+  const view = viewOf(published, now);
+  switch (part.name) {
+    case "page":
+      return html(statusPage(view, files, base));
+    case "json":
+      return json(jsonOf(published, view, now));
+    case "rss":
+      return feed("application/rss+xml", rssOf(published, url));
+    case "atom":
+      return feed("application/atom+xml", atomOf(published, url, now));
+    case "v2":
+      return json(await v2Of(part.what, published, view, url, now));
+    case "incident":
+      return incident(part.id, published, view, { base, url, files, now });
+    case "history": {
+      const history = await monthlyHistory(published, part.month, now);
+      return history === null ? null : html(historyPage(view, history, files, base));
+    }
+  }
+}
+
+async function incident(id: string, published: Loaded, view: StatusView, place: Place) {
+  const found = await published.incident(id);
+  if (found === null) return null;
+  const [shown] = viewOf({ ...published, incidents: [found] }, place.now).all;
+  return shown === undefined ? null : html(incidentPage(view, shown, place.files, place.base));
+}
+
+/** Scripts are ours alone; the page's accent colour is an attribute. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'self'",
+].join("; ");
+
+export function html(body: string, status = 200): Made {
+  return {
+    status,
+    type: "text/html; charset=utf-8",
+    body,
+    headers: {
+      "Content-Security-Policy": contentSecurityPolicy,
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+    },
+  };
+}
+
+/** Public JSON and feeds may be read by any other page. */
+const open = { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" };
+
+function json(body: object): Made {
+  return { status: 200, type: "application/json", body: JSON.stringify(body), headers: open };
+}
+
+function feed(type: string, body: string): Made {
+  return { status: 200, type: `${type}; charset=utf-8`, body, headers: open };
+}

@@ -1,0 +1,59 @@
+/** What a page publishes, as it was read at one time. */
+export type Published = {
+  page: {
+    slug: string;
+    title: string;
+    description: string;
+    accentColor: string | null;
+    theme: "auto" | "light" | "dark";
+    logoUrl: string | null;
+    showLatency: boolean;
+    historyDays: number;
+    timeZone: string;
+  };
+  sections: readonly { name: string; monitors: readonly PublishedMonitor[] }[];
+  /** Newest first. */
+  incidents: readonly PublishedIncident[];
+  windows: readonly PublishedWindow[];
+};
+
+export type MonitorState = "up" | "degraded" | "down" | "maintenance" | "pending" | "paused";
+
+export type PublishedMonitor = {
+  id: string;
+  name: string;
+  state: MonitorState;
+  latencyMs: number | null;
+  /** By day since 1970 in UTC; absent where nothing was measured. */
+  days: ReadonlyMap<number, DayTotals>;
+  lastCheckedAt: string | null;
+};
+
+export type DayTotals = {
+  upSeconds: number;
+  degradedSeconds: number;
+  downSeconds: number;
+  maintenanceSeconds: number;
+};
+
+export type PublishedIncident = {
+  id: string;
+  title: string;
+  status: "investigating" | "identified" | "monitoring" | "resolved";
+  severity: "minor" | "major" | "critical";
+  /** Public name of its monitor, where the page shows that; its id then, too. */
+  monitor: { id: string; name: string } | null;
+  createdAt: string;
+  resolvedAt: string | null;
+  /** Newest first. */
+  updates: readonly { id: string; status: string; message: string; createdAt: string }[];
+};
+
+export type PublishedWindow = {
+  id: string;
+  title: string;
+  description: string;
+  startsAt: string;
+  endsAt: string;
+  isRunning: boolean;
+};

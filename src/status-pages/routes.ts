@@ -1,0 +1,124 @@
+import { Elysia } from "elysia";
+import { z } from "zod";
+import { dataOf, Deleted, deleted } from "../base/paging.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
+import {
+  createStatusPage,
+  deleteStatusPage,
+  getStatusPage,
+  listStatusPages,
+  removeLogo,
+  setLogo,
+  updateStatusPage,
+} from "./service.ts";
+
+export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
+  .get(
+    "/",
+    ...endpoint(
+      {
+        name: "listStatusPages",
+        access: "read",
+        cached: true,
+        summary: "List all status pages",
+        description: "The organization's default page first, then newest first.",
+        answer: dataOf(z.array(StatusPage)),
+      },
+      async ({ scope }) => ({ data: await listStatusPages(scope) }),
+    ),
+  )
+  .post(
+    "/",
+    ...endpoint(
+      {
+        name: "createStatusPage",
+        access: "write",
+        summary: "Create a status page",
+        description:
+          "A slug or a host that another page has, of whichever organization, is a conflict.",
+        body: NewStatusPage,
+        answer: dataOf(StatusPage),
+        status: 201,
+        errors: ["NOT_FOUND", "CONFLICT"],
+      },
+      async ({ scope, body }) => ({ data: await createStatusPage(scope, body) }),
+    ),
+  )
+  .get(
+    "/:id",
+    ...endpoint(
+      {
+        name: "getStatusPage",
+        access: "read",
+        cached: true,
+        summary: "Get a status page",
+        answer: dataOf(StatusPage),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id }) => ({ data: await getStatusPage(scope, id) }),
+    ),
+  )
+  .patch(
+    "/:id",
+    ...endpoint(
+      {
+        name: "updateStatusPage",
+        access: "write",
+        summary: "Update a status page",
+        description:
+          "Absent fields keep their value; null clears the password. `sections` and `hosts` are replaced as a whole.",
+        body: StatusPagePatch,
+        answer: dataOf(StatusPage),
+        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id, body }) => ({ data: await updateStatusPage(scope, id, body) }),
+    ),
+  )
+  .delete(
+    "/:id",
+    ...endpoint(
+      {
+        name: "deleteStatusPage",
+        access: "write",
+        summary: "Delete a status page",
+        description:
+          "The organization's default page can't be deleted: a conflict. Hide it instead.",
+        answer: Deleted,
+        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id }) => {
+        await deleteStatusPage(scope, id);
+        return deleted;
+      },
+    ),
+  )
+  .put(
+    "/:id/logo",
+    ...endpoint(
+      {
+        name: "setStatusPageLogo",
+        access: "write",
+        summary: "Set the logo of a status page",
+        description:
+          "The body is the image itself, at most 256 KiB. What an editor wrote into an SVG for itself is dropped; one with scripts, event handlers, animations, foreign content, a DOCTYPE or references to anything outside of it is refused.",
+        upload: logoTypes,
+        answer: dataOf(StatusPage),
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id, upload }) => ({ data: await setLogo(scope, id, upload) }),
+    ),
+  )
+  .delete(
+    "/:id/logo",
+    ...endpoint(
+      {
+        name: "removeStatusPageLogo",
+        access: "write",
+        summary: "Remove the logo of a status page",
+        answer: dataOf(StatusPage),
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, id }) => ({ data: await removeLogo(scope, id) }),
+    ),
+  );

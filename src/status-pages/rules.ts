@@ -1,0 +1,91 @@
+import type { StatusPage, StatusPageSection } from "./schema.ts";
+
+/** Why nobody could open the page; null when somebody can. */
+export function flawOfAccess(
+  visibility: StatusPage["visibility"],
+  passwordIsSet: boolean,
+): string | null {
+  return visibility === "password" && !passwordIsSet
+    ? "is required while visibility is password"
+    : null;
+}
+
+/** Path of a page's logo, which changes with the image, so that it may be kept for ever; null without one. */
+export function logoUrlOf({
+  slug,
+  logoData,
+}: {
+  slug: string;
+  logoData: string | null;
+}): string | null {
+  return logoData === null ? null : `/status/${slug}/logo?v=${Bun.hash(logoData).toString(36)}`;
+}
+
+type SectionRow = { position: number; name: string | null; groupId: string | null };
+type MonitorRow = { section: number; monitorId: string; publicName: string | null };
+
+/** Sections and their monitors from rows in order. A group that was deleted took its section along and left its monitors' names behind. */
+export function sectionsOf(
+  sections: readonly SectionRow[],
+  monitors: readonly MonitorRow[],
+): StatusPageSection[] {
+  const bySection = Map.groupBy(monitors, ({ section }) => section);
+  return sections.map(({ position, name, groupId }) => ({
+    name,
+    groupId,
+    monitors: (bySection.get(position) ?? []).map(({ monitorId, publicName }) => ({
+      id: monitorId,
+      name: publicName,
+    })),
+  }));
+}
+
+const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const pngHeader = [0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52];
+const riff = [0x52, 0x49, 0x46, 0x46];
+const webp = [0x57, 0x45, 0x42, 0x50, 0x56, 0x50, 0x38];
+
+const hasAt = (bytes: Uint8Array, offset: number, wanted: readonly number[]) =>
+  wanted.every((byte, index) => bytes[offset + index] === byte);
+
+/** Whether the bytes begin as this image type does (PNG §5.2, WebP container RFC 9649 §2.4). */
+export function beginsAs(type: "image/png" | "image/webp", bytes: Uint8Array): boolean {
+  return type === "image/png"
+    ? hasAt(bytes, 0, pngStart) && hasAt(bytes, 8, pngHeader)
+    : hasAt(bytes, 0, riff) && hasAt(bytes, 8, webp);
+}
+
+/** Functions that compute a value or a selector from what is written in them, and fetch nothing. */
+const harmless = new Set(
+  `calc clamp color color-mix first-child hsl hsla hwb is lab lch matrix max media min not nth-child
+  nth-of-type oklab oklch rgb rgba rotate scale scalex scaley skewx skewy translate translatex
+  translatey var where blur brightness contrast drop-shadow grayscale hue-rotate invert opacity
+  saturate sepia cubic-bezier circle ellipse inset polygon`.split(/\s+/),
+);
+
+/**
+ * Why CSS in a picture could reach out of it, told as “without …”; null when it can't. `mayReferWithin`
+ * allows `url(#…)`. Looks at each character a fixed number of times: the text may be hostile.
+ */
+export function flawOfCss(
+  css: string,
+  { mayReferWithin }: { mayReferWithin: boolean },
+): string | null {
+  // An escape may spell any name.
+  if (css.includes("\\")) return "without escapes in its styles";
+  for (let at = css.indexOf("@"); at !== -1; at = css.indexOf("@", at + 1))
+    if (!/^media\b/i.test(css.slice(at + 1, at + 7))) return "without at-rules other than @media";
+  let seen = 0;
+  for (let at = css.indexOf("("); at !== -1; at = css.indexOf("(", at + 1)) {
+    let start = at;
+    while (start > seen && /[\w-]/.test(css[start - 1] ?? "")) start--;
+    seen = at;
+    const name = css.slice(start, at).toLowerCase();
+    if (name === "url") {
+      if (!mayReferWithin) return "without url() in its styles";
+      if (!/^\s{0,9}["']?#/.test(css.slice(at + 1, at + 12)))
+        return "without references to anything outside of it";
+    } else if (name !== "" && !harmless.has(name)) return "without functions that fetch something";
+  }
+  return null;
+}

@@ -1,0 +1,228 @@
+import { z } from "zod";
+import {
+  bodyOf,
+  Id,
+  integer,
+  line,
+  optionalParagraphs,
+  patchOf,
+  secret,
+  Timestamp,
+} from "../base/fields.ts";
+import { reservedSlugs } from "../base/slug.ts";
+
+const maxMonitors = 1_000;
+
+/** What a logo may be. */
+export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;
+
+const slug = z
+  .string()
+  .regex(
+    /^(?=.{1,63}$)[a-z0-9]+(?:-[a-z0-9]+)*$/,
+    "must have 1 to 63 of a-z, 0-9 and single hyphens between them",
+  )
+  .refine((text) => !reservedSlugs.has(text), "is a reserved word")
+  .meta({ example: "payments", description: "The page's address: `/status/payments`." });
+
+const Theme = z.enum(["auto", "light", "dark"]).meta({ id: "StatusPageTheme" });
+
+const Visibility = z.enum(["public", "password", "hidden"]).meta({
+  id: "StatusPageVisibility",
+  description: "`password` asks visitors for it, `hidden` answers nobody.",
+});
+
+const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`, "i");
+
+/** Browsers read a name whose last label is a number as an IPv4 address (WHATWG URL §3.5). */
+function isPublicName(text: string): boolean {
+  const last = text.split(".").at(-1)?.toLowerCase() ?? "";
+  return hostName.test(text) && last !== "localhost" && !/^(?:\d+|0x[0-9a-f]*)$/.test(last);
+}
+
+const hosts = z
+  .array(
+    z
+      .string()
+      .refine(isPublicName, "must be a host name in ASCII, without port, and no IP address"),
+  )
+  .max(10)
+  .transform((names) => [...new Set(names.map((name) => name.toLowerCase()))])
+  .meta({
+    example: ["status.team.example"],
+    description: "Names under which the page answers at `/`. Each belongs to at most one page.",
+  });
+
+const timeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, "must be an IANA time zone, such as Europe/Berlin")
+  .meta({ example: "Europe/Berlin" });
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +01:00 are taken by Intl, too, but know no summer time.
+  if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+const publicName = "Shown instead of the monitor's own name.";
+
+const NewSection = z
+  .strictObject({
+    name: line(255).nullable().default(null).meta({
+      description: "Required without a `groupId`; with one, shown instead of the group's own name.",
+    }),
+    groupId: Id.nullable()
+      .default(null)
+      .meta({ description: "Shows all monitors of the group, in its order." }),
+    monitors: z
+      .array(
+        z.strictObject({
+          id: Id,
+          name: line(255).nullable().default(null).meta({ description: publicName }),
+        }),
+      )
+      .default([])
+      .meta({
+        description:
+          "Without a `groupId` the monitors that are shown; with one it gives public names to some of the group's.",
+      }),
+  })
+  .meta({ id: "NewStatusPageSection" });
+
+const sections = z
+  .array(NewSection)
+  .max(100)
+  .superRefine((all, context) => {
+    const flaw = (path: PropertyKey[], message: string) =>
+      context.addIssue({ code: "custom", path, message });
+    const groups = new Set<string>();
+    const monitors = new Set<string>();
+    let count = 0;
+    for (const [index, { name, groupId, monitors: listed }] of all.entries()) {
+      if (groupId === null && name === null)
+        flaw([index, "name"], "is required in a section without groupId");
+      if (groupId !== null && groups.has(groupId))
+        flaw([index, "groupId"], "must name a group only once on a page");
+      if (groupId !== null) groups.add(groupId);
+      count += listed.length;
+      for (const [place, { id }] of listed.entries()) {
+        if (monitors.has(id))
+          flaw([index, "monitors", place, "id"], "must name a monitor only once on a page");
+        monitors.add(id);
+      }
+    }
+    if (count > maxMonitors) flaw([], `must have at most ${maxMonitors} monitors in all`);
+  })
+  .meta({ description: `At most ${maxMonitors} monitors in all, each at most once.` });
+
+const fields = {
+  slug,
+  title: line(255).meta({ example: "Payments" }),
+  description: optionalParagraphs(2000).default(""),
+  accentColor: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, "must be a color as #rrggbb")
+    .nullable()
+    .default(null)
+    .meta({ example: "#2563eb" }),
+  theme: Theme.default("auto"),
+  visibility: Visibility.default("public"),
+  password: secret()
+    .nullable()
+    .default(null)
+    .meta({ description: "Required while `visibility` is `password`." }),
+  sections: sections.default([]),
+  hosts: hosts.default([]),
+  showLatency: z.boolean().default(false),
+  historyDays: integer(1, 365).default(90),
+  timeZone: timeZone.default("UTC"),
+};
+
+const readOnly = ["id", "default", "logoUrl", "secretsSet", "createdAt", "updatedAt"];
+
+export const NewStatusPage = bodyOf(
+  readOnly,
+  z
+    .strictObject(fields)
+    .meta({ id: "NewStatusPage", example: { slug: "payments", title: "Payments" } }),
+);
+export type NewStatusPage = z.infer<typeof NewStatusPage>;
+
+export const StatusPagePatch = bodyOf(
+  readOnly,
+  z
+    .strictObject(patchOf(fields))
+    .meta({ id: "StatusPagePatch", example: { hosts: ["status.team.example"] } }),
+);
+export type StatusPagePatch = z.infer<typeof StatusPagePatch>;
+
+export const StatusPageSection = z
+  .object({
+    name: z.string().nullable(),
+    groupId: Id.nullable(),
+    monitors: z.array(z.object({ id: Id, name: z.string().nullable() })),
+  })
+  .meta({ id: "StatusPageSection" });
+export type StatusPageSection = z.infer<typeof StatusPageSection>;
+
+export const StatusPage = z
+  .object({
+    id: Id,
+    slug: z.string(),
+    default: z.boolean().meta({
+      description: "True for the organization's own page, which can't be deleted.",
+    }),
+    title: z.string(),
+    description: z.string(),
+    accentColor: z.string().nullable(),
+    theme: Theme,
+    visibility: Visibility,
+    sections: z.array(StatusPageSection),
+    hosts: z.array(z.string()),
+    showLatency: z.boolean(),
+    historyDays: z.int(),
+    timeZone: z.string(),
+    logoUrl: z.string().nullable().meta({ description: "Path of the logo; null without one." }),
+    secretsSet: z.array(z.string()).meta({
+      description: "Names of the secret fields that are set; their values are never shown.",
+    }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: "StatusPage",
+    description: "The public page of chosen groups and monitors.",
+    example: {
+      id: "01a1fb99-5e83-7f22-8d4b-6c8e0f2a4b57",
+      slug: "payments",
+      default: false,
+      title: "Payments",
+      description: "",
+      accentColor: "#2563eb",
+      theme: "auto",
+      visibility: "public",
+      sections: [
+        { name: null, groupId: "01a1fb99-2b10-7c44-8f0e-6a3d5b7c9e12", monitors: [] },
+        {
+          name: "Partners",
+          groupId: null,
+          monitors: [{ id: "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35", name: "Card network" }],
+        },
+      ],
+      hosts: ["status.team.example"],
+      showLatency: false,
+      historyDays: 90,
+      timeZone: "Europe/Berlin",
+      logoUrl: null,
+      secretsSet: [],
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+    },
+  });
+export type StatusPage = z.infer<typeof StatusPage>;

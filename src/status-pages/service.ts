@@ -1,0 +1,223 @@
+import { commit, mustBeCurrent } from "../audit/commit.ts";
+import type { Scope } from "../audit/scope.ts";
+import { timestamp } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { newId } from "../base/ids.ts";
+import { hashPassword } from "../base/passwords.ts";
+import { invalid } from "../base/validation.ts";
+import { mustExist, unknownReference } from "../database/references.ts";
+import { retrying, type Statement } from "../database/store.ts";
+import { monitorGroups, monitors, statusPages } from "../database/tables.ts";
+import { storableLogo } from "./logo.ts";
+import { flawOfAccess, logoUrlOf } from "./rules.ts";
+import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
+import {
+  changePage,
+  findPages,
+  insertPage,
+  mustHaveFreeHosts,
+  mustHaveFreeSlug,
+  type PageRow,
+  removePage,
+  replaceHosts,
+  replaceSections,
+  type StoredPage,
+} from "./store.ts";
+
+export type StatusPageRecord = StatusPage & { version: number };
+
+/** Every page of the organization: its default page first, then newest first. */
+export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
+  return (await findPages(scope.store, scope.organizationId)).map(shown);
+}
+
+/** Throws NOT_FOUND. */
+export async function getStatusPage(scope: Scope, id: string): Promise<StatusPageRecord> {
+  return shown(await getStored(scope, id));
+}
+
+async function getStored(scope: Scope, id: string): Promise<StoredPage> {
+  const [stored] = await findPages(scope.store, scope.organizationId, id);
+  if (stored === undefined) throw new AppError("NOT_FOUND", "There is no such status page.");
+  return stored;
+}
+
+function shown({ page, sections, hosts }: StoredPage): StatusPageRecord {
+  const { id, slug, title, description, accentColor, theme, visibility, version } = page;
+  const { showLatency, historyDays, timeZone, createdAt, updatedAt } = page;
+  return {
+    id,
+    slug,
+    default: page.isDefault,
+    title,
+    description,
+    accentColor,
+    theme,
+    visibility,
+    sections,
+    hosts,
+    showLatency,
+    historyDays,
+    timeZone,
+    logoUrl: logoUrlOf(page),
+    secretsSet: page.passwordHash === null ? [] : ["password"],
+    version,
+    createdAt,
+    updatedAt,
+  };
+}
+
+function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
+  const flaw = flawOfAccess(visibility, passwordIsSet);
+  if (flaw !== null) throw invalid("password", flaw);
+}
+
+/** Throws VALIDATION_ERROR where the password is missing, NOT_FOUND for an unknown monitor or group, CONFLICT for a taken slug or host. */
+export async function createStatusPage(
+  scope: Scope,
+  { password, sections, hosts, ...fields }: NewStatusPage,
+): Promise<StatusPageRecord> {
+  const { store, organizationId } = scope;
+  mustBeOpenable(fields.visibility, password !== null);
+  const passwordHash = password === null ? null : await hashPassword(password);
+  const now = scope.clock();
+  const page: PageRow = {
+    organizationId,
+    id: newId(now),
+    isDefault: false,
+    ...fields,
+    passwordHash,
+    logoType: null,
+    logoData: null,
+    version: 1,
+    createdAt: timestamp(now),
+    updatedAt: timestamp(now),
+  };
+  return commit(
+    scope,
+    [
+      ...mustKnow(scope, sections),
+      mustHaveFreeSlug(organizationId, page.id, page.slug),
+      mustHaveFreeHosts(organizationId, page.id, hosts),
+      insertPage(store, page),
+      ...replaceSections(organizationId, page.id, sections),
+      ...replaceHosts(organizationId, page.id, hosts),
+    ],
+    { action: "status-page.created", subjectId: page.id },
+    shown({ page, sections, hosts }),
+  );
+}
+
+/** Throws as creation does, and NOT_FOUND, PRECONDITION_FAILED; nothing is changed then. */
+export async function updateStatusPage(
+  scope: Scope,
+  id: string,
+  patch: StatusPagePatch,
+): Promise<StatusPageRecord> {
+  const { password, sections, hosts, ...fields } = patch;
+  // Hashing is costly: not for an unknown page, and once, however often the write is tried.
+  if (password) await getStored(scope, id);
+  const passwordHash = password ? await hashPassword(password) : password;
+  const { organizationId } = scope;
+  return rewrite(scope, id, Object.keys(patch), ({ page }) => {
+    const { slug = page.slug, visibility = page.visibility } = fields;
+    const hash = passwordHash === undefined ? page.passwordHash : passwordHash;
+    mustBeOpenable(visibility, hash !== null);
+    return {
+      change: { ...(fields as Partial<PageRow>), passwordHash: hash },
+      ...(sections && { sections }),
+      ...(hosts && { hosts }),
+      guards: [...mustKnow(scope, sections ?? [])],
+      conflicts: [
+        mustHaveFreeSlug(organizationId, id, slug),
+        mustHaveFreeHosts(organizationId, id, hosts ?? []),
+      ],
+    };
+  });
+}
+
+/** Stores an image as the page's logo. Throws VALIDATION_ERROR for what is no such image or holds more than a picture, NOT_FOUND, PRECONDITION_FAILED. */
+export function setLogo(
+  scope: Scope,
+  id: string,
+  image: { type: string; bytes: Uint8Array },
+): Promise<StatusPageRecord> {
+  const logo = { logoType: image.type, logoData: storableLogo(image).toBase64() };
+  return rewrite(scope, id, ["logo"], () => ({ change: logo }));
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function removeLogo(scope: Scope, id: string): Promise<StatusPageRecord> {
+  const none = { logoType: null, logoData: null };
+  return rewrite(scope, id, ["logo"], () => ({ change: none }));
+}
+
+type Rewrite = {
+  change: Partial<PageRow>;
+  sections?: StatusPageSection[];
+  hosts?: string[];
+  /** What must hold before the page is looked at, and after. */
+  guards?: Statement[];
+  conflicts?: Statement[];
+};
+
+function rewrite(
+  scope: Scope,
+  id: string,
+  named: readonly string[],
+  decide: (before: StoredPage) => Rewrite,
+): Promise<StatusPageRecord> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const before = await getStored(scope, id);
+    const { change, sections, hosts, guards = [], conflicts = [] } = decide(before);
+    const stamp = { version: before.page.version + 1, updatedAt: timestamp(scope.clock()) };
+    const after = {
+      page: { ...before.page, ...change, ...stamp },
+      sections: sections ?? before.sections,
+      hosts: hosts ?? before.hosts,
+    };
+    return commit(
+      scope,
+      [
+        ...guards,
+        ...mustBeCurrent(scope, statusPages, before.page),
+        ...conflicts,
+        changePage(store, before.page, { ...change, ...stamp }),
+        ...(sections ? replaceSections(organizationId, id, sections) : []),
+        ...(hosts ? replaceHosts(organizationId, id, hosts) : []),
+      ],
+      { action: "status-page.updated", subjectId: id, fields: named },
+      shown(after),
+    );
+  });
+}
+
+function mustKnow({ organizationId }: Scope, sections: readonly StatusPageSection[]): Statement[] {
+  const groupIds = sections.flatMap(({ groupId }) => groupId ?? []);
+  const monitorIds = sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
+  const unknown = (noun: string) => () => unknownReference("sections", noun);
+  return [
+    ...mustExist(monitorGroups, organizationId, groupIds, unknown("monitor group")),
+    ...mustExist(monitors, organizationId, monitorIds, unknown("monitor")),
+  ];
+}
+
+/** Removes a page with its logo, its sections and its hosts. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for the default page. */
+export function deleteStatusPage(scope: Scope, id: string): Promise<object> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const { page } = await getStored(scope, id);
+    if (page.isDefault)
+      throw new AppError(
+        "CONFLICT",
+        "The organization's default status page can't be deleted; it can be hidden.",
+      );
+    return commit(
+      scope,
+      [...mustBeCurrent(scope, statusPages, page), removePage(store, organizationId, id)],
+      { action: "status-page.deleted", subjectId: id },
+      {},
+    );
+  });
+}

@@ -1,0 +1,210 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Store } from "../database/store.ts";
+import { followEvents, type Following } from "../events/follow.ts";
+import { pathOf } from "../http/call.ts";
+import type { WebFiles } from "../http/web-files.ts";
+import { type BadgeKind, badgeOf } from "./badges.ts";
+import { type Made, pageCache } from "./cache.ts";
+import { monthOf } from "./history.ts";
+import { pageLoader } from "./load.ts";
+import type { PageFiles } from "./page.tsx";
+import type { Lock } from "./lock.ts";
+import { html, makePart, type Part, partAt } from "./parts.ts";
+import {
+  findDefaultSlugs,
+  findHosts,
+  findPageByHost,
+  findPublicPage,
+  findSlugShowing,
+  logoOf,
+  type PublicPage,
+} from "./store.ts";
+
+/** The public pages: everything that anybody may read without a key. */
+export type StatusSite = {
+  /** The answer; null where the path is none of the public pages'. */
+  answer(request: Request): Response | Promise<Response> | null;
+  /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
+  answerAlone(request: Request): Response | Promise<Response>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Room = {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  web: WebFiles;
+  /** Address under which people open this appliance; without a trailing slash. */
+  origin: () => string;
+  lock: Lock;
+};
+
+const files: PageFiles = { css: "/status-files/status.css", js: "/status-files/status.js" };
+const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
+const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
+
+export function statusSite({ store, clock, log, web, origin, lock }: Room): StatusSite {
+  const cache = pageCache(log);
+  const load = pageLoader(store);
+  let hosts: ReadonlySet<string> = new Set();
+  let following: Following | null = null;
+
+  function answer(request: Request): Response | Promise<Response> | null {
+    const path = pathOf(request);
+    if (request.method === "POST") return unlock(request, path);
+    if (request.method !== "GET" && request.method !== "HEAD") return null;
+    if (path.startsWith("/status/")) {
+      const key = keyOf(request, path);
+      return cache.answer(request, key) ?? bySlug(request, path, key);
+    }
+    if (path.startsWith("/status-files/"))
+      return web.answer(request, path.slice(1).replace("-files", "")) ?? nothing();
+    if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
+    return hosts.size === 0 ? null : byHost(request, path);
+  }
+
+  /** Of the query only a month makes a difference, and only to the history. */
+  function keyOf(request: Request, path: string): string {
+    const month = path.endsWith("/history") ? monthOf(request.url) : null;
+    return month === null ? path : `${path}?${month}`;
+  }
+
+  async function bySlug(request: Request, path: string, key: string): Promise<Response> {
+    const [base = "", slug] = slugPath.exec(path) ?? [];
+    const part = partAt(path.slice(base.length), monthOf(request.url));
+    if (slug === undefined || part === null) return nothing();
+    return served(request, key, part, base, () => findPublicPage(store, slug), origin());
+  }
+
+  function byHost(request: Request, path: string): Response | Promise<Response> | null {
+    const host = hostOf(request);
+    if (!hosts.has(host)) return null;
+    const part = partAt(path === "/status.json" ? ".json" : path, monthOf(request.url));
+    if (part === null) return null;
+    const key = `${host}${keyOf(request, path)}`;
+    const known = cache.answer(request, key);
+    if (known !== null) return known;
+    const scheme = request.url.slice(0, request.url.indexOf(":"));
+    const address = `${scheme}://${request.headers.get("host")}`;
+    return served(request, key, part, "", () => findPageByHost(store, host), address);
+  }
+
+  async function served(
+    request: Request,
+    key: string,
+    part: Part,
+    base: string,
+    find: () => Promise<PublicPage | null>,
+    address: string,
+  ): Promise<Response> {
+    const page = await find();
+    if (page === null) return nothing();
+    const isLocked = page.visibility === "password";
+    if (isLocked && !lock.isOpenFor(request, page)) return lock.ask(page);
+    if (part.name === "logo") return logo(page);
+    // What is kept under its plain key is served to anybody.
+    const made = await cache.answerOrMake(request, isLocked ? `locked ${key}` : key, async () => {
+      const now = clock();
+      const place = { base, url: `${address}${base}`, files, now };
+      return owned(page.organizationId, await makePart(part, await load(page, now), place));
+    });
+    return made ?? nothing();
+  }
+
+  /** Takes the password of a page at its own address; null where there is none to be opened. */
+  function unlock(request: Request, path: string): Promise<Response> | null {
+    const slug = /^\/status\/([a-z0-9-]{1,63})\/?$/.exec(path)?.[1];
+    const host = hostOf(request);
+    if (slug === undefined && !(path === "/" && hosts.has(host))) return null;
+    return (async () => {
+      const page = await (slug === undefined
+        ? findPageByHost(store, host)
+        : findPublicPage(store, slug));
+      return page?.visibility === "password" ? lock.unlock(request, page, path) : nothing();
+    })();
+  }
+
+  async function logo(page: PublicPage): Promise<Response> {
+    const found = await logoOf(store, page);
+    if (found === null) return nothing();
+    return new Response(found.bytes, {
+      headers: {
+        "Content-Type": found.type,
+        "Cache-Control": "public, max-age=31536000, immutable",
+        // An SVG that is opened by itself is a document.
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+      },
+    });
+  }
+
+  async function badge(request: Request, path: string): Promise<Response> {
+    const [, id, kind] = badgePath.exec(path) ?? [];
+    if (id === undefined) return nothing();
+    const made = await cache.answerOrMake(request, path, async () => {
+      const slug = await findSlugShowing(store, id);
+      const page = slug === null ? null : await findPublicPage(store, slug);
+      if (page === null) return null;
+      const now = clock();
+      const { sections } = await load(page, now);
+      const monitor = sections.flatMap(({ monitors }) => monitors).find((one) => one.id === id);
+      if (monitor === undefined || (kind === "latency" && !page.showLatency)) return null;
+      return owned(page.organizationId, {
+        status: 200,
+        type: "image/svg+xml; charset=utf-8",
+        body: badgeOf(kind as BadgeKind, monitor, now),
+        headers: { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" },
+      });
+    });
+    return made ?? nothing();
+  }
+
+  async function home(request: Request): Promise<Response> {
+    const [slug, ...others] = await findDefaultSlugs(store);
+    if (pathOf(request) !== "/" || slug === undefined || others.length > 0) return nothing();
+    return new Response(null, { status: 302, headers: { Location: `/status/${slug}` } });
+  }
+
+  async function readHosts() {
+    hosts = new Set(await findHosts(store));
+  }
+
+  return {
+    answer,
+    answerAlone: (request) => answer(request) ?? home(request),
+    async start() {
+      await readHosts();
+      following = followEvents(store, log, async (events) => {
+        for (const { organizationId, type } of events)
+          if (type.startsWith("status-page.")) cache.drop(organizationId);
+          else cache.touch(organizationId);
+        if (events.some(({ type }) => type.startsWith("status-page."))) await readHosts();
+      });
+    },
+    stop: async () => following?.stop(),
+  };
+}
+
+function hostOf({ headers }: Request): string {
+  return (headers.get("host") ?? "").toLowerCase().replace(/:\d+$/, "");
+}
+
+function owned(organizationId: string, made: Made | null) {
+  return made === null ? null : { ...made, organizationId };
+}
+
+const nothingHere = html(
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Nothing here</title><link rel="stylesheet" href="${files.css}"></head><body><div class="wrap"><main><h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p></main></div></body></html>`,
+  404,
+);
+
+/** One and the same for what does not exist, what is private and what no page shows. */
+function nothing(): Response {
+  const { body, status, type, headers } = nothingHere;
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": type, "Cache-Control": "no-cache", ...headers },
+  });
+}

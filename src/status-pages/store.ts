@@ -1,0 +1,243 @@
+import { and, desc, eq, ne, type SQL, sql } from "drizzle-orm";
+import { AppError } from "../base/errors.ts";
+import { listed } from "../database/references.ts";
+import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
+import {
+  statusPageHosts,
+  statusPageMonitors,
+  statusPages,
+  statusPageSections,
+} from "../database/tables.ts";
+import { logoUrlOf, sectionsOf } from "./rules.ts";
+import type { StatusPageSection } from "./schema.ts";
+
+export type PageRow = typeof statusPages.$inferSelect;
+
+/** A page's row with what belongs to it in other tables. */
+export type StoredPage = { page: PageRow; sections: StatusPageSection[]; hosts: string[] };
+
+/** What the public side knows of a page, whosever it is. */
+export type PublicPage = Omit<PageRow, "logoType" | "logoData"> & {
+  logoUrl: string | null;
+  sections: StatusPageSection[];
+  hosts: string[];
+};
+
+/** All pages of an organization, its default page first, then newest first; or the one with this id. */
+export async function findPages(
+  store: Store,
+  organizationId: string,
+  id?: string,
+): Promise<StoredPage[]> {
+  const rows = await store.db
+    .select()
+    .from(statusPages)
+    .where(
+      and(
+        eq(statusPages.organizationId, organizationId),
+        id === undefined ? undefined : eq(statusPages.id, id),
+      ),
+    )
+    .orderBy(desc(statusPages.isDefault), desc(statusPages.id));
+  return withParts(store, organizationId, rows, id);
+}
+
+async function withParts(
+  store: Store,
+  organizationId: string,
+  rows: readonly PageRow[],
+  id?: string,
+): Promise<StoredPage[]> {
+  if (rows.length === 0) return [];
+  const ofPages = (
+    table: typeof statusPageHosts | typeof statusPageSections | typeof statusPageMonitors,
+  ) =>
+    and(
+      eq(table.organizationId, organizationId),
+      id === undefined ? undefined : eq(table.pageId, id),
+    );
+  const [sections, monitors, hosts] = await Promise.all([
+    store.db
+      .select()
+      .from(statusPageSections)
+      .where(ofPages(statusPageSections))
+      .orderBy(statusPageSections.position),
+    store.db
+      .select()
+      .from(statusPageMonitors)
+      .where(ofPages(statusPageMonitors))
+      .orderBy(statusPageMonitors.section, statusPageMonitors.position),
+    store.db
+      .select()
+      .from(statusPageHosts)
+      .where(ofPages(statusPageHosts))
+      .orderBy(statusPageHosts.position),
+  ]);
+  const [sectionsBy, monitorsBy, hostsBy] = [byPage(sections), byPage(monitors), byPage(hosts)];
+  return rows.map((page) => ({
+    page,
+    sections: sectionsOf(sectionsBy.get(page.id) ?? [], monitorsBy.get(page.id) ?? []),
+    hosts: (hostsBy.get(page.id) ?? []).map(({ host }) => host),
+  }));
+}
+
+const byPage = <T extends { pageId: string }>(rows: readonly T[]) =>
+  Map.groupBy(rows, ({ pageId }) => pageId);
+
+/** The page with this slug, of whichever organization; null for none and for a hidden one. */
+export function findPublicPage(store: Store, slug: string): Promise<PublicPage | null> {
+  return findPublic(store, eq(statusPages.slug, slug));
+}
+
+/** The page that answers under this host name, given in lower case and without port; null for none and for a hidden one. */
+export function findPageByHost(store: Store, host: string): Promise<PublicPage | null> {
+  return findPublic(
+    store,
+    sql`(${statusPages.organizationId}, ${statusPages.id}) in (
+      select organization_id, page_id from ${statusPageHosts} where host = ${host})`,
+  );
+}
+
+async function findPublic(store: Store, which: SQL): Promise<PublicPage | null> {
+  const rows = await store.db
+    .select()
+    .from(statusPages)
+    .where(and(which, ne(statusPages.visibility, "hidden")));
+  const [row] = rows;
+  if (row === undefined) return null;
+  const [stored] = await withParts(store, row.organizationId, rows, row.id);
+  if (stored === undefined) return null;
+  const { page, sections, hosts } = stored;
+  const { logoType: _type, logoData: _data, ...open } = page;
+  return { ...open, logoUrl: logoUrlOf(page), sections, hosts };
+}
+
+/** A page's logo; null where it has none. An SVG has passed `cleanSvg`. */
+export async function logoOf(
+  store: Store,
+  { organizationId, id }: { organizationId: string; id: string },
+): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | null> {
+  const [row] = await store.db
+    .select({ type: statusPages.logoType, data: statusPages.logoData })
+    .from(statusPages)
+    .where(isPage(organizationId, id));
+  if (row === undefined || row.type === null || row.data === null) return null;
+  return { type: row.type, bytes: Uint8Array.fromBase64(row.data) };
+}
+
+function isPage(organizationId: string, id: string) {
+  return and(eq(statusPages.organizationId, organizationId), eq(statusPages.id, id));
+}
+
+/** Holds while no other page, of whichever organization, has the slug; else CONFLICT. */
+export function mustHaveFreeSlug(organizationId: string, id: string, slug: string): Prepared {
+  return must(
+    sql`not exists (select 1 from ${statusPages}
+      where slug = ${slug} and (organization_id, id) <> (${organizationId}, ${id}))`,
+    () => taken("slug", "The slug is taken by another status page."),
+  );
+}
+
+/** Holds while none of the host names belongs to another page, of whichever organization; else CONFLICT. */
+export function mustHaveFreeHosts(
+  organizationId: string,
+  id: string,
+  hosts: readonly string[],
+): Prepared {
+  return must(
+    sql`not exists (select 1 from ${statusPageHosts}
+      where host in (select value from ${listed(hosts)})
+        and (organization_id, page_id) <> (${organizationId}, ${id}))`,
+    () => taken("hosts", "One of the hosts belongs to another status page."),
+  );
+}
+
+function taken(path: string, message: string) {
+  const details = [{ path, message: "must not be in use by another status page" }];
+  return new AppError("CONFLICT", message, { details });
+}
+
+export function insertPage(store: Store, row: PageRow): Statement {
+  return store.db.insert(statusPages).values(row);
+}
+
+export function changePage(
+  store: Store,
+  { organizationId, id }: Pick<PageRow, "organizationId" | "id">,
+  change: Partial<PageRow>,
+): Statement {
+  return store.db.update(statusPages).set(change).where(isPage(organizationId, id));
+}
+
+export function removePage(store: Store, organizationId: string, id: string): Statement {
+  return store.db.delete(statusPages).where(isPage(organizationId, id));
+}
+
+/** Gives the page exactly these sections. */
+export function replaceSections(
+  organizationId: string,
+  pageId: string,
+  sections: readonly StatusPageSection[],
+): Statement[] {
+  const monitors = sections.flatMap((section, index) =>
+    section.monitors.map((monitor, position) => ({ ...monitor, section: index, position })),
+  );
+  const rows = sections.map(({ name, groupId }) => ({ name, groupId }));
+  const ofPage = sql`organization_id = ${organizationId} and page_id = ${pageId}`;
+  return [
+    sql`delete from ${statusPageMonitors} where ${ofPage}`,
+    sql`delete from ${statusPageSections} where ${ofPage}`,
+    sql`insert into ${statusPageSections} (organization_id, page_id, position, name, group_id)
+      select ${organizationId}, ${pageId}, key, value ->> 'name', value ->> 'groupId'
+      from json_each(${JSON.stringify(rows)})`,
+    sql`insert into ${statusPageMonitors}
+        (organization_id, page_id, section, position, monitor_id, public_name)
+      select ${organizationId}, ${pageId}, value ->> 'section', value ->> 'position',
+        value ->> 'id', value ->> 'name'
+      from json_each(${JSON.stringify(monitors)})`,
+  ];
+}
+
+/** Gives the page exactly these host names. */
+export function replaceHosts(
+  organizationId: string,
+  pageId: string,
+  hosts: readonly string[],
+): Statement[] {
+  return [
+    sql`delete from ${statusPageHosts}
+      where organization_id = ${organizationId} and page_id = ${pageId}`,
+    sql`insert into ${statusPageHosts} (host, organization_id, page_id, position)
+      select value, ${organizationId}, ${pageId}, key from ${listed(hosts)}`,
+  ];
+}
+
+/** Every host name that a page has, of all organizations. */
+export async function findHosts(store: Store): Promise<string[]> {
+  const rows = await store.query<{ host: string }>("select host from status_page_hosts", []);
+  return rows.map(({ host }) => host);
+}
+
+/** The slug of a public page that shows this monitor, by itself or in its group; null for none. */
+export async function findSlugShowing(store: Store, monitorId: string): Promise<string | null> {
+  const [row] = await store.query<{ slug: string }>(
+    `select p.slug from monitors m
+       join status_pages p on p.organization_id = m.organization_id and p.visibility = 'public'
+       join status_page_sections s on s.organization_id = p.organization_id and s.page_id = p.id
+     where m.id = ? and (s.group_id = m.group_id or (s.group_id is null and exists (
+       select 1 from status_page_monitors l where l.organization_id = p.organization_id
+         and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id)))
+     order by p.is_default desc, p.id limit 1`,
+    [monitorId],
+  );
+  return row?.slug ?? null;
+}
+
+/** Slugs of default pages that anybody may read, two at most: enough to tell whether there is one alone. */
+export async function findDefaultSlugs(store: Store): Promise<string[]> {
+  const rows = await store.query<{ slug: string }>(
+    "select slug from status_pages where is_default and visibility <> 'hidden' limit 2",
+    [],
+  );
+  return rows.map(({ slug }) => slug);
+}

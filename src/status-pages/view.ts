@@ -1,0 +1,271 @@
+import { durationInWords } from "../base/text.ts";
+import { dayMs, ratioOf } from "../uptime/rules.ts";
+import type {
+  DayTotals,
+  MonitorState,
+  Published,
+  PublishedIncident,
+  PublishedMonitor,
+  PublishedWindow,
+} from "./published.ts";
+
+export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
+
+export type Moment = { at: string; text: string };
+
+export type MonitorView = {
+  id: string;
+  name: string;
+  tone: Tone;
+  /** What it is in a word; empty while it is up. */
+  word: string;
+  uptime: string;
+  latency: string | null;
+  days: readonly DayView[];
+};
+
+export type DayView = { tone: Tone; text: string };
+
+export type IncidentView = {
+  id: string;
+  title: string;
+  severity: string;
+  tone: Tone;
+  affects: string | null;
+  began: Moment;
+  isOpen: boolean;
+  /** How long it lasted, or lasts. */
+  length: string;
+  summary: string;
+  updates: readonly { id: string; status: string; message: string; time: Moment }[];
+};
+
+export type StatusView = {
+  page: Published["page"];
+  headline: { tone: Tone; text: string; detail: string };
+  /** Those that are open. */
+  incidents: readonly IncidentView[];
+  all: readonly IncidentView[];
+  windows: readonly {
+    id: string;
+    title: string;
+    description: string;
+    time: string;
+    isRunning: boolean;
+  }[];
+  sections: readonly { name: string; monitors: readonly MonitorView[] }[];
+  past: readonly { day: string; incidents: readonly IncidentView[] }[];
+  checked: Moment | null;
+};
+
+const pastDays = 7;
+
+/** What a page says at `now`, in words: everything but markup. */
+export function viewOf(published: Published, now: number): StatusView {
+  const { page, sections, incidents, windows } = published;
+  const times = timesIn(page.timeZone);
+  const shown = incidents.map((incident) => incidentView(incident, times, now));
+  const all = sections.flatMap(({ monitors }) => monitors);
+  const today = Math.floor(now / dayMs);
+  const began = new Map(incidents.map(({ id, createdAt }) => [id, times.day(createdAt)]));
+  const days = Array.from({ length: pastDays }, (_, back) =>
+    times.day(new Date(now - back * dayMs).toISOString()),
+  );
+  const checkedAt = all.reduce<string | null>(
+    (last, { lastCheckedAt }) =>
+      lastCheckedAt !== null && (last === null || lastCheckedAt > last) ? lastCheckedAt : last,
+    null,
+  );
+  return {
+    page,
+    headline: headlineOf(all, shown, windows),
+    incidents: shown.filter(({ isOpen }) => isOpen),
+    all: shown,
+    windows: windows.map(({ startsAt, endsAt, ...window }) => ({
+      ...window,
+      time: times.span(startsAt, endsAt),
+    })),
+    sections: sections.map(({ name, monitors }) => ({
+      name,
+      monitors: monitors.map((monitor) => monitorView(monitor, page, today)),
+    })),
+    past: days.map((day) => ({
+      day,
+      incidents: shown.filter(({ id }) => began.get(id) === day),
+    })),
+    checked: checkedAt === null ? null : times.moment(checkedAt),
+  };
+}
+
+const stateTones: Record<MonitorState, Tone> = {
+  up: "up",
+  degraded: "degraded",
+  down: "down",
+  maintenance: "maintenance",
+  pending: "none",
+  paused: "none",
+};
+
+const stateWords: Record<MonitorState, string> = {
+  up: "",
+  degraded: "Degraded",
+  down: "Outage",
+  maintenance: "Under maintenance",
+  pending: "Not checked yet",
+  paused: "Paused",
+};
+
+function monitorView(
+  { id, name, state, latencyMs, days }: PublishedMonitor,
+  { historyDays, showLatency }: Published["page"],
+  today: number,
+): MonitorView {
+  const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+  const views: DayView[] = [];
+  for (let day = today - historyDays + 1; day <= today; day++) {
+    const sums = days.get(day);
+    if (sums !== undefined) {
+      totals.upSeconds += sums.upSeconds;
+      totals.degradedSeconds += sums.degradedSeconds;
+      totals.downSeconds += sums.downSeconds;
+    }
+    views.push(dayView(day, sums));
+  }
+  return {
+    id,
+    name,
+    tone: stateTones[state],
+    word: stateWords[state],
+    uptime: percent(ratioOf(totals)),
+    latency: showLatency && latencyMs !== null ? `${latencyMs} ms` : null,
+    days: views,
+  };
+}
+
+/** A day is red from 1 % of it down, and yellow for less. */
+const redShare = 0.01;
+
+/** Days that are over don't change: of 90,000 on a large page only today's are put into words again. */
+const knownDays = new WeakMap<DayTotals, DayView>();
+
+function dayView(day: number, sums: DayTotals | undefined): DayView {
+  const known = sums && knownDays.get(sums);
+  if (known !== undefined) return known;
+  const date = new Date(day * dayMs).toISOString().slice(0, 10);
+  const view = sums === undefined ? noData(date) : judgedDay(date, sums);
+  if (sums !== undefined) knownDays.set(sums, view);
+  return view;
+}
+
+const noData = (date: string): DayView => ({ tone: "none", text: `${date}: no data` });
+
+function judgedDay(date: string, sums: DayTotals): DayView {
+  const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
+  const ratio = ratioOf(sums);
+  const parts = [
+    ...(ratio === null ? [] : [`${percent(ratio)} up`]),
+    ...(downSeconds > 0 ? [`${durationInWords(downSeconds)} down`] : []),
+    ...(degradedSeconds > 0 ? [`${durationInWords(degradedSeconds)} degraded`] : []),
+    ...(maintenanceSeconds > 0 ? [`${durationInWords(maintenanceSeconds)} maintenance`] : []),
+  ];
+  const measured = upSeconds + degradedSeconds + downSeconds;
+  const tone =
+    measured === 0
+      ? maintenanceSeconds > 0
+        ? "maintenance"
+        : "none"
+      : downSeconds > 0 && downSeconds >= redShare * measured
+        ? "down"
+        : downSeconds > 0 || degradedSeconds > redShare * measured
+          ? "degraded"
+          : "up";
+  return { tone, text: `${date}: ${parts.join(", ") || "no data"}` };
+}
+
+/** Two decimals, never rounded up: 100 % is said only where nothing failed. */
+export function percent(ratio: number | null): string {
+  if (ratio === null) return "–";
+  if (ratio === 1) return "100\u2009%";
+  return `${(Math.floor(ratio * 10_000) / 100).toFixed(2)}\u2009%`;
+}
+
+function headlineOf(
+  monitors: readonly PublishedMonitor[],
+  incidents: readonly IncidentView[],
+  windows: readonly PublishedWindow[],
+): StatusView["headline"] {
+  const count = (state: MonitorState) => monitors.filter((one) => one.state === state).length;
+  const judged = monitors.length - count("paused") - count("pending");
+  const open = incidents.filter(({ isOpen }) => isOpen).length;
+  const detail =
+    open === 0
+      ? "No open incidents."
+      : open === 1
+        ? "One incident is being worked on."
+        : `${open} incidents are being worked on.`;
+  const says = (tone: Tone, text: string) => ({ tone, text, detail });
+  const down = count("down");
+  if (down > 0 && down === judged) return says("down", "All systems are down");
+  if (down > 0) return says("down", "Some systems are down");
+  if (incidents.some(({ isOpen, tone }) => isOpen && tone === "down"))
+    return says("degraded", "Some systems are affected");
+  if (count("degraded") > 0 || open > 0) return says("degraded", "Some systems are affected");
+  if (count("maintenance") > 0 || windows.some(({ isRunning }) => isRunning))
+    return says("maintenance", "Maintenance is under way");
+  return says("up", monitors.length === 0 ? "No known problems" : "All systems are up");
+}
+
+const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function incidentView(
+  { id, title, status, severity, monitor, createdAt, resolvedAt, updates }: PublishedIncident,
+  times: Times,
+  now: number,
+): IncidentView {
+  const end = resolvedAt === null ? now : Date.parse(resolvedAt);
+  return {
+    id,
+    title,
+    severity: capitalized(severity),
+    tone: severityTones[severity],
+    affects: monitor?.name ?? null,
+    began: times.moment(createdAt),
+    isOpen: status !== "resolved",
+    length: lengthOf(end - Date.parse(createdAt)),
+    summary: updates[0]?.message ?? "",
+    updates: updates.map((update) => ({
+      id: update.id,
+      status: capitalized(update.status),
+      message: update.message,
+      time: times.moment(update.createdAt),
+    })),
+  };
+}
+
+/** In whole minutes: the page is not made anew each second. */
+function lengthOf(ms: number): string {
+  return ms < 60_000 ? "less than a minute" : durationInWords(Math.floor(ms / 60_000) * 60);
+}
+
+export type Times = ReturnType<typeof timesIn>;
+
+/** Dates and times as people of a time zone read them. */
+export function timesIn(timeZone: string) {
+  const formatted = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat("en-GB", { timeZone, ...options });
+    return (timestamp: string) => format.format(new Date(timestamp));
+  };
+  const day = formatted({ day: "numeric", month: "long", year: "numeric" });
+  const clock = formatted({ hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const short = formatted({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  return {
+    day,
+    month: formatted({ month: "long", year: "numeric" }),
+    moment: (at: string): Moment => ({ at, text: short(at) }),
+    span: (from: string, to: string) =>
+      day(from) === day(to)
+        ? `${day(from)}, ${clock(from)} – ${clock(to)}`
+        : `${short(from)} – ${short(to)}`,
+  };
+}

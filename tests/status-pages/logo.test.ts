@@ -1,0 +1,212 @@
+import { describe, expect, test } from "bun:test";
+import { logoOf } from "../../src/status-pages/store.ts";
+import { dump, type Options, testAppliance, unknownId } from "../support/appliance.ts";
+import { pixel } from "../support/images.ts";
+import { made } from "../support/records.ts";
+
+const svgType = "image/svg+xml";
+const space = 'xmlns="http://www.w3.org/2000/svg"';
+
+async function page() {
+  const appliance = await testAppliance();
+  const { api, id: organizationId } = appliance.ours;
+  const id = await made(api, "status-pages", { slug: "payments" });
+  const path = `/api/v1/status-pages/${id}`;
+  const send = (type: string, raw: NonNullable<Options["raw"]>, headers = {}) =>
+    api("PUT", `${path}/logo`, { raw, headers: { "Content-Type": type, ...headers } });
+  const kept = () => logoOf(appliance.store, { organizationId, id });
+  const svg = async (inner: string, attributes = space) => {
+    const { status, json } = await send(svgType, `<svg ${attributes}>${inner}</svg>`);
+    return [status, json.error?.details[0].path] as [number, string | undefined];
+  };
+  const text = async () => new TextDecoder().decode((await kept())?.bytes);
+  return { ...appliance, api, path, send, kept, svg, text };
+}
+
+describe("setting", () => {
+  test.each([
+    ["image/png", pixel.png],
+    ["image/webp", pixel.webp],
+    ["IMAGE/PNG", pixel.png],
+  ])("an image sent as %s is kept to the byte and has a path", async (type, bytes) => {
+    const { api, path, send, kept } = await page();
+    const { status, json } = await send(type, bytes);
+    expect(status).toBe(200);
+    expect(json.data.logoUrl).toMatch(/^\/status\/payments\/logo\?v=[0-9a-z]+$/);
+    expect((await api("GET", path)).json).toEqual(json);
+    expect(await kept()).toEqual({ type: type.toLowerCase(), bytes });
+  });
+
+  test("another image has another path, and a slug that changes takes the path along", async () => {
+    const { api, path, send } = await page();
+    const first = (await send("image/png", pixel.png)).json.data;
+    const second = (await send("image/webp", pixel.webp)).json.data;
+    expect(second.logoUrl).not.toBe(first.logoUrl);
+    const renamed = await api("PATCH", path, { body: { slug: "billing" } });
+    expect(renamed.json.data.logoUrl).toBe(second.logoUrl.replace("payments", "billing"));
+  });
+
+  test("removing it leaves none, and removing none is fine", async () => {
+    const { api, path, send, kept } = await page();
+    await send("image/png", pixel.png);
+    for (const _ of ["removed", "was gone"]) {
+      const { status, json } = await api("DELETE", `${path}/logo`);
+      expect([status, json.data.logoUrl]).toEqual([200, null]);
+    }
+    expect(await kept()).toBe(null);
+  });
+
+  test("a new logo is a new version, an audit row and an event", async () => {
+    const { api, path, send, database } = await page();
+    const etag = (await api("GET", path)).headers.get("etag") ?? "";
+    await send("image/png", pixel.png);
+    const headers = { "If-Match": etag };
+    expect((await send("image/png", pixel.png, headers)).status).toBe(412);
+    expect((await api("DELETE", `${path}/logo`, { headers })).status).toBe(412);
+    const rows = (table: string, columns: string) =>
+      database.query(`SELECT ${columns} FROM ${table} ORDER BY rowid DESC LIMIT 1`).values();
+    expect(rows("audit_entries", "action, fields")).toEqual([["status-page.updated", '["logo"]']]);
+    expect(rows("events", "type")).toEqual([["status-page.updated"]]);
+  });
+});
+
+describe("the old logo stays", () => {
+  const big = new Uint8Array(256 * 1024 + 1);
+  big.set(pixel.png);
+  const refused: [what: string, status: number, type: string, raw: NonNullable<Options["raw"]>][] =
+    [
+      ["one byte more than 256 KiB", 413, "image/png", big],
+      ["JSON", 415, "application/json", "{}"],
+      ["a GIF", 415, "image/gif", "GIF89a"],
+      ["a form", 415, "multipart/form-data; boundary=x", "--x--"],
+      ["no type at all", 415, "", pixel.png],
+      ["a PNG as WebP", 422, "image/webp", pixel.png],
+      ["a WebP as PNG", 422, "image/png", pixel.webp],
+      ["an SVG as PNG", 422, "image/png", pixel.svg],
+      ["HTML as SVG", 422, svgType, "<!doctype html><p>Hello"],
+      ["a PNG as SVG", 422, svgType, pixel.png],
+      ["nothing", 422, "image/png", ""],
+      ["UTF-16", 422, svgType, new Uint8Array(Buffer.from(`<svg ${space}/>`, "utf16le"))],
+    ];
+  test.each(refused)("where %s is sent: %p", async (_what, expected, type, raw) => {
+    const appliance = await page();
+    await appliance.send("image/png", pixel.png);
+    const before = dump(appliance);
+    const { status, json } = await appliance.send(type, raw);
+    expect(status).toBe(expected);
+    if (status === 422) expect(json.error.details[0].path).toBe("logo");
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("where a read key sends one, nobody does, or the page is not there", async () => {
+    const appliance = await page();
+    const { ours, theirs, stranger, path } = appliance;
+    const before = dump(appliance);
+    const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
+    const status = async (api: typeof stranger, path: string) =>
+      (await api("PUT", `${path}/logo`, options)).status;
+    expect(await status(ours.reader, path)).toBe(403);
+    expect(await status(stranger, path)).toBe(401);
+    expect(await status(theirs.api, path)).toBe(404);
+    expect(await status(ours.api, `/api/v1/status-pages/${unknownId}`)).toBe(404);
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("and no other route takes an image", async () => {
+    const { api, path } = await page();
+    const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
+    expect((await api("PATCH", path, options)).status).toBe(415);
+    expect((await api("POST", "/api/v1/status-pages", options)).status).toBe(415);
+    expect((await api("DELETE", `${path}/logo`, options)).status).toBe(415);
+  });
+});
+
+describe("an SVG", () => {
+  test("keeps what draws it and loses what editors wrote for themselves", async () => {
+    const { send, text } = await page();
+    const inner = `<!-- Generator: an editor -->
+      <metadata><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/></metadata>
+      <sodipodi:namedview pagecolor="#fff"><g/></sodipodi:namedview>
+      <defs><linearGradient id="a"><stop offset="0" stop-color="#f00"/></linearGradient></defs>
+      <style type="text/css"><![CDATA[.b>g{fill:#fff}]]></style>
+      <path inkscape:label="Mark" data-name="Mark" d="M0 0&#10;1 1" fill="url(#a)" class="b"/>
+      <use xlink:href="#a" x="1"/><text>Signal &amp; Box</text>`;
+    const attributes = `${space} xmlns:xlink="http://www.w3.org/1999/xlink"
+      xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape" viewBox="0 0 9 9"`;
+    const prolog = `<?xml version="1.0" encoding="UTF-8"?><!-- Generator: an editor -->`;
+    const { status } = await send(svgType, `${prolog}<svg ${attributes}>${inner}</svg>`);
+    expect(status).toBe(200);
+    expect((await text()).replace(/(&#10;|\n)\s*/g, " ").replace(/ {2,}/g, " ")).toBe(
+      `<svg ${space} viewBox="0 0 9 9"> <defs><linearGradient id="a"><stop offset="0" stop-color="#f00"/></linearGradient></defs> ` +
+        `<style type="text/css">.b&gt;g{fill:#fff}</style> <path d="M0 0 1 1" fill="url(#a)" class="b"/> ` +
+        `<use href="#a" x="1"/><text>Signal &amp; Box</text></svg>`,
+    );
+  });
+
+  test("a cleaned one comes out of another cleaning as it was", async () => {
+    const { svg, send, text } = await page();
+    await svg(`<style>g{fill:rgb(1,2,3)}</style><text x='"'>a&lt;b "c"\n</text>`);
+    const once = await text();
+    expect((await send(svgType, once)).status).toBe(200);
+    expect(await text()).toBe(once);
+  });
+
+  const harmful: [inner: string, attributes?: string][] = [
+    ["<script>alert(1)</script>"],
+    ["<SCRIPT>alert(1)</SCRIPT>"],
+    ['<s:script xmlns:s="http://www.w3.org/2000/svg">alert(1)</s:script>'],
+    ["<metadata><script/></metadata>"],
+    ['<g xmlns="http://www.w3.org/1999/xhtml"><img src="x"/></g>'],
+    ["<foreignObject><p>Hello</p></foreignObject>"],
+    ["<iframe/>"],
+    ["<a href='https://evil.io'><path/></a>"],
+    ["<image href='https://evil.io/a.png'/>"],
+    ["<image href='data:image/svg+xml,x'/>"],
+    ["<filter><feImage href='#a'/></filter>"],
+    ["<animate attributeName='href' to='javascript:alert(1)'/>"],
+    ["<set attributeName='onclick' to='alert(1)'/>"],
+    ["<g onclick='alert(1)'/>"],
+    ["<g ONLOAD='alert(1)'/>"],
+    ["", `${space} onload="alert(1)"`],
+    ["<use href='https://evil.io/a.svg#b'/>"],
+    ["<use href='data:image/svg+xml,x#b'/>"],
+    ["<use href='javascript:alert(1)'/>"],
+    ["<use href='&#106;avascript:alert(1)'/>"],
+    ["<use xlink:href='//evil.io/a.svg#b'/>"],
+    ["<path fill='url(https://evil.io/a.svg#b)'/>"],
+    ["<path fill='&#117;rl(https://evil.io)'/>"],
+    ["<path fill='\\75rl(https://evil.io)'/>"],
+    ["<path style='fill:url(#a)'/>"],
+    ["<style>@import 'https://evil.io'</style>"],
+    ["<style>g{background:url(https://evil.io)}</style>"],
+    ["<style><![CDATA[@import 'https://evil.io']]></style>"],
+    ["&unknown;"],
+    ["<g>".repeat(70) + "</g>".repeat(70)],
+    ["", 'xmlns="http://www.w3.org/1999/xhtml"'],
+    ["", ""],
+  ];
+  test.each(harmful)("with %s %p is refused and named", async (inner, attributes = space) => {
+    const { svg, kept } = await page();
+    expect(await svg(inner, attributes)).toEqual([422, "logo"]);
+    expect(await kept()).toBe(null);
+  });
+
+  test("is refused with a DOCTYPE, entities, a style sheet elsewhere, or another root", async () => {
+    const { send } = await page();
+    const whole = [
+      `<!DOCTYPE svg><svg ${space}/>`,
+      `<!DOCTYPE svg [<!ENTITY a "b">]><svg ${space}>&a;</svg>`,
+      `<?xml-stylesheet href="https://evil.io"?><svg ${space}/>`,
+      `<g ${space}/>`,
+      `<svg ${space}/><svg ${space}/>`,
+      `<svg ${space}>`,
+    ];
+    for (const raw of whole) expect([raw, (await send(svgType, raw)).status]).toEqual([raw, 422]);
+  });
+
+  test("that is nested as deep as 256 KiB allow is refused, too", async () => {
+    const { send } = await page();
+    const raw = `<svg ${space}>${"<g>".repeat(37_000)}${"</g>".repeat(37_000)}</svg>`;
+    expect((await send(svgType, raw)).status).toBe(422);
+  });
+});

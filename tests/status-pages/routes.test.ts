@@ -1,0 +1,310 @@
+import { describe, expect, test } from "bun:test";
+import { findPageByHost, findPublicPage } from "../../src/status-pages/store.ts";
+import { dump, unknownId } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { canary } from "../support/samples.ts";
+
+const path = "/api/v1/status-pages";
+
+async function publisher() {
+  const made = await dashboard();
+  const { api } = made;
+  const page = async (body: object = {}) => {
+    const { status, json, text } = await api("POST", path, {
+      body: { slug: "payments", title: "Payments", ...body },
+    });
+    expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+    return json.data;
+  };
+  const pageOf = async (id: string) => (await api("GET", `${path}/${id}`)).json.data;
+  const change = (id: string, body: object) => api("PATCH", `${path}/${id}`, { body });
+  return { ...made, page, pageOf, change };
+}
+
+const plain = {
+  id: expect.any(String),
+  slug: "payments",
+  default: false,
+  title: "Payments",
+  description: "",
+  accentColor: null,
+  theme: "auto",
+  visibility: "public",
+  sections: [],
+  hosts: [],
+  showLatency: false,
+  historyDays: 90,
+  timeZone: "UTC",
+  logoUrl: null,
+  secretsSet: [],
+  createdAt: "2026-11-20T10:00:00.000Z",
+  updatedAt: "2026-11-20T10:00:00.000Z",
+};
+
+describe("creating", () => {
+  test("a slug and a title are enough", async () => {
+    const { api } = await publisher();
+    const body = { slug: "payments", title: "Payments" };
+    const { status, headers, json } = await api("POST", path, { body });
+    expect([status, headers.get("location")]).toEqual([201, `${path}/${json.data.id}`]);
+    expect(json.data).toEqual(plain);
+    expect((await api("GET", `${path}/${json.data.id}`)).json).toEqual(json);
+  });
+
+  test("the whole of a page is read back as it was sent, and can be sent back", async () => {
+    const { api, page, pageOf, change, group, monitor } = await publisher();
+    const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
+    const groupId = (await group({ monitorIds: [a, b] })).id;
+    const whole = {
+      description: "Card and bank\npayments",
+      accentColor: "#2563eb",
+      theme: "dark",
+      visibility: "hidden",
+      sections: [
+        { name: "Partners", groupId: null, monitors: [{ id: c, name: "Card network" }] },
+        { name: null, groupId, monitors: [{ id: b, name: "Bank" }] },
+        { name: "Later", groupId: null, monitors: [{ id: a, name: null }] },
+      ],
+      hosts: ["status.team.example", "status"],
+      showLatency: true,
+      historyDays: 365,
+      timeZone: "Europe/Berlin",
+    };
+    const made = await page(whole);
+    expect(made).toEqual({ ...plain, ...whole });
+    expect(await pageOf(made.id)).toEqual(made);
+    const { status, json } = await change(made.id, made);
+    expect([status, json.data]).toEqual([200, made]);
+    expect((await api("GET", path)).json.data).toContainEqual(made);
+  });
+
+  test("host names are kept in lower case, each once", async () => {
+    const { page } = await publisher();
+    const { hosts } = await page({ hosts: ["Status.Team.example", "b", "status.TEAM.example"] });
+    expect(hosts).toEqual(["status.team.example", "b"]);
+  });
+});
+
+const free = (...ids: string[]) => ({ name: "Part", monitors: ids.map((id) => ({ id })) });
+const ids = (count: number) =>
+  Array.from({ length: count }, (_, index) => unknownId.replace(/.{4}$/, `${1000 + index}`));
+const names = (count: number) => Array.from({ length: count }, (_, index) => `h${index}.example`);
+
+const wrong: [field: string, ...values: unknown[]][] = [
+  ["slug", null, "", "a b", "Payments", "-a", "a-", "a--b", "ü", "a\n", "x".repeat(64)],
+  ["slug", "api", "docs", "status", "admin", "badge", "push", "healthz", "metrics"],
+  ["title", null, "", " ", "a\nb", "x".repeat(256)],
+  ["description", null, "x".repeat(2001)],
+  ["accentColor", "red", "#fff", "#12345g", "#1234567", "url(x)"],
+  ["theme", null, "Dark"],
+  ["visibility", null, "private"],
+  ["password", "", "a\nb", "x".repeat(1001)],
+  ["sections", null, {}, Array.from({ length: 101 }, () => free())],
+  [
+    "sections",
+    [
+      free(...ids(500)),
+      {
+        name: "B",
+        monitors: ids(1001)
+          .slice(500)
+          .map((id) => ({ id })),
+      },
+    ],
+  ],
+  [
+    "sections[1].name",
+    [free(), { monitors: [] }],
+    [free(), { name: null }],
+    [free(), { name: "" }],
+  ],
+  ["sections[0].groupId", [{ groupId: "7" }]],
+  ["sections[1].groupId", [{ groupId: unknownId }, { groupId: unknownId }]],
+  ["sections[0].monitors", [{ name: "Part", monitors: null }]],
+  ["sections[0].monitors[0].id", [{ name: "Part", monitors: [{ name: "x" }] }], [free("7")]],
+  ["sections[0].monitors[0].name", [{ name: "Part", monitors: [{ id: unknownId, name: "" }] }]],
+  ["sections[0].monitors[1].id", [free(unknownId, unknownId)]],
+  ["sections[1].monitors[0].id", [free(unknownId), { ...free(unknownId), groupId: unknownId }]],
+  ["sections[0].monitor", [{ name: "Part", monitor: [] }]],
+  ["hosts", null, "a.example", names(11)],
+  ["hosts[0]", ["a.example:80"], ["https://a.example"], ["a.example/"], ["a.example."], [""], [7]],
+  ["hosts[0]", ["127.0.0.1"], ["1.2.3"], ["0x7f.1"], ["a.0x7f"], ["::1"], ["[::1]"], ["1"]],
+  ["hosts[0]", ["localhost"], ["a.LOCALHOST"], ["*.example"], ["a_b.example"], ["-a.example"]],
+  ["hosts[1]", ["a.example", "müller.example"], ["a.example", `${"x".repeat(64)}.example`]],
+  ["showLatency", null, "true"],
+  ["historyDays", null, 0, 366, 1.5, "90"],
+  ["timeZone", null, "", "Mars/Olympus", "+01:00", "Europe/Berlin ", "x".repeat(65)],
+  ["colour", "red"],
+];
+
+test("wrong values are refused and named, on creation and in a patch, and change nothing", async () => {
+  const appliance = await publisher();
+  const { api, page, change } = appliance;
+  const { id } = await page();
+  const before = dump(appliance);
+  for (const [field, ...values] of wrong)
+    for (const value of values) {
+      const part = { [field.replace(/[[.].*/, "")]: value };
+      const body = { slug: "other", title: "Other", ...part };
+      for (const { status, json } of [await api("POST", path, { body }), await change(id, part)])
+        expect([field, value, status, json.error?.details[0].path]).toEqual([
+          field,
+          value,
+          422,
+          field,
+        ]);
+    }
+  const { json } = await api("POST", path, { body: {} });
+  const missing = json.error.details.map(({ path }: { path: string }) => path);
+  expect(missing).toEqual(["slug", "title"]);
+  expect(dump(appliance)).toBe(before);
+});
+
+describe("what is unique", () => {
+  test("a slug that any page of any organization has is a conflict that names it", async () => {
+    const appliance = await publisher();
+    const { api, page, change, theirs } = appliance;
+    await theirs.api("POST", path, { body: { slug: "theirs-2", title: "Theirs" } });
+    await page({ slug: "ours-2" });
+    const { id } = await page();
+    const before = dump(appliance);
+    for (const slug of ["ours", "theirs", "ours-2", "theirs-2"]) {
+      const created = await api("POST", path, { body: { slug, title: "Mine" } });
+      for (const { status, json } of [created, await change(id, { slug })])
+        expect([slug, status, json.error.details[0].path]).toEqual([slug, 409, "slug"]);
+    }
+    expect(dump(appliance)).toBe(before);
+    expect((await change(id, { slug: "payments" })).status).toBe(200);
+  });
+
+  test("a host that any page of any organization has is a conflict; a freed one is not", async () => {
+    const { api, page, change, theirs } = await publisher();
+    const { id } = await page({ hosts: ["a.example", "b.example"] });
+    const take = (hosts: string[]) =>
+      theirs.api("POST", path, { body: { slug: "copy", title: "Copy", hosts } });
+    const { status, json } = await take(["c.example", "B.example"]);
+    expect([status, json.error.details[0].path]).toEqual([409, "hosts"]);
+    const other = await api("POST", path, {
+      body: { slug: "x", title: "X", hosts: ["a.example"] },
+    });
+    expect(other.status).toBe(409);
+    expect((await change(id, { hosts: ["a.example"] })).status).toBe(200);
+    expect((await take(["c.example", "b.example"])).status).toBe(201);
+    expect((await change(id, { hosts: ["c.example"] })).status).toBe(409);
+  });
+
+  test("of ten who take one slug and host at once exactly one gets them", async () => {
+    const { api } = await publisher();
+    const body = { slug: "payments", title: "Payments", hosts: ["a.example"] };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => api("POST", path, { body })),
+    );
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([201, ...Array.from({ length: 9 }, () => 409)]);
+  });
+});
+
+describe("the password", () => {
+  test("is required while visitors are asked for it", async () => {
+    const { api, page, change } = await publisher();
+    const body = { slug: "inside", title: "Inside", visibility: "password" };
+    const created = await api("POST", path, { body });
+    const { id } = await page();
+    const asked = await change(id, { visibility: "password" });
+    await change(id, { visibility: "password", password: canary });
+    const cleared = await change(id, { password: null });
+    for (const { status, json } of [created, asked, cleared])
+      expect([status, json.error?.details[0].path]).toEqual([422, "password"]);
+    const open = await change(id, { visibility: "public", password: null });
+    expect([open.status, open.json.data.secretsSet]).toEqual([200, []]);
+  });
+
+  test("is stored as argon2id, kept by other patches, and never shown", async () => {
+    const made = await publisher();
+    const { page, change, pageOf, store } = made;
+    const created = await page({ visibility: "password", password: canary });
+    await change(created.id, { title: "Billing" });
+    expect((await pageOf(created.id)).secretsSet).toEqual(["password"]);
+    const hash = (await findPublicPage(store, "payments"))?.passwordHash ?? "";
+    expect(hash).toStartWith("$argon2id$");
+    expect(await Bun.password.verify(canary, hash)).toBe(true);
+    expect(dump(made)).not.toContain(canary);
+    expect(JSON.stringify([created, await pageOf(created.id)])).not.toContain("argon2");
+  });
+});
+
+test("all pages are listed: the default one first, then the newest", async () => {
+  const { api, page, time } = await publisher();
+  for (const slug of ["a", "b", "c"]) {
+    time.now += 1000;
+    await page({ slug });
+  }
+  const { json } = await api("GET", path);
+  const listed = json.data.map(({ slug }: { slug: string }) => slug);
+  expect([listed, json.meta]).toEqual([["ours", "c", "b", "a"], undefined]);
+  expect(json.data[0]).toMatchObject({ ...plain, slug: "ours", title: "Ours", default: true });
+});
+
+test("a page is deleted with all that is its own; the default one can't be", async () => {
+  const { api, page, monitor, database } = await publisher();
+  const { id } = await page({ sections: [free((await monitor()).id)], hosts: ["a.example"] });
+  expect((await api("DELETE", `${path}/${id}`)).json.data).toEqual({ deleted: true });
+  for (const table of ["hosts", "sections", "monitors"])
+    expect(database.query(`SELECT * FROM status_page_${table}`).values()).toEqual([]);
+  const [own] = (await api("GET", path)).json.data;
+  const { status, json } = await api("DELETE", `${path}/${own.id}`);
+  expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+});
+
+test("what is deleted leaves the page, which stays whole", async () => {
+  const { api, page, pageOf, group, monitor, change } = await publisher();
+  const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
+  const groupId = (await group({ monitorIds: [a] })).id;
+  const grouped = { groupId, monitors: [{ id: a, name: "Bank" }] };
+  const { id } = await page({ sections: [free(b), grouped, free(c)] });
+  const shown = async () =>
+    (await pageOf(id)).sections.map(({ monitors }: { monitors: { id: string }[] }) =>
+      monitors.map(({ id }) => id),
+    );
+  expect(await shown()).toEqual([[b], [a], [c]]);
+  await api("DELETE", `/api/v1/monitor-groups/${groupId}`);
+  expect(await shown()).toEqual([[b], [c]]);
+  await api("DELETE", `/api/v1/monitors/${b}`);
+  expect(await shown()).toEqual([[], [c]]);
+  const { status } = await change(id, { sections: [...(await pageOf(id)).sections, free(a)] });
+  expect([status, await shown()]).toEqual([200, [[], [c], [a]]]);
+});
+
+test("a monitor or a group that is another's, or nobody's, is unknown, and nothing is written", async () => {
+  const appliance = await publisher();
+  const { api, page, change, theirs } = appliance;
+  const foreign = async (noun: string, body: object) =>
+    (await theirs.api("POST", `/api/v1/${noun}`, { body })).json.data.id as string;
+  const monitor = await foreign("monitors", { type: "push", name: "Job" });
+  const group = await foreign("monitor-groups", { name: "Theirs" });
+  const { id } = await page();
+  const before = dump(appliance);
+  const tell = async (sections: object[]) => {
+    const body = { slug: "other", title: "Other", sections };
+    const answers = [await api("POST", path, { body }), await change(id, { sections })];
+    return answers.map(({ status, json }) => [status, json.error.message, json.error.details]);
+  };
+  const unknown = [await tell([free(unknownId)]), await tell([{ groupId: unknownId }])];
+  expect([await tell([free(monitor)]), await tell([{ groupId: group }])]).toEqual(unknown);
+  for (const [status] of unknown.flat()) expect(status).toBe(404);
+  expect(dump(appliance)).toBe(before);
+});
+
+test("the public side finds a page by slug and by host, whosever it is, unless it is hidden", async () => {
+  const { page, change, store, ours, monitor } = await publisher();
+  const sections = [free((await monitor()).id)];
+  const { id, ...shown } = await page({ sections, hosts: ["a.example"] });
+  const both = () =>
+    Promise.all([findPublicPage(store, "payments"), findPageByHost(store, "a.example")]);
+  const [bySlug, byHost] = await both();
+  expect(bySlug).toMatchObject({ organizationId: ours.id, id, sections: shown.sections });
+  expect(byHost).toEqual(bySlug);
+  expect(await findPageByHost(store, "b.example")).toBe(null);
+  await change(id, { visibility: "hidden" });
+  expect(await both()).toEqual([null, null]);
+});

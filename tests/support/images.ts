@@ -1,0 +1,12 @@
+const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
+
+/** One transparent pixel as a real file of each type. */
+export const pixel = {
+  png: bytesOf(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  ),
+  webp: bytesOf("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="),
+  svg: new TextEncoder().encode(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>',
+  ),
+};
