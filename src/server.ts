@@ -16,6 +16,7 @@ import { pushPaths, type PushRoom, receivePush } from "./checks/push.ts";
 import { checkRoutes } from "./checks/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
+import { publicPaths } from "./status-pages/document.ts";
 import { metricsOf } from "./metrics.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
@@ -36,7 +37,10 @@ export const api = new Elysia({ name: "api" })
 
 /** The OpenAPI document of everything that scripts talk to. */
 export function documentOf(version: string) {
-  return openApiOf(api.routes as unknown as Route[], version, { paths: pushPaths, webhooks });
+  return openApiOf(api.routes as unknown as Route[], version, {
+    paths: { ...pushPaths, ...publicPaths },
+    webhooks,
+  });
 }
 
 const openApiPath = "/api/v1/openapi.json";

@@ -29,8 +29,8 @@ const minTickMs = 50;
 const pushPatienceMs = 10_000;
 /** Own trouble after so long without any is told anew. */
 const troubleEpisodeMs = 300_000;
-/** Checks that are brought forward together come over so long: 10 ms for each of them, at most. */
-const rush = { eachMs: 10, maxMs: 5_000 };
+/** Checks that are brought forward together come within this time. */
+const rushMs = 5_000;
 
 export type PushReport = {
   status: "up" | "down";
@@ -77,8 +77,6 @@ export function checkEngine(room: EngineRoom): Engine {
   const troubled = new Map<string, number>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
-  /** Push monitors whose last result was a failure, to be judged by that again. */
-  const remembered = new Set<number>();
   const keys = new Map<string, number>();
   const jobs = scheduler(check, monotonic, limits);
   let following: Following | null = null;
@@ -96,7 +94,7 @@ export function checkEngine(room: EngineRoom): Engine {
     running.set(key, ending);
     const outcome =
       monitor.type === "push"
-        ? silence(monitor, startedAt, remembered.delete(key))
+        ? silence(monitor, startedAt)
         : await outcomeOf(monitor, ending.signal);
     running.delete(key);
     // Changed, paused or deleted meanwhile: the result is about something else.
@@ -120,8 +118,7 @@ export function checkEngine(room: EngineRoom): Engine {
     return runCheck(monitor as Checkable, { ...room, monotonic, trouble }, cancelled);
   }
 
-  function silence(monitor: Watched, now: number, isRemembered: boolean): Outcome {
-    if (isRemembered) return stillFailing;
+  function silence(monitor: Watched, now: number): Outcome {
     const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
     return stalled === null ? overdue(monitor) : unjudged(stalled);
   }
@@ -133,10 +130,9 @@ export function checkEngine(room: EngineRoom): Engine {
   function settle(monitor: Watched, outcome: Outcome, outsideTurn: boolean): number {
     const at = momentAfter(monitor.lastAt, clock());
     const held = room.maintenanceOf?.(monitor) ?? null;
-    const inMaintenance = held !== null;
     const before = monitor.state;
-    const { retries } = monitor;
-    const after = stateAfter(before, outcome, { retries, inMaintenance }, timestamp(at));
+    const patience = { retries: monitor.retries, inMaintenance: held !== null };
+    const after = stateAfter(before, outcome, patience, timestamp(at));
     const toNext = secondsToNext(after, outcome, monitor);
     const seconds =
       outsideTurn || monitor.lastAt === null
@@ -207,7 +203,6 @@ export function checkEngine(room: EngineRoom): Engine {
   function end({ id, key }: Watched) {
     jobs.remove(key);
     keys.delete(id);
-    remembered.delete(key);
     running.get(key)?.abort();
   }
 
@@ -274,17 +269,14 @@ export function checkEngine(room: EngineRoom): Engine {
       }
     },
     checkSoon(monitorIds) {
-      const spreadMs = Math.min(monitorIds.length * rush.eachMs, rush.maxMs);
+      const spreadMs = Math.min(monitorIds.length * 10, rushMs);
       for (const id of monitorIds) {
         const monitor = monitors.get(keys.get(id) ?? -1);
         if (monitor === undefined) continue;
-        if (monitor.type === "push") {
-          // It can't be asked; what is known of it is its last failure or that nothing is wrong.
-          if (monitor.state.failures === 0) continue;
-          remembered.add(monitor.key);
-        }
-        const due = monotonic() + phaseOf(monitor.key, spreadMs);
-        jobs.schedule(monitor.key, due, laneOf(monitor));
+        if (monitor.type !== "push")
+          jobs.schedule(monitor.key, monotonic() + phaseOf(monitor.key, spreadMs), laneOf(monitor));
+        // It can't be asked: what is known of it is that it failed.
+        else if (monitor.state.failures > 0) settle(monitor, stillFailing, false);
       }
       arm();
     },
@@ -303,7 +295,6 @@ export function checkEngine(room: EngineRoom): Engine {
         latencyMs,
         ...(message !== null && { said: message }),
       };
-      remembered.delete(monitor.key);
       settle(monitor, slowed(finding, monitor.degradedAfterMs), true);
       jobs.schedule(monitor.key, monotonic() + allowed * 1000, laneOf(monitor));
       await storedNow(monitor);

@@ -121,7 +121,8 @@ export function maintenanceWatch({ store, clock, log }: Room): MaintenanceWatch 
     const running = new Map(
       [...plans.values()].flatMap((plan) => plan.runningAt(now)).map((one) => [one.window.id, one]),
     );
-    for (const mark of [...marks.values()])
+    const told = marks;
+    for (const mark of told.values())
       if (running.get(mark.windowId)?.start !== mark.start) await write(ended(mark, now));
     for (const one of running.values())
       if (!marks.has(one.window.id)) await write(started(one, now));

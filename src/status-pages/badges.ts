@@ -51,7 +51,7 @@ function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublishedMonitor, 
 
 /** About what Verdana at 11 px takes; `textLength` makes it exact. */
 function widthOf(text: string): number {
-  return Math.round([...text].length * 6.6) + 12;
+  return Math.round(text.length * 6.6) + 12;
 }
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

@@ -180,9 +180,11 @@ async function incidentsOf(
       title: inPublic(incident.title),
       monitor:
         monitor === undefined || monitorId === null ? null : { id: monitorId, name: monitor.name },
-      updates: (byIncident.get(incident.id) ?? []).map(({ incidentId: _, ...update }) => ({
-        ...update,
-        message: inPublic(update.message),
+      updates: (byIncident.get(incident.id) ?? []).map(({ id, status, message, createdAt }) => ({
+        id,
+        status,
+        message: inPublic(message),
+        createdAt,
       })),
     };
   });

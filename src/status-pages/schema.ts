@@ -64,7 +64,7 @@ function isTimeZone(name: string): boolean {
   // Offsets such as +01:00 are taken by Intl, too, but know no summer time.
   if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }) !== null;
+    return Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }

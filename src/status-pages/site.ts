@@ -24,9 +24,9 @@ import {
 /** The public pages: everything that anybody may read without a key. */
 export type StatusSite = {
   /** The answer; null where the path is none of the public pages'. */
-  answer(request: Request): Response | Promise<Response> | null;
+  answer: (request: Request) => Response | Promise<Response> | null;
   /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
-  answerAlone(request: Request): Response | Promise<Response>;
+  answerAlone: (request: Request) => Response | Promise<Response>;
   start(): Promise<void>;
   stop(): Promise<void>;
 };

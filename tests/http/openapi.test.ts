@@ -71,6 +71,11 @@ test("every route under /api/v1 says who may, and the document has it", async ()
     "GET /metrics",
     "GET /push/{token}",
     "POST /push/{token}",
+    "GET /status/{slug}.json",
+    "GET /status/{slug}/api/v2/{name}.json",
+    "GET /status/{slug}/feed.rss",
+    "GET /status/{slug}/feed.atom",
+    "GET /badge/monitor/{id}/{kind}.svg",
   ];
   expect(new Set(operations.keys())).toEqual(new Set([...served.map(nameOf), ...besides]));
 });

@@ -106,11 +106,9 @@ export async function alertedWorld(server: Target) {
 
   async function report(index: number, status: "up" | "down" | "slow") {
     tick();
-    const maintained = {
-      maintenanceOf: ({ id }: { id: string }) =>
-        inMaintenance.has(id) ? { countsUptime: false } : null,
-    };
-    const engine = checkEngine({ ...appliance, monotonic: () => time.now, ...maintained });
+    const held = { countsUptime: false };
+    const maintenanceOf = ({ id }: { id: string }) => (inMaintenance.has(id) ? held : null);
+    const engine = checkEngine({ ...appliance, monotonic: () => time.now, maintenanceOf });
     const latencyMs = status === "slow" ? 500 : 1;
     const found = status === "down" ? "down" : "up";
     await engine.report(job(index).token, { status: found, message: null, latencyMs });

@@ -1,0 +1,138 @@
+import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { Id, Severity, Timestamp } from "../base/fields.ts";
+import { badgeKinds } from "./badges.ts";
+import { v2Names } from "./statuspage-v2.ts";
+
+const slug = z.string().meta({ description: "The page's slug.", example: "acme" });
+const path = z.object({ slug });
+const ratio = z.number().nullable().meta({ description: "0…1, never rounded; null is no data." });
+
+const PublicMonitor = z.object({
+  id: Id,
+  name: z.string(),
+  status: z.enum(["up", "degraded", "down", "maintenance", "pending", "paused"]),
+  uptime: ratio,
+  latencyMs: z.int().nullable().optional().meta({ description: "Where the page shows it." }),
+  lastCheckedAt: Timestamp.nullable(),
+  days: z.array(
+    z.object({
+      day: z.iso.date(),
+      uptime: ratio,
+      downSeconds: z.int(),
+      degradedSeconds: z.int(),
+      maintenanceSeconds: z.int(),
+    }),
+  ),
+});
+
+const PublicIncident = z.object({
+  id: Id,
+  title: z.string(),
+  status: z.enum(["investigating", "identified", "monitoring", "resolved"]),
+  severity: Severity,
+  monitor: z.object({ id: Id, name: z.string() }).nullable(),
+  createdAt: Timestamp,
+  resolvedAt: Timestamp.nullable(),
+  updates: z.array(
+    z.object({ id: Id, status: z.string(), message: z.string(), createdAt: Timestamp }),
+  ),
+});
+
+/** A public page for machines. */
+export const PublicStatus = z
+  .object({
+    page: z.object({
+      slug: z.string(),
+      title: z.string(),
+      description: z.string(),
+      timeZone: z.string(),
+    }),
+    status: z.enum(["up", "degraded", "down", "maintenance", "none"]),
+    headline: z.string(),
+    updatedAt: Timestamp,
+    sections: z.array(z.object({ name: z.string(), monitors: z.array(PublicMonitor) })),
+    incidents: z.array(PublicIncident).meta({
+      description: "Open ones and those of the last days, newest first.",
+    }),
+    maintenance: z.array(
+      z.object({
+        id: Id,
+        title: z.string(),
+        description: z.string(),
+        startsAt: Timestamp,
+        endsAt: Timestamp,
+        isRunning: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: "PublicStatus" });
+
+const nothing = { description: "There is nothing public at this path." };
+const text = (type: string, description: string) => ({
+  description,
+  content: { [type]: { schema: z.string() } },
+});
+const open = { tags: ["Status pages"], security: [] };
+
+const feed = (operationId: string, summary: string, type: string) => ({
+  get: {
+    operationId,
+    summary,
+    ...open,
+    requestParams: { path },
+    responses: { "200": text(type, "The feed."), "404": nothing },
+  },
+});
+
+/** What the API's document says about the public pages; a page behind a password asks for its cookie. */
+export const publicPaths: ZodOpenApiPathsObject = {
+  "/status/{slug}.json": {
+    get: {
+      operationId: "readStatus",
+      summary: "Read a public status page",
+      description: "No key is needed, any web page may ask. Made at most once a second.",
+      ...open,
+      requestParams: { path },
+      responses: {
+        "200": {
+          description: "The page.",
+          content: { "application/json": { schema: PublicStatus } },
+        },
+        "404": nothing,
+      },
+    },
+  },
+  "/status/{slug}/api/v2/{name}.json": {
+    get: {
+      operationId: "readStatuspage",
+      summary: "Read a public status page as Statuspage's public API has it",
+      description:
+        "For widgets and bots that know that API, version 2. `incidents/unresolved` is one name.",
+      ...open,
+      requestParams: { path: z.object({ slug, name: z.enum(v2Names) }) },
+      responses: {
+        "200": {
+          description: "As Statuspage answers.",
+          content: {
+            "application/json": { schema: z.object({ page: z.object({}).loose() }).loose() },
+          },
+        },
+        "404": nothing,
+      },
+    },
+  },
+  "/status/{slug}/feed.rss": feed("readRss", "Read incidents as RSS", "application/rss+xml"),
+  "/status/{slug}/feed.atom": feed("readAtom", "Read incidents as Atom", "application/atom+xml"),
+  "/badge/monitor/{id}/{kind}.svg": {
+    get: {
+      operationId: "getBadge",
+      summary: "Get a monitor's badge",
+      description:
+        "Only for monitors on a public page, under their public name; `uptime` is of 30 days, `latency` only where the page shows it.",
+      ...open,
+      requestParams: { path: z.object({ id: Id, kind: z.enum(badgeKinds) }) },
+      responses: { "200": text("image/svg+xml", "The badge."), "404": nothing },
+    },
+  },
+};
