@@ -114,8 +114,8 @@ function toInstant(local: number, timeZone: string): number {
   return clock.toPlainDateTime().toZonedDateTime(timeZone).epochMilliseconds;
 }
 
-/** A rule with where it begins and ends, in local milliseconds. */
-type Series = { rule: Recurrence; start: number; until: number };
+/** A rule with where it begins, also as a day, and ends, in local milliseconds. */
+type Series = { rule: Recurrence; start: number; origin: Day; until: number };
 
 const known = new Map<string, Series>();
 
@@ -128,17 +128,22 @@ function seriesOf({ startsAt, timeZone, rrule }: Times): Series {
   if (typeof read === "string") throw new Error(`A stored rule can't be read: it ${read}.`);
   const start = toLocal(Date.parse(startsAt), timeZone);
   const { until, count } = read;
-  const series = { rule: completed(read, start), start, until: Infinity };
+  const origin = dayOf(Math.floor(start / dayMs));
+  const series = { rule: completed(read, start, origin), start, origin, until: Infinity };
   if (until !== null) series.until = until.isUtc ? toLocal(until.at, timeZone) : until.at;
-  if (count !== null) series.until = localTimes(series, start).take(count).toArray().at(-1) ?? 0;
+  // Fewer are those of the next 50 years: its end is not in sight.
+  if (count !== null)
+    series.until =
+      localTimes(series, start)
+        .drop(count - 1)
+        .next().value ?? Infinity;
   if (known.size >= 1_000) known.clear();
   known.set(key, series);
   return series;
 }
 
 /** What the rule leaves open, it takes from its beginning. */
-function completed(rule: Recurrence, start: number): Recurrence {
-  const day = dayOf(Math.floor(start / dayMs));
+function completed(rule: Recurrence, start: number, day: Day): Recurrence {
   const { frequency, weeks, yearDays, monthDays, weekdays } = rule;
   const hasDays = [yearDays, monthDays, weekdays].some(({ length }) => length > 0);
   const whole = { ...rule };
@@ -154,10 +159,10 @@ function completed(rule: Recurrence, start: number): Recurrence {
 }
 
 /** The local times of a series from `from` on, in order; periods before it are stepped over, not walked through. */
-function* localTimes({ rule, start, until }: Series, from: number): Generator<number> {
+function* localTimes({ rule, start, origin, until }: Series, from: number): Generator<number> {
   const end = Math.min(until, from + horizonMs);
-  for (let index = firstPeriod(rule, start, from); ; index++) {
-    const [first, behind] = daysOfPeriod(rule, start, index);
+  for (let index = firstPeriod(rule, origin, from); ; index++) {
+    const [first, behind] = daysOfPeriod(rule, origin, index);
     if (first * dayMs > end) return;
     for (const time of timesIn(rule, start, first, behind)) {
       if (time > end) return;
@@ -167,8 +172,8 @@ function* localTimes({ rule, start, until }: Series, from: number): Generator<nu
 }
 
 /** The number of the period of the rule in which `at` lies, counted from the one in which the rule begins. */
-function firstPeriod({ frequency, interval, weekStart }: Recurrence, start: number, at: number) {
-  const [one, other] = [dayOf(Math.floor(start / dayMs)), dayOf(Math.floor(at / dayMs))];
+function firstPeriod({ frequency, interval, weekStart }: Recurrence, one: Day, at: number) {
+  const other = dayOf(Math.floor(at / dayMs));
   const [years, days] = [other.year - one.year, other.number - one.number];
   const passed = {
     YEARLY: years,
@@ -183,10 +188,9 @@ function firstPeriod({ frequency, interval, weekStart }: Recurrence, start: numb
 /** The first day of a period and the one behind its last. Hours are counted within days. */
 function daysOfPeriod(
   { frequency, interval, weekStart }: Recurrence,
-  start: number,
+  { number, year, month, weekday }: Day,
   index: number,
 ): [number, number] {
-  const { number, year, month, weekday } = dayOf(Math.floor(start / dayMs));
   const step = index * interval;
   switch (frequency) {
     case "YEARLY":

@@ -165,7 +165,10 @@ const instant = z.iso
   .transform((text) => new Date(text).toISOString())
   .meta({ override: { type: "string", format: "date-time" } });
 
-const timeZone = line(64).superRefine((name, context) => {
+/** Text whose own rules are only asked where its length is right. */
+const upTo = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
+
+const timeZone = upTo(64).superRefine((name, context) => {
   // Offsets such as +01:00 have no rules for summer.
   if (/^[A-Za-z]/.test(name) && isTimeZone(name)) return;
   context.addIssue({ code: "custom", message: "must be an IANA time zone such as Europe/Berlin" });
@@ -179,7 +182,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const rrule = line(500).superRefine((text, context) => {
+const rrule = upTo(500).superRefine((text, context) => {
   const read = recurrenceOf(text);
   if (typeof read === "string") context.addIssue({ code: "custom", message: read });
 });

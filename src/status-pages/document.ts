@@ -124,6 +124,11 @@ export const publicPaths: ZodOpenApiPathsObject = {
   },
   "/status/{slug}/feed.rss": feed("readRss", "Read incidents as RSS", "application/rss+xml"),
   "/status/{slug}/feed.atom": feed("readAtom", "Read incidents as Atom", "application/atom+xml"),
+  "/status/{slug}/maintenance.ics": feed(
+    "readCalendar",
+    "Read maintenance as a calendar",
+    "text/calendar",
+  ),
   "/badge/monitor/{id}/{kind}.svg": {
     get: {
       operationId: "getBadge",

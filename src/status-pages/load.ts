@@ -1,4 +1,6 @@
 import type { Store } from "../database/store.ts";
+import { occurrencesBetween } from "../maintenance/rules.ts";
+import { publicWindows } from "../maintenance/store.ts";
 import { dayMs } from "../uptime/rules.ts";
 import type {
   DayTotals,
@@ -6,6 +8,7 @@ import type {
   Published,
   PublishedIncident,
   PublishedMonitor,
+  PublishedWindow,
 } from "./published.ts";
 
 /** A page as its record says it. */
@@ -190,6 +193,41 @@ async function incidentsOf(
   });
 }
 
+/** Planned work is announced so long before, each window so many times. */
+const announcedMs = 30 * dayMs;
+const maxOccurrences = 3;
+
+/** Maintenance under way or to come that concerns this page; the default page tells of all. */
+async function windowsOf(
+  store: Store,
+  { organizationId, isDefault }: PageRecord,
+  monitors: readonly { id: string; groupId: string | null }[],
+  now: number,
+): Promise<PublishedWindow[]> {
+  const windows = await publicWindows(store, organizationId, new Date(now).toISOString());
+  const ids = new Set(monitors.map(({ id }) => id));
+  const groups = new Set(monitors.map(({ groupId }) => groupId));
+  return windows
+    .filter(
+      ({ monitorIds, groupIds }) =>
+        isDefault ||
+        monitorIds.length + groupIds.length === 0 ||
+        monitorIds.some((id) => ids.has(id)) ||
+        groupIds.some((id) => groups.has(id)),
+    )
+    .flatMap((window) =>
+      occurrencesBetween(window, now, now + announcedMs, maxOccurrences).map(({ start, end }) => ({
+        id: window.id,
+        title: window.title,
+        description: window.description,
+        startsAt: new Date(start).toISOString(),
+        endsAt: new Date(end).toISOString(),
+        isRunning: start <= now,
+      })),
+    )
+    .sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
+}
+
 /** Names of the monitors that a page shows: its own and the public one. */
 type ShownMonitors = ReadonlyMap<string, { name: string; ownName: string }>;
 
@@ -241,7 +279,7 @@ export function pageLoader(store: Store) {
       page,
       sections,
       incidents: await incidents(rows),
-      windows: [],
+      windows: await windowsOf(store, page, monitors, now),
       incident: async (id) => {
         const rows = await store.query<IncidentRow>(oneText, [organizationId, id]);
         return (await incidents(rows))[0] ?? null;

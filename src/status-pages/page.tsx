@@ -115,6 +115,7 @@ function documentOf(
             <span className="links">
               <a href={`${base}/feed.rss`}>RSS</a>
               <a href={`${base}/feed.atom`}>Atom</a>
+              <a href={`${base}/maintenance.ics`}>Calendar</a>
               <a href={`${base === "" ? "/status" : base}.json`}>JSON</a>
               <span>Signalbox</span>
             </span>
@@ -161,7 +162,7 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
         <Incident key={incident.id} incident={incident} base={base} level="h2" />
       ))}
       {windows.map(({ id, title, description, time, isRunning }) => (
-        <article className="window" key={id}>
+        <article className="window" key={`${id} ${time}`}>
           <header>
             <StateIcon tone="maintenance" />
             <h2>{title}</h2>

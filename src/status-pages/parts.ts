@@ -1,5 +1,6 @@
 import { atomOf, rssOf } from "./feeds.ts";
 import { monthlyHistory } from "./history.ts";
+import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
 import type { Made } from "./cache.ts";
 import type { Loaded } from "./load.ts";
@@ -9,7 +10,7 @@ import { type StatusView, viewOf } from "./view.ts";
 
 /** What of a page is asked for. */
 export type Part =
-  | { name: "page" | "json" | "rss" | "atom" }
+  | { name: "page" | "json" | "rss" | "atom" | "ics" }
   | { name: "logo" }
   | { name: "history"; month: string | null }
   | { name: "incident"; id: string }
@@ -17,7 +18,7 @@ export type Part =
 
 const v2 = "summary|status|components|incidents|incidents/unresolved|scheduled-maintenances";
 const paths = new RegExp(
-  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2})\\.json)$`,
+  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2})\\.json)$`,
 );
 
 /** The part that stands at this path behind the page's address; null for none. */
@@ -28,7 +29,7 @@ export function partAt(path: string, month: string | null): Part | null {
   if (incident !== undefined) return { name: "incident", id: incident };
   if (v2 !== undefined) return { name: "v2", what: v2 as V2Name };
   if (history !== undefined) return { name: "history", month };
-  const name = (["page", "json", "rss", "atom", "logo"] as const).find(
+  const name = (["page", "json", "rss", "atom", "ics", "logo"] as const).find(
     (name) => found[name] !== undefined,
   );
   return name === undefined ? null : { name };
@@ -59,6 +60,8 @@ export async function makePart(
       return feed("application/rss+xml", rssOf(published, url));
     case "atom":
       return feed("application/atom+xml", atomOf(published, url, now));
+    case "ics":
+      return feed("text/calendar", calendarOf(published, url, now));
     case "v2":
       return json(await v2Of(part.what, published, view, url, now));
     case "incident":

@@ -1,5 +1,6 @@
 import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
+import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
@@ -8,6 +9,7 @@ const suites: Record<string, () => Promise<void>> = {
   rest: restSuite,
   checks: checksSuite,
   alerts: alertsSuite,
+  pages: pagesSuite,
 };
 
 const wanted = process.argv.slice(2);

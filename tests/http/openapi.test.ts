@@ -75,6 +75,7 @@ test("every route under /api/v1 says who may, and the document has it", async ()
     "GET /status/{slug}/api/v2/{name}.json",
     "GET /status/{slug}/feed.rss",
     "GET /status/{slug}/feed.atom",
+    "GET /status/{slug}/maintenance.ics",
     "GET /badge/monitor/{id}/{kind}.svg",
   ];
   expect(new Set(operations.keys())).toEqual(new Set([...served.map(nameOf), ...besides]));

@@ -73,6 +73,41 @@ const rules = fc
   .filter((rule) => !/WEEKLY.*BYSETPOS=[1-9]/.test(rule));
 
 describe("a rule means", () => {
+  const cases: [name: string, rule: string, starts: string[]][] = [
+    [
+      "several places in a month, each once",
+      "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1,-99",
+      ["2027-01-01", "2027-01-29", "2027-02-01", "2027-02-26"],
+    ],
+    [
+      "places of the whole week, also where it begins in its midst",
+      "FREQ=WEEKLY;BYDAY=MO,WE,FR;BYSETPOS=2",
+      ["2027-01-06", "2027-01-13", "2027-01-20", "2027-01-27"],
+    ],
+    [
+      "in a week without a day, the weekday on which it begins",
+      "FREQ=YEARLY;BYWEEKNO=20",
+      ["2027-05-21", "2028-05-19", "2029-05-18", "2030-05-17"],
+    ],
+    [
+      "days with a number beside days without",
+      "FREQ=MONTHLY;BYDAY=SU,1MO;BYMONTH=2",
+      ["2027-02-01", "2027-02-07", "2027-02-14", "2027-02-21"],
+    ],
+    ["from the day that it is given on", "FREQ=DAILY;UNTIL=20270102", ["2027-01-01", "2027-01-02"]],
+    [
+      "a leap day only where there is one",
+      "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29",
+      ["2028-02-29", "2032-02-29", "2036-02-29", "2040-02-29"],
+    ],
+  ];
+  for (const [name, rule, expected] of cases)
+    test(name, () => {
+      expect(typeof recurrenceOf(rule)).toBe("object");
+      const days = starts(rule, "2027-01-01T02:00:00.000Z", 4).map((time) => time.slice(0, 10));
+      expect(days).toEqual(expected);
+    });
+
   test("what the library of that name makes of it", () => {
     const begins = fc
       .integer({ min: 0, max: 6 * 365 * 24 * 60 })

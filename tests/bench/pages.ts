@@ -1,0 +1,146 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
+import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { quantile } from "./process.ts";
+
+const rounds = 3;
+
+/** A public page under load: beside the same bytes from a bare Bun.serve route, with any query, and large. */
+export async function pagesSuite() {
+  const wrk = Bun.which("wrk");
+  if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
+  console.log(`pages: medians of ${rounds} rounds, product and floor in turn\n`);
+  for (const [count, goal] of [
+    [20, "goal ≥ 25,000, ≥ 60 %"],
+    [1_000, "goal ≥ 5,000"],
+  ] as const) {
+    const found = await measure(count, wrk);
+    console.log(
+      `${count} monitors, 90 days, ${(found.bytes / 1000).toFixed(0)} kB (${(found.brotli / 1000).toFixed(0)} kB as br): ` +
+        `${Math.round(found.page)} req/s as it is${count === 20 ? "" : `, ${Math.round(found.compressed)} as br`} (${goal}), ` +
+        `${((found.page / found.floor) * 100).toFixed(0)} % of a static route's ${Math.round(found.floor)}; ` +
+        `random queries ${(found.random * 100).toFixed(0)} % of one and the same (goal > 90 %); ` +
+        `a new incident is seen after ${found.seen50.toFixed(0)} ms, ${found.seenMost.toFixed(0)} at most, under this load (goal ≤ 1,000)`,
+    );
+  }
+}
+
+async function measure(count: number, wrk: string) {
+  await using box = await machineWithKey();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const api = clientOf(server.url, box.key);
+  await publish(api, join(box.dataDir, "signalbox.db"), count);
+  const url = `${server.url}/status/acme`;
+  const plain = await (await fetch(url, { headers: { "Accept-Encoding": "identity" } })).bytes();
+  const packed = await fetch(url, { headers: { "Accept-Encoding": "br" }, decompress: false });
+  const brotli = await packed.bytes();
+  if (brotliDecompressSync(brotli).length !== plain.length) throw new Error("The br page differs.");
+  const copy = join(box.directory, "page.html");
+  await Bun.write(copy, plain);
+  const floor = Bun.spawn([process.execPath, "-e", floorCode(copy)], { stdout: "pipe" });
+  const floorUrl = await firstLine(floor.stdout);
+  // Making up a request costs wrk as much in both.
+  const script = async (name: string, query: string) => {
+    const file = join(box.directory, `${name}.lua`);
+    const made = `local any = tostring(math.random(1e8, 1e9)) return wrk.format("GET", "/status/acme?" .. ${query})`;
+    await Bun.write(file, `request = function() ${made} end`);
+    return file;
+  };
+  const [one, any] = [await script("one", '"123456789"'), await script("any", "any")];
+  try {
+    const all = { page: [], floor: [], one: [], any: [], compressed: [] } as Record<
+      string,
+      number[]
+    >;
+    for (let round = 0; round < rounds; round++) {
+      all["page"]?.push(await perSecond(wrk, [url]));
+      all["floor"]?.push(await perSecond(wrk, [floorUrl]));
+      all["one"]?.push(await perSecond(wrk, ["-s", one, url]));
+      all["any"]?.push(await perSecond(wrk, ["-s", any, url]));
+      all["compressed"]?.push(await perSecond(wrk, ["-H", "Accept-Encoding: br", url]));
+    }
+    const seen = await seenAfter(wrk, url, api);
+    const median = (name: string) => quantile(all[name] ?? [], 0.5);
+    return {
+      bytes: plain.length,
+      brotli: brotli.length,
+      page: median("page"),
+      floor: median("floor"),
+      random: median("any") / median("one"),
+      compressed: median("compressed"),
+      seen50: quantile(seen, 0.5),
+      seenMost: Math.max(...seen),
+    };
+  } finally {
+    floor.kill();
+  }
+}
+
+/** Milliseconds from an incident's 201 until the page tells of it, while the page is asked for all the time. */
+async function seenAfter(wrk: string, url: string, api: Outside): Promise<number[]> {
+  const args = ["-t1", "-c32", "-d10", "-H", "Accept-Encoding: br", url];
+  const load = Bun.spawn([wrk, ...args], { stdout: "ignore" });
+  const times: number[] = [];
+  for (let number = 0; number < 5; number++) {
+    await Bun.sleep(1_300);
+    const title = `Incident number ${number}`;
+    await api("POST", "/api/v1/incidents", { title });
+    const openedAt = performance.now();
+    while (!(await (await fetch(url)).text()).includes(title)) await Bun.sleep(5);
+    times.push(performance.now() - openedAt);
+  }
+  load.kill();
+  return times;
+}
+
+async function perSecond(wrk: string, args: readonly string[]): Promise<number> {
+  const run = Bun.spawn([wrk, "-t1", "-c32", "-d4", ...args], { stdout: "pipe" });
+  const said = await new Response(run.stdout).text();
+  if (/Non-2xx/.test(said)) throw new Error(said);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]);
+}
+
+/** The same bytes from a static route of Bun.serve, which is as quick as it gets here. */
+function floorCode(file: string): string {
+  return `const body = await Bun.file(${JSON.stringify(file)}).bytes();
+    const headers = { "Content-Type": "text/html; charset=utf-8" };
+    const server = Bun.serve({ port: 0, hostname: "127.0.0.1",
+      routes: { "/status/acme": new Response(body, { headers }) }, fetch: () => new Response() });
+    console.log(server.url + "status/acme");`;
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const { value } = await stream.getReader().read();
+  return new TextDecoder().decode(value).trim();
+}
+
+/** Puts so many monitors with 90 days of results on the default page. */
+async function publish(api: Outside, file: string, count: number) {
+  const ids: string[] = [];
+  for (let number = 0; number < count; number++) {
+    const body = { type: "push", name: `Service ${number}`, interval: 86_400 };
+    ids.push((await api("POST", "/api/v1/monitors", body)).json.data.id);
+  }
+  const database = new Database(file);
+  const day = database.query(
+    `INSERT INTO uptime_days (day, monitor_key, up_seconds, degraded_seconds, down_seconds,
+       unknown_seconds, maintenance_seconds, latency_count, latency_sum)
+     SELECT ?, key, ?, 0, ?, 0, 0, 1440, 60000 FROM monitor_states WHERE monitor_id = ?`,
+  );
+  const today = Math.floor(Date.now() / 86_400_000);
+  database.transaction(() => {
+    for (const [index, id] of ids.entries())
+      for (let back = 0; back < 90; back++) {
+        const down = (back * 7 + index * 13) % 29 === 3 ? 60 * ((index + back) % 50) : 0;
+        day.run(today - back, 86_400 - down, down, id);
+      }
+    database.run("UPDATE monitor_states SET status = 'up'");
+  })();
+  database.close();
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const monitors = ids.map((id) => ({ id, name: null }));
+  const sections = [{ name: "Services", groupId: null, monitors }];
+  const { status } = await api("PATCH", `/api/v1/status-pages/${page.id}`, { sections });
+  if (status !== 200) throw new Error(`The page could not be filled: ${status}`);
+}

@@ -1,0 +1,250 @@
+import { describe, expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { pageCache } from "../../src/status-pages/cache.ts";
+import { visitor } from "../support/visitor.ts";
+
+/** A cache whose time is set by the test, and one page whose body says how often it was made. */
+function kept() {
+  const time = { ms: 0 };
+  const logged: string[] = [];
+  const write = (message: string) => void logged.push(message);
+  const cache = pageCache({ info: write, warn: write, error: write }, () => time.ms);
+  let times = 0;
+  let meanwhile: () => Promise<void> | void = () => {};
+  const make = async () => {
+    times++;
+    await meanwhile();
+    const body = `made ${times} times`;
+    return { organizationId: "ours", status: 200, type: "text/plain", body };
+  };
+  const request = (headers: Record<string, string> = {}) =>
+    new Request("http://localhost/status/ours", { headers });
+  return {
+    cache,
+    time,
+    logged,
+    request,
+    make,
+    whileMaking: (work: () => Promise<void> | void) => void (meanwhile = work),
+    /** As the site does: what is kept, or made anew. */
+    ask: async (headers?: Record<string, string>, path = "/status/ours") =>
+      cache.answer(request(headers), path) ??
+      (await cache.answerOrMake(request(headers), path, make)),
+    async body(path?: string) {
+      return (await this.ask({}, path))?.text();
+    },
+  };
+}
+
+describe("a page", () => {
+  test("is made once for 30 s while nothing changes", async () => {
+    const page = kept();
+    expect(await page.body()).toBe("made 1 times");
+    page.time.ms = 29_999;
+    expect(await page.body()).toBe("made 1 times");
+    page.time.ms = 30_000;
+    expect(await page.body()).toBe("made 2 times");
+  });
+
+  test("is made anew a second after it was made, once something has changed", async () => {
+    const page = kept();
+    await page.body();
+    page.time.ms = 400;
+    page.cache.touch("ours");
+    page.time.ms = 999;
+    expect(await page.body()).toBe("made 1 times");
+    page.time.ms = 1_000;
+    expect(await page.body()).toBe("made 2 times");
+    page.time.ms = 30_999;
+    expect(await page.body()).toBe("made 2 times");
+  });
+
+  test("is made at once where it is older than a second when something changes", async () => {
+    const page = kept();
+    await page.body();
+    page.time.ms = 5_000;
+    page.cache.touch("ours");
+    expect(await page.body()).toBe("made 2 times");
+  });
+
+  test("that changes all the time is made once a second", async () => {
+    const page = kept();
+    for (page.time.ms = 0; page.time.ms < 10_000; page.time.ms += 50) {
+      page.cache.touch("ours");
+      await page.body();
+    }
+    expect(await page.body()).toBe("made 11 times");
+  });
+
+  test("of one organization stays when another's changes", async () => {
+    const page = kept();
+    await page.body();
+    page.time.ms = 5_000;
+    page.cache.touch("theirs");
+    expect(await page.body()).toBe("made 1 times");
+  });
+
+  test("that changes while it is made is made again", async () => {
+    const page = kept();
+    page.whileMaking(() => page.cache.touch("ours"));
+    await page.body();
+    page.whileMaking(() => {});
+    page.time.ms = 1_000;
+    expect(await page.body()).toBe("made 2 times");
+  });
+
+  test("is made once for all who ask while it is made", async () => {
+    const page = kept();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    page.whileMaking(() => promise);
+    const asked = Array.from({ length: 50 }, () => page.body());
+    resolve();
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(["made 1 times"]));
+  });
+
+  test("that can't be made is answered as it was, and as an error where it never was", async () => {
+    const page = kept();
+    page.whileMaking(() => Promise.reject(new Error("The disk is gone.")));
+    expect(page.body()).rejects.toThrow("The disk is gone.");
+    page.whileMaking(() => {});
+    expect(await page.body()).toBe("made 2 times");
+    page.time.ms = 30_000;
+    page.whileMaking(() => Promise.reject(new Error("The disk is gone.")));
+    expect(await page.body()).toBe("made 2 times");
+    expect(page.logged).toEqual(["a status page could not be made anew"]);
+    page.whileMaking(() => {});
+    expect(await page.body()).toBe("made 4 times");
+  });
+
+  test("that is gone is not answered any more", async () => {
+    const { cache, request, time, body } = kept();
+    const gone = async () => null;
+    expect(await cache.answerOrMake(request(), "/status/ours", gone)).toBeNull();
+    expect(cache.answer(request(), "/status/ours")).toBeNull();
+    const page = kept();
+    await page.body();
+    page.time.ms = 30_000;
+    expect(await page.cache.answerOrMake(page.request(), "/status/ours", gone)).toBeNull();
+    expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
+    void [time, body];
+  });
+
+  test("leaves the memory when 2,000 others were made after it", async () => {
+    const page = kept();
+    await page.body("/first");
+    for (let count = 0; count < 1_999; count++) await page.body(`/${count}`);
+    expect(page.cache.answer(page.request(), "/first")).not.toBeNull();
+    await page.body("/last");
+    expect(page.cache.answer(page.request(), "/first")).toBeNull();
+    expect(page.cache.answer(page.request(), "/0")).not.toBeNull();
+  });
+});
+
+describe("its bytes", () => {
+  const bytesIn = async (accepted: string | null) => {
+    const headers: Record<string, string> =
+      accepted === null ? {} : { "Accept-Encoding": accepted };
+    const answer = await kept().ask(headers);
+    const encoding = answer?.headers.get("content-encoding") ?? "identity";
+    const bytes = new Uint8Array((await answer?.arrayBuffer()) ?? []);
+    const plain =
+      encoding === "br"
+        ? brotliDecompressSync(bytes)
+        : encoding === "gzip"
+          ? gunzipSync(bytes)
+          : bytes;
+    expect(new TextDecoder().decode(plain)).toBe("made 1 times");
+    expect(answer?.headers.get("vary")).toBe("Accept-Encoding");
+    return encoding;
+  };
+  const cases: [accepted: string | null, encoding: string][] = [
+    [null, "identity"],
+    ["", "identity"],
+    ["identity", "identity"],
+    ["deflate, zstd", "identity"],
+    ["gzip", "gzip"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["br;q=0, gzip", "gzip"],
+    ["br; q=0.0 , gzip;q=0", "identity"],
+    ["br;q=0.1", "br"],
+  ];
+  for (const [accepted, encoding] of cases)
+    test(`are ${encoding} for Accept-Encoding: ${accepted ?? "(none)"}`, async () =>
+      expect(await bytesIn(accepted)).toBe(encoding));
+
+  test("are not sent again to whoever has them, in any encoding", async () => {
+    const page = kept();
+    for (const encoding of ["identity", "gzip", "br"]) {
+      const accepting = { "Accept-Encoding": encoding };
+      const etag = (await page.ask(accepting))?.headers.get("etag") ?? "";
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+        const answer = await page.ask({ ...accepting, "If-None-Match": known });
+        expect([answer?.status, await answer?.text()]).toEqual([304, ""]);
+        expect(answer?.headers.get("etag")).toBe(etag);
+      }
+      const other = await page.ask({ ...accepting, "If-None-Match": '"other"' });
+      expect(other?.status).toBe(200);
+    }
+  });
+
+  test("have another ETag once they are others", async () => {
+    const page = kept();
+    const known = (await page.ask())?.headers.get("etag") ?? "";
+    page.time.ms = 30_000;
+    const answer = await page.ask({ "If-None-Match": known });
+    expect([answer?.status, await answer?.text()]).toEqual([200, "made 2 times"]);
+  });
+});
+
+test("a query makes no difference, but for a month of the history", async () => {
+  await using made = await visitor();
+  const { get, incident } = made;
+  const plain = await get("/status/ours");
+  await incident();
+  for (const query of ["?", "?x=1", "?month=2026-10", "?slug=theirs", "?%00"])
+    expect((await get(`/status/ours${query}`)).text).toBe(plain.text);
+  const october = await get("/status/ours/history?month=2026-10&x=2");
+  expect(october.text).toContain("October 2026");
+  const now = await get("/status/ours/history?x=3");
+  expect(now.text).toContain("November 2026");
+  for (const query of [
+    "?month=",
+    "?month=2026-13",
+    "?month=2026-1",
+    "?month=<b>",
+    "?Month=2026-10",
+  ])
+    expect((await get(`/status/ours/history${query}`)).text).toBe(now.text);
+});
+
+/** Asks until it is so, in real time: the pages follow what is committed. */
+async function until(isSo: () => Promise<boolean>) {
+  while (!(await isSo())) await Bun.sleep(10);
+}
+
+test("a new incident, a change of state and another title show by themselves", async () => {
+  await using made = await visitor();
+  const { get, incident, job, publish } = made;
+  const { id, report } = await job();
+  await publish({ sections: [{ name: "Jobs", monitors: [{ id }] }] });
+  await until(async () => (await get("/status/ours.json")).json().sections.length === 1);
+  await incident({ title: "Card payments fail" });
+  await until(async () => (await get("/status/ours")).text.includes("Card payments fail"));
+  await report({ status: "down" });
+  await until(async () => (await get("/status/ours")).text.includes("Outage"));
+  await publish({ title: "Renamed" });
+  await until(async () => (await get("/status/ours")).text.includes("<b>Renamed</b>"));
+  await publish({ visibility: "hidden" });
+  await until(async () => (await get("/status/ours")).status === 404);
+}, 15_000);
+
+test("a host name answers from when a page has it, and no longer than that", async () => {
+  await using made = await visitor();
+  const { ask, publish } = made;
+  const host = "status.team.example";
+  expect(await ask("/", { host })).toBeNull();
+  await publish({ hosts: [host] });
+  await until(async () => (await ask("/", { host }))?.status === 200);
+  await publish({ hosts: [] });
+  await until(async () => (await ask("/", { host })) === null);
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test";
+import { unknownId } from "../support/appliance.ts";
+import { pixel } from "../support/images.ts";
+import { listed, type Seen, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
+
+describe("the default page", () => {
+  test("is there for every organization from its first moment, quiet and complete", async () => {
+    await using made = await visitor();
+    for (const [slug, title] of [
+      ["ours", "Ours"],
+      ["theirs", "Theirs"],
+    ]) {
+      const { text, type, headers } = await made.read(`/status/${slug}`);
+      expect(type).toBe("text/html; charset=utf-8");
+      expect(headers.get("cache-control")).toBe("no-cache");
+      expect(wordsOf(text, "title")).toEqual([title ?? ""]);
+      expect(wordsOf(text, "h1")).toEqual(["No known problems"]);
+    }
+  });
+
+  test("runs no script but its own file, and styles nothing by itself but its accent", async () => {
+    await using made = await visitor();
+    await made.publish({ accentColor: "#2563eb", theme: "dark" });
+    const { text, headers } = await made.read("/status/ours");
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect([headers.get("x-content-type-options"), headers.get("referrer-policy")]).toEqual([
+      "nosniff",
+      "no-referrer",
+    ]);
+    const shape = shapeOf(text);
+    expect(shape.filter((tag) => /^script/.test(tag))).toEqual(["script src defer"]);
+    expect(shape.filter((tag) => / (style|on\w+)\b/.test(tag))).toEqual([
+      "html lang data-theme style",
+    ]);
+    expect(text).toContain('data-theme="dark" style="--accent:#2563eb"');
+  });
+
+  test("names the files that the site serves", async () => {
+    await using made = await visitor();
+    const { text } = await made.read("/status/ours");
+    const paths = [...text.matchAll(/(?:src|href)="(\/status-files\/[^"]+)"/g)].map(
+      ([, path]) => path,
+    );
+    expect(paths).toHaveLength(2);
+    for (const path of paths) expect((await made.read(path ?? "")).text).not.toBe("");
+  });
+});
+
+describe("sections", () => {
+  test("show groups in their order and chosen monitors, under public names where they have one", async () => {
+    await using made = await visitor();
+    const { group, monitor, publish, read } = made;
+    const [a, b, c] = [
+      (await monitor({ name: "db-1" })).id,
+      (await monitor({ name: "db-2" })).id,
+      (await monitor({ name: "net" })).id,
+    ];
+    const groupId = (await group({ name: "Databases", monitorIds: [b, a] })).id;
+    const named = { groupId, monitors: [{ id: a, name: "Orders" }] };
+    await publish({ sections: [named, listed("Partners", [c, "Card network"])] });
+    const { text } = await read("/status/ours");
+    expect(wordsOf(text, ".sec h2")).toEqual(["Databases", "Partners"]);
+    expect(wordsOf(text, ".comp b")).toEqual(["db-2", "Orders", "Card network"]);
+    expect(wordsOf(text, ".hidden, .word")).toEqual(Array(3).fill("Not checked yet"));
+    expect(shapeOf(text).filter((tag) => tag.startsWith("i "))).toHaveLength(3 * 90);
+  });
+
+  test("keep a monitor's public name wherever on the page it is shown", async () => {
+    await using made = await visitor();
+    const { group, monitor, publish, read, changeMonitor, restart } = made;
+    const { id } = await monitor({ name: "db-1.internal" });
+    const groupId = (await group({ name: "Databases" })).id;
+    await publish({ sections: [{ groupId }, listed("Partners", [id, "Orders"])] });
+    expect(wordsOf((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
+    await changeMonitor(id, { groupId });
+    await restart();
+    expect(wordsOf((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
+  });
+
+  test("say a state in a word, show each monitor once, and empty ones as such", async () => {
+    await using made = await visitor();
+    const { job, monitor, publish, read } = made;
+    const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
+    const paused = await monitor({ name: "Paused one", paused: true });
+    await up.report();
+    await down.report({ status: "down" });
+    const sections = [listed("Jobs", up.id, down.id, paused.id), listed("Later")];
+    await publish({ sections, showLatency: true });
+    const { text } = await read("/status/ours");
+    expect(wordsOf(text, ".hidden, .word")).toEqual(["Up", "Outage", "Paused"]);
+    expect(wordsOf(text, "h1")).toEqual(["Some systems are down"]);
+    expect(text).toContain("Nothing is shown here yet.");
+    const json = (await read("/status/ours.json")).json();
+    expect(json).toMatchObject({ status: "down", headline: "Some systems are down" });
+    expect(json.sections[0].monitors.map(({ status }: any) => status)).toEqual([
+      "up",
+      "down",
+      "paused",
+    ]);
+  });
+
+  test("of a group that was deleted are gone, with the names they gave", async () => {
+    await using made = await visitor();
+    const { api, group, monitor, publish, read, get } = made;
+    const { id } = await monitor();
+    const groupId = (await group({ monitorIds: [id] })).id;
+    await publish({ sections: [{ groupId, monitors: [{ id, name: "Public" }] }] });
+    expect((await api("DELETE", `/api/v1/monitor-groups/${groupId}`)).status).toBe(200);
+    expect((await read("/status/ours.json")).json().sections).toEqual([]);
+    expect((await get(`/badge/monitor/${id}/status.svg`)).status).toBe(404);
+  });
+});
+
+describe("what is not public", () => {
+  test("is one and the same 404, whether it is hidden, private or never was", async () => {
+    await using made = await visitor();
+    const { api, incident, monitor, page, get } = made;
+    const [shown, free] = [await monitor(), await monitor()];
+    const sections = [listed("All", shown.id)];
+    const { id } = await page({
+      slug: "hidden",
+      visibility: "hidden",
+      sections,
+      hosts: ["hidden.example"],
+    });
+    const logo = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
+    expect((await api("PUT", `/api/v1/status-pages/${id}/logo`, logo)).status).toBe(200);
+    const [open, secret] = [await incident(), await incident({ public: false })];
+    const theirs = await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    const parts = ["", "/", ".json", "/feed.rss", "/feed.atom", "/logo", "/history"];
+    const paths = [
+      ...["hidden", "unknown"].flatMap((slug) =>
+        [...parts, "/api/v2/summary.json", `/incidents/${open.id}`].map(
+          (part) => `/status/${slug}${part}`,
+        ),
+      ),
+      ...[secret.id, theirs.json.data.id, unknownId, "7", open.id.toUpperCase()].map(
+        (incidentId) => `/status/ours/incidents/${incidentId}`,
+      ),
+      ...["logo", "nothing", "api/v2/page.json", "history?month=2027-01"].map(
+        (part) => `/status/ours/${part}`,
+      ),
+      ...["OURS", "-", "", "%6furs", "ours%2f"].map((slug) => `/status/${slug}`),
+      ...["docs/index.html", "", "status.html"].map((name) => `/status-files/${name}`),
+      ...["status", "uptime", "latency"].flatMap((kind) =>
+        [shown.id, free.id, unknownId].map(
+          (monitorId) => `/badge/monitor/${monitorId}/${kind}.svg`,
+        ),
+      ),
+      "/badge/monitor/7/status.svg",
+      `/badge/monitor/${shown.id}/name.svg`,
+    ];
+    const told = ({ status, headers, text }: Seen) => [status, [...headers], text];
+    const unknown = told(await get("/status/nobody"));
+    expect(unknown[0]).toBe(404);
+    for (const path of paths) expect([path, ...told(await get(path))]).toEqual([path, ...unknown]);
+    await made.restart();
+    expect(told(await get("/", { host: "hidden.example" }))).toEqual(unknown);
+  });
+
+  test("is not there for any method but GET and HEAD", async () => {
+    await using made = await visitor();
+    for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS"])
+      expect(await made.ask("/status/ours", { method })).toBeNull();
+    expect((await made.get("/status/ours", { method: "POST", form: {} })).status).toBe(404);
+    expect((await made.ask("/status/ours", { method: "HEAD" }))?.status).toBe(200);
+  });
+});
+
+describe("a host of its own", () => {
+  const host = "status.team.example";
+  test("has the whole page at its root, in whatever case and on whatever port it is asked", async () => {
+    await using made = await visitor();
+    const { publish, restart, read, ask, incident } = made;
+    await publish({ hosts: [host] });
+    const { id } = await incident();
+    await restart();
+    for (const name of [host, `${host}:8080`, "STATUS.Team.Example"])
+      expect(wordsOf((await read("/", { host: name })).text, "title")).toEqual(["Ours"]);
+    const paths = [
+      ".json",
+      "/feed.rss",
+      "/feed.atom",
+      "/history",
+      `/incidents/${id}`,
+      "/api/v2/summary.json",
+    ];
+    for (const path of paths) await read(path === ".json" ? "/status.json" : path, { host });
+    const { text } = await read("/", { host });
+    const links = [...text.matchAll(/<a [^>]*href="([^"]+)"/g)].map(([, link]) => link ?? "");
+    for (const link of links) await read(link, { host });
+    expect(links).toContain("/");
+    expect(links.filter((link) => link.startsWith("/status/"))).toEqual([]);
+    for (const other of ["other.example", `${host}.evil.example`, `evil.${host}`])
+      expect(await ask("/", { host: other })).toBeNull();
+    expect(await ask("/docs", { host })).toBeNull();
+  });
+
+  test("tells everybody its own address, whatever port the one before asked for", async () => {
+    await using made = await visitor();
+    const { publish, restart, read } = made;
+    await publish({ hosts: [host] });
+    await restart();
+    await read("/feed.atom", { host: `${host}:6666` });
+    const { text } = await read("/feed.atom", { host });
+    expect(text).toContain(`http://${host}/feed.atom`);
+  });
+
+  test("serves its own page, not that of another organization", async () => {
+    await using made = await visitor();
+    const { publish, restart, read, theirs } = made;
+    const { json } = await theirs.api("GET", "/api/v1/status-pages");
+    const path = `/api/v1/status-pages/${json.data[0].id}`;
+    await theirs.api("PATCH", path, { body: { hosts: ["theirs.example"] } });
+    await publish({ hosts: [host] });
+    await restart();
+    expect(wordsOf((await read("/", { host })).text, "title")).toEqual(["Ours"]);
+    expect(wordsOf((await read("/", { host: "theirs.example" })).text, "title")).toEqual([
+      "Theirs",
+    ]);
+  });
+});
+
+test("a logo is served as what it is, and an SVG can do nothing where it is opened by itself", async () => {
+  await using made = await visitor();
+  const { api, defaultPage, read, restart } = made;
+  const path = `/api/v1/status-pages/${(await defaultPage()).id}/logo`;
+  for (const [type, raw] of [
+    ["image/png", pixel.png],
+    ["image/webp", pixel.webp],
+    ["image/svg+xml", pixel.svg],
+  ] as const) {
+    expect((await api("PUT", path, { raw, headers: { "Content-Type": type } })).status).toBe(200);
+    await restart();
+    const [, src = ""] = /<img src="([^"]+)"/.exec((await read("/status/ours")).text) ?? [];
+    const logo = await read(src);
+    expect([logo.type, logo.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
+    expect(logo.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(logo.headers.get("content-security-policy")).toContain("sandbox");
+    if (type !== "image/svg+xml") expect(logo.bytes).toEqual(raw);
+  }
+});

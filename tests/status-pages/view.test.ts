@@ -1,0 +1,281 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type {
+  DayTotals,
+  Published,
+  PublishedIncident,
+  PublishedMonitor,
+} from "../../src/status-pages/published.ts";
+import { percent, viewOf } from "../../src/status-pages/view.ts";
+import { dayMs } from "../../src/uptime/rules.ts";
+
+const now = Date.parse("2026-11-20T10:00:00.000Z");
+const today = Math.floor(now / dayMs);
+const page: Published["page"] = {
+  slug: "ours",
+  title: "Ours",
+  description: "",
+  accentColor: null,
+  theme: "auto",
+  logoUrl: null,
+  showLatency: false,
+  historyDays: 90,
+  timeZone: "UTC",
+};
+
+const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
+  id: "m",
+  name: "Shop",
+  state: "up",
+  latencyMs: 34,
+  days: new Map(),
+  lastCheckedAt: "2026-11-20T09:59:30.000Z",
+  ...fields,
+});
+
+const incident = (fields: Partial<PublishedIncident> = {}): PublishedIncident => ({
+  id: "i",
+  title: "Slow answers",
+  status: "investigating",
+  severity: "minor",
+  monitor: null,
+  createdAt: "2026-11-20T09:51:30.000Z",
+  resolvedAt: null,
+  updates: [],
+  ...fields,
+});
+
+type Shown = {
+  monitors?: PublishedMonitor[];
+  incidents?: PublishedIncident[];
+  windows?: Published["windows"];
+  page?: Partial<Published["page"]>;
+};
+function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, at = now) {
+  const sections = [{ name: "Services", monitors }];
+  return viewOf({ page: { ...page, ...rest.page }, sections, incidents, windows }, at);
+}
+
+const totals = (fields: Partial<DayTotals>): DayTotals => ({
+  upSeconds: 0,
+  degradedSeconds: 0,
+  downSeconds: 0,
+  maintenanceSeconds: 0,
+  ...fields,
+});
+
+/** `%` stands after a thin space. */
+const thin = (text: string) => text.replaceAll(" %", "\u2009%");
+
+function shownDay(fields: Partial<DayTotals>) {
+  const days = new Map([[today, totals(fields)]]);
+  const [shown] = view({ monitors: [monitor({ days })] }).sections[0]?.monitors ?? [];
+  return shown?.days.at(-1);
+}
+
+describe("a day", () => {
+  const day = 86_400;
+  const cases: [words: string, tone: string, fields: Partial<DayTotals>, text: string][] = [
+    ["without a failure is green", "up", { upSeconds: day }, "100 % up"],
+    [
+      "with one second of outage is yellow, and never 100 %",
+      "degraded",
+      { upSeconds: day - 1, downSeconds: 1 },
+      "99.99 % up, 1 s down",
+    ],
+    [
+      "just below 1 % of outage is yellow",
+      "degraded",
+      { upSeconds: 9_901, downSeconds: 99 },
+      "99.01 % up, 1 min 39 s down",
+    ],
+    [
+      "of 1 % of outage is red",
+      "down",
+      { upSeconds: 9_900, downSeconds: 100 },
+      "99.00 % up, 1 min 40 s down",
+    ],
+    ["of nothing but outage is red", "down", { downSeconds: day }, "0.00 % up, 1 d down"],
+    [
+      "of 1 % degraded is still green",
+      "up",
+      { upSeconds: 9_900, degradedSeconds: 100 },
+      "100 % up, 1 min 40 s degraded",
+    ],
+    [
+      "of more than 1 % degraded is yellow",
+      "degraded",
+      { upSeconds: 9_899, degradedSeconds: 101 },
+      "100 % up, 1 min 41 s degraded",
+    ],
+    [
+      "of nothing but maintenance is told as such",
+      "maintenance",
+      { maintenanceSeconds: 3_600 },
+      "1 h maintenance",
+    ],
+    [
+      "judges what was measured beside maintenance",
+      "down",
+      { downSeconds: 60, maintenanceSeconds: 86_340 },
+      "0.00 % up, 1 min down, 23 h 59 min maintenance",
+    ],
+    ["in which nothing could be measured has no data", "none", {}, "no data"],
+  ];
+  for (const [words, tone, fields, text] of cases)
+    test(words, () =>
+      expect(shownDay(fields)).toEqual({ tone: tone as "up", text: `2026-11-20: ${thin(text)}` }),
+    );
+
+  test("has its place by its date in UTC, whatever the page's time zone; today is the last", () => {
+    const days = new Map([[today - 89, totals({ downSeconds: 60 })]]);
+    const timeZone = "Pacific/Auckland";
+    const shown = view({ monitors: [monitor({ days })], page: { timeZone } }).sections[0];
+    const bars = shown?.monitors[0]?.days ?? [];
+    expect(bars).toHaveLength(90);
+    expect(bars[0]).toEqual({ tone: "down", text: thin("2026-08-23: 0.00 % up, 1 min down") });
+    expect(bars.at(-1)?.text).toBe("2026-11-20: no data");
+  });
+});
+
+describe("uptime", () => {
+  test("is that of the days that are shown, not of those before them", () => {
+    const days = new Map([
+      [today, totals({ upSeconds: 60 })],
+      [today - 30, totals({ downSeconds: 60 })],
+    ]);
+    const uptime = (historyDays: number) =>
+      view({ monitors: [monitor({ days })], page: { historyDays } }).sections[0]?.monitors[0]
+        ?.uptime;
+    expect([uptime(30), uptime(31)]).toEqual(["100 %", "50.00 %"].map(thin));
+  });
+
+  test("of nothing measured is a dash, and maintenance alone is nothing measured", () => {
+    const days = new Map([[today, totals({ maintenanceSeconds: 60 })]]);
+    const shown = view({ monitors: [monitor(), monitor({ days })] }).sections[0]?.monitors;
+    expect(shown?.map(({ uptime }) => uptime)).toEqual(["–", "–"]);
+  });
+
+  test("is said with two decimals, never more than it was, and 100 % only where nothing failed", () => {
+    const seconds = fc.integer({ min: 0, max: 365 * 86_400 });
+    fc.assert(
+      fc.property(seconds, seconds, (up, down) => {
+        fc.pre(up + down > 0);
+        const said = percent(up / (up + down));
+        expect(said).toMatch(/^(100|\d{1,2}\.\d\d)\u2009%$/);
+        const hundredths = BigInt(Math.round(Number.parseFloat(said) * 100));
+        const [part, whole] = [BigInt(up) * 10_000n, BigInt(up + down)];
+        expect(hundredths * whole <= part && part - hundredths * whole < whole * 2n).toBe(true);
+        expect(said.startsWith("100")).toBe(down === 0);
+      }),
+    );
+  });
+});
+
+describe("the headline", () => {
+  const states = (...all: PublishedMonitor["state"][]) => all.map((state) => monitor({ state }));
+  const major = incident({ severity: "major" });
+  const over = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
+  const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
+  const window = { id: "w", title: "Moving", description: "", ...times };
+  const cases: [tone: string, text: string, shown: Shown][] = [
+    ["up", "No known problems", {}],
+    ["up", "All systems are up", { monitors: states("up", "up") }],
+    ["up", "All systems are up", { monitors: states("up", "paused", "pending") }],
+    ["up", "All systems are up", { monitors: states("up"), incidents: [over] }],
+    [
+      "up",
+      "All systems are up",
+      { monitors: states("up"), windows: [{ ...window, isRunning: false }] },
+    ],
+    ["down", "Some systems are down", { monitors: states("up", "down", "degraded") }],
+    ["down", "All systems are down", { monitors: states("down", "down", "paused", "pending") }],
+    [
+      "degraded",
+      "Some systems are affected",
+      { monitors: states("up", "degraded", "maintenance") },
+    ],
+    ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [incident()] }],
+    ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [major] }],
+    ["maintenance", "Maintenance is under way", { monitors: states("up", "maintenance") }],
+    ["maintenance", "Maintenance is under way", { windows: [{ ...window, isRunning: true }] }],
+  ];
+  for (const [tone, text, shown] of cases)
+    test(`is “${text}” with ${JSON.stringify({
+      monitors: shown.monitors?.map(({ state }) => state) ?? [],
+      incidents: shown.incidents?.map(({ severity, status }) => `${severity} ${status}`) ?? [],
+    })}${shown.windows ? " and a window" : ""}`, () =>
+      expect(view(shown).headline).toMatchObject({ tone, text }));
+
+  test("counts the open incidents", () => {
+    const detail = (...incidents: PublishedIncident[]) => view({ incidents }).headline.detail;
+    expect(detail(over)).toBe("No open incidents.");
+    expect(detail(incident(), over)).toBe("One incident is being worked on.");
+    expect(detail(incident(), incident())).toBe("2 incidents are being worked on.");
+  });
+});
+
+describe("an incident", () => {
+  test("tells how long it lasts, in whole minutes, or how long it lasted", () => {
+    const [shown] = view({ incidents: [incident()] }).incidents;
+    expect(shown).toMatchObject({ isOpen: true, length: "8 min" });
+    const end = { status: "resolved", resolvedAt: "2026-11-20T09:52:29.000Z" } as const;
+    const after = view({ incidents: [incident(end)] });
+    expect(after.incidents).toEqual([]);
+    expect(after.all).toMatchObject([{ isOpen: false, length: "less than a minute" }]);
+  });
+
+  test("sums itself up with its newest update and the monitor's public name", () => {
+    const update = { status: "identified", createdAt: "2026-11-20T09:55:00.000Z" };
+    const updates = [
+      { ...update, id: "2", message: "Found it." },
+      { ...update, id: "1", message: "Looking." },
+    ];
+    const affected = { id: "m", name: "Shop" };
+    const [shown] = view({ incidents: [incident({ updates, monitor: affected })] }).all;
+    expect(shown).toMatchObject({ summary: "Found it.", affects: "Shop", severity: "Minor" });
+    expect(shown?.updates[0]).toMatchObject({
+      status: "Identified",
+      time: { at: update.createdAt, text: "20 Nov, 09:55" },
+    });
+  });
+});
+
+describe("past incidents", () => {
+  const pastDays = (at: string, timeZone: string, ...incidents: PublishedIncident[]) =>
+    view({ incidents, page: { timeZone } }, Date.parse(at)).past;
+
+  test("are of the last seven days of the page's time zone, empty ones too", () => {
+    const late = incident({ createdAt: "2026-11-17T23:30:00.000Z" });
+    const days = pastDays("2026-11-20T10:00:00.000Z", "Europe/Berlin", late);
+    expect(days.map(({ day }) => day)).toEqual(
+      [20, 19, 18, 17, 16, 15, 14].map((day) => `${day} November 2026`),
+    );
+    expect(days.map(({ incidents }) => incidents.length)).toEqual([0, 0, 1, 0, 0, 0, 0]);
+  });
+
+  test("leave out no day and name none twice where clocks are put forward or back", () => {
+    const march = pastDays("2026-03-30T22:30:00.000Z", "Europe/Berlin");
+    expect(march.map(({ day }) => day.split(" ")[0])).toEqual("31 30 29 28 27 26 25".split(" "));
+    const october = pastDays("2026-10-27T22:30:00.000Z", "Europe/Berlin");
+    expect(october.map(({ day }) => day.split(" ")[0])).toEqual("27 26 25 24 23 22 21".split(" "));
+  });
+});
+
+test("a latency is shown only where the page says so", () => {
+  const latency = (showLatency: boolean, latencyMs: number | null) =>
+    view({ monitors: [monitor({ latencyMs })], page: { showLatency } }).sections[0]?.monitors[0]
+      ?.latency;
+  expect([latency(false, 34), latency(true, null), latency(true, 34)]).toEqual([
+    null,
+    null,
+    "34 ms",
+  ]);
+});
+
+test("what was checked last is told, and nothing where nothing was", () => {
+  expect(view({}).checked).toBeNull();
+  expect(view({ monitors: [monitor({ lastCheckedAt: null })] }).checked).toBeNull();
+  const earlier = monitor({ lastCheckedAt: "2026-11-19T00:00:00.000Z" });
+  expect(view({ monitors: [earlier, monitor()] }).checked?.at).toBe("2026-11-20T09:59:30.000Z");
+});

@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const executablePath = "/usr/bin/chromium";
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const hasChromium = existsSync(executablePath);
+
+/** Pictures that the tests keep for people to look at. */
+export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
+
+export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath, args });
+
+export type Visit = { page: Page; faults: string[]; shifts: () => Promise<number> };
+
+/** Opens an address in a context of its own; collects what the page complains about and asks of other hosts. */
+export async function visit(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<void> = async () => {},
+): Promise<Visit & AsyncDisposable> {
+  const page = await browser.newPage(options);
+  const faults: string[] = [];
+  const { origin } = new URL(address);
+  page.on("pageerror", ({ message }) => faults.push(message));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(message.text());
+  });
+  page.on("request", (request) => {
+    const asked = new URL(request.url());
+    if (!["data:", "blob:"].includes(asked.protocol) && asked.origin !== origin)
+      faults.push(request.url());
+  });
+  await page.addInitScript(watchThePage);
+  await prepare(page);
+  await page.goto(address, { waitUntil: "networkidle" });
+  return {
+    page,
+    faults,
+    /** Layout shifts until now, as Chromium sums them up. */
+    shifts: async () => {
+      const { total, blocked } = await page.evaluate(() => {
+        const watched = globalThis as unknown as Watched;
+        return { total: watched.layoutShift(), blocked: watched.blocked };
+      });
+      faults.push(...blocked);
+      return total;
+    },
+    [Symbol.asyncDispose]: () => page.close(),
+  };
+}
+
+type Watched = { layoutShift: () => number; blocked: string[] };
+
+/** Runs in the page before anything of it. */
+function watchThePage() {
+  const watched = globalThis as unknown as Watched;
+  let sum = 0;
+  const add = (entries: PerformanceEntryList) => {
+    for (const entry of entries) sum += (entry as PerformanceEntry & { value: number }).value;
+  };
+  const observer = new PerformanceObserver((list) => add(list.getEntries()));
+  observer.observe({ type: "layout-shift", buffered: true });
+  watched.layoutShift = () => {
+    add(observer.takeRecords());
+    return sum;
+  };
+  watched.blocked = [];
+  document.addEventListener("securitypolicyviolation", (event) =>
+    watched.blocked.push(`${event.violatedDirective} blocked ${event.blockedURI}`),
+  );
+}
+
+/** What axe finds, one line for each element that breaks a rule; all of its usual rules apply. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+      resultTypes: ["violations"],
+    }),
+  );
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`),
+  );
+}
+
+/** Pixels by which the page is wider than its window. */
+export const overflowOf = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

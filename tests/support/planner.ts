@@ -1,0 +1,40 @@
+import { applianceOn } from "./appliance.ts";
+import { pager } from "./pager.ts";
+
+/** A watched dashboard with alerts, and short ways to plan maintenance on it; it is 10:00 on a Friday. */
+export async function planner() {
+  const made = await pager();
+  const { api, time, store, appliance } = made;
+  const path = "/api/v1/maintenance-windows";
+  const inMinutes = (minutes: number) => new Date(time.now + minutes * 60_000).toISOString();
+
+  return {
+    ...made,
+    path,
+    inMinutes,
+    /** A window from so many minutes from now on, for so many minutes. */
+    plan: async (fields: object = {}, from = 0, minutes = 60) => {
+      const times = { startsAt: inMinutes(from), endsAt: inMinutes(from + minutes) };
+      const body = { title: "Firmware", ...times, ...fields };
+      const { status, json, text } = await api("POST", path, { body });
+      if (status !== 201) throw new Error(text);
+      return json.data;
+    },
+    windowOf: async (id: string) => (await api("GET", `${path}/${id}`)).json.data,
+    change: (id: string, body: object) => api("PATCH", `${path}/${id}`, { body }),
+    remove: (id: string) => api("DELETE", `${path}/${id}`),
+    /** Another process on the same data, which knows nothing but what is stored. */
+    another: () => {
+      const other = applianceOn({ store, clock: () => time.now, vault: appliance.vault });
+      return {
+        ...other,
+        pass: async (seconds: number) => {
+          for (const end = time.now + seconds * 1000; time.now < end; time.now += 250) {
+            await other.maintenance.runOnce();
+            await other.engine.runOnce();
+          }
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { clientOf, machineWithKey, type Outside } from "./outside.ts";
+
+export type State = "up" | "degraded" | "down" | "pending" | "paused";
+
+/** Seconds of one day that a monitor was in each state; null where nothing was measured. */
+export type DaySeconds = { up?: number; degraded?: number; down?: number; maintenance?: number };
+
+export type Shown = {
+  name: string;
+  state?: State;
+  /** What was measured so many days ago; 0 is today. */
+  day?: (back: number) => DaySeconds | null;
+};
+
+export type Reported = {
+  title: string;
+  severity?: "minor" | "major" | "critical";
+  /** Index of its monitor among all of the page. */
+  monitor?: number;
+  message?: string;
+  /** Each is posted as one update. */
+  updates?: { status: string; message: string }[];
+  /** Opened so many hours ago; its updates follow after 20 minutes each. */
+  hoursAgo?: number;
+};
+
+export type Scene = {
+  page?: object;
+  sections?: { name: string; monitors: Shown[] }[];
+  incidents?: Reported[];
+};
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** A machine whose default page, `/status/acme`, shows this scene; what is long ago is written into its file. */
+export async function statusWorld(
+  { page = {}, sections = [], incidents = [] }: Scene = {},
+  flags: string[] = [],
+) {
+  const box = await machineWithKey();
+  const all = sections.flatMap(({ monitors }) => monitors);
+  const start = async () => {
+    const server = await box.serve({ flags: ["--rate-limit", "0", ...flags] });
+    return { ...server, api: clientOf(server.url, box.key) };
+  };
+  let server = await start();
+
+  const ids: string[] = [];
+  for (const monitor of all) ids.push(await made(server, monitor));
+  const opened: { id: string; incident: Reported }[] = [];
+  for (const incident of incidents)
+    opened.push({ id: await reported(server.api, incident, ids), incident });
+  const { json } = await server.api("GET", "/api/v1/status-pages");
+  const pageId: string = json.data[0].id;
+  let next = 0;
+  const listed = sections.map(({ name, monitors }) => ({
+    name,
+    monitors: monitors.map(() => ({ id: ids[next++] })),
+  }));
+  const patched = await server.api("PATCH", `/api/v1/status-pages/${pageId}`, {
+    sections: listed,
+    ...page,
+  });
+  if (patched.status !== 200) throw new Error(JSON.stringify(patched.json));
+
+  const hasPast = all.some(({ day }) => day) || incidents.some(({ hoursAgo }) => hoursAgo);
+  if (hasPast) {
+    await server.stop();
+    writePast(join(box.dataDir, "signalbox.db"), all, ids, opened);
+    server = await start();
+  }
+  return {
+    ...box,
+    ...server,
+    pageId,
+    monitorIds: ids,
+    incidentIds: opened.map(({ id }) => id),
+    address: `${server.url}/status/acme`,
+  };
+}
+
+export type StatusWorld = Awaited<ReturnType<typeof statusWorld>>;
+
+/** A push monitor whose job has reported what makes it so. */
+async function made({ url, api }: { url: string; api: Outside }, { name, state = "up" }: Shown) {
+  const { status, json } = await api("POST", "/api/v1/monitors", {
+    type: "push",
+    name,
+    retries: 0,
+    interval: 86_400,
+    degradedAfterMs: 1_000,
+    paused: state === "paused",
+  });
+  if (status !== 201) throw new Error(JSON.stringify(json));
+  const reports: Partial<Record<State, string>> = {
+    up: "status=up&latency_ms=42",
+    degraded: "status=up&latency_ms=2400",
+    down: "status=down",
+  };
+  const report = reports[state];
+  if (report !== undefined) {
+    const answer = await fetch(`${url}${new URL(json.data.pushUrl).pathname}?${report}`);
+    if (!answer.ok) throw new Error(`${name} could not be reported: ${await answer.text()}`);
+  }
+  return json.data.id as string;
+}
+
+async function reported(api: Outside, incident: Reported, ids: readonly string[]) {
+  const { title, severity = "minor", monitor, message, updates = [] } = incident;
+  const { status, json } = await api("POST", "/api/v1/incidents", {
+    title,
+    severity,
+    ...(monitor !== undefined && { monitorId: ids[monitor] }),
+    ...(message !== undefined && { message }),
+  });
+  if (status !== 201) throw new Error(JSON.stringify(json));
+  for (const update of updates) await api("PATCH", `/api/v1/incidents/${json.data.id}`, update);
+  return json.data.id as string;
+}
+
+/** Days and incidents of long ago, as an appliance that ran then has them in its file. */
+function writePast(
+  file: string,
+  monitors: readonly Shown[],
+  ids: readonly string[],
+  opened: { id: string; incident: Reported }[],
+) {
+  const now = Date.now();
+  const today = Math.floor(now / dayMs);
+  using database = new Database(file, { strict: true });
+  database.run("PRAGMA foreign_keys = OFF");
+  const keyOf = database.query<{ key: number }, [string]>(
+    "SELECT key FROM monitor_states WHERE monitor_id = ?",
+  );
+  database.transaction(() => {
+    for (const [index, { day }] of monitors.entries()) {
+      const key = keyOf.get(ids[index] ?? "")?.key ?? 0;
+      for (let back = 0; day !== undefined && back < 365; back++) {
+        const seconds = day(back);
+        if (seconds === null) continue;
+        const { up = 0, degraded = 0, down = 0, maintenance = 0 } = seconds;
+        database.run(
+          `INSERT OR REPLACE INTO uptime_days (day, monitor_key, up_seconds, degraded_seconds,
+             down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum)
+           VALUES (?, ?, ?, ?, ?, 0, ?, 0, 0)`,
+          [today - back, key, up, degraded, down, maintenance],
+        );
+      }
+    }
+    for (const one of opened) {
+      const { hoursAgo } = one.incident;
+      if (hoursAgo !== undefined) one.id = movedBack(database, one.id, now - hoursAgo * 3_600_000);
+    }
+  })();
+}
+
+/** Gives an incident the id and the times of one that was opened then; returns the id. */
+function movedBack(database: Database, id: string, openedAt: number): string {
+  const hex = openedAt.toString(16).padStart(12, "0");
+  const past = `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
+  const at = (minutes: number) => new Date(openedAt + minutes * minuteMs).toISOString();
+  const updates = database
+    .query<{ seq: number }, [string]>(
+      "SELECT seq FROM incident_updates WHERE incident_id = ? ORDER BY seq",
+    )
+    .all(id);
+  for (const [index, { seq }] of updates.entries())
+    database.run(
+      "UPDATE incident_updates SET incident_id = ?, created_at = ? WHERE incident_id = ? AND seq = ?",
+      [past, at(index * 20), id, seq],
+    );
+  database.run(
+    `UPDATE incidents SET id = ?, created_at = ?, updated_at = ?,
+       resolved_at = iif(resolved_at IS NULL, NULL, ?) WHERE id = ?`,
+    [past, at(0), at((updates.length - 1) * 20), at((updates.length - 1) * 20), id],
+  );
+  return past;
+}

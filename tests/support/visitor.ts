@@ -1,0 +1,176 @@
+import { expect } from "bun:test";
+import { assets } from "../../src/assets.ts";
+import { webFiles } from "../../src/http/web-files.ts";
+import { rateLimit } from "../../src/http/rate-limit.ts";
+import { pageLock } from "../../src/status-pages/lock.ts";
+import { statusSite } from "../../src/status-pages/site.ts";
+import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/uptime/store.ts";
+import { watch } from "./watch.ts";
+
+/** What somebody without a key gets to see. */
+export type Seen = {
+  status: number;
+  type: string | null;
+  headers: Headers;
+  bytes: Uint8Array<ArrayBuffer>;
+  text: string;
+  /** The parsed body. */
+  json: () => any;
+};
+
+type Asking = {
+  method?: string;
+  host?: string;
+  headers?: Record<string, string>;
+  /** Sent as a form. */
+  form?: Record<string, string>;
+};
+type Page = { id: string; slug: string; [field: string]: unknown };
+type Past = Partial<HeartbeatRow> & { ago: number };
+
+/**
+ * A dashboard, its engine and its public pages, as somebody without a key sees them. The pages are kept
+ * for up to 30 s of real time, a change shows after a second: what a test sets up before it looks is
+ * seen at once, what it changes then after `restart`.
+ */
+export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
+  const made = await watch(settings);
+  const { api, time, store, ours } = made;
+  const { clock, log, origin, vault } = made.appliance;
+  const lock = pageLock(vault, clock, rateLimit(10, clock), () => "192.168.1.7");
+  const open = async () => {
+    const site = statusSite({ store, clock, log, web, origin, lock });
+    await site.start();
+    return site;
+  };
+  const web = webFiles(assets.web);
+  let site = await open();
+
+  async function ask(path: string, asking: Asking = {}): Promise<Seen | null> {
+    const { method = "GET", host = "signalbox.lan:3210", headers = {}, form } = asking;
+    const body = form && new URLSearchParams(form).toString();
+    const request = new Request(`http://${host}${path}`, {
+      method,
+      headers: {
+        Host: host,
+        ...(body !== undefined && {
+          "Content-Type": "application/x-www-form-urlencoded",
+          "Content-Length": String(body.length),
+        }),
+        ...headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const response = await site.answer(request);
+    if (response === null) return null;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const text = new TextDecoder().decode(bytes);
+    const { status, headers: told } = response;
+    const json = () => JSON.parse(text);
+    return { status, type: told.get("content-type"), headers: told, bytes, text, json };
+  }
+
+  async function written(method: string, path: string, body: object) {
+    const { status, json, text } = await api(method, path, { body });
+    expect([status, status < 300 ? "" : text]).toEqual([method === "POST" ? 201 : 200, ""]);
+    return json.data;
+  }
+
+  async function get(path: string, asking?: Asking): Promise<Seen> {
+    const seen = await ask(path, asking);
+    if (seen === null) throw new Error(`${path} is none of the public pages' paths.`);
+    return seen;
+  }
+
+  const defaultPage = async (): Promise<Page> =>
+    (await api("GET", "/api/v1/status-pages")).json.data[0];
+
+  return {
+    ...made,
+    /** Null where the path is none of the public pages'. */
+    ask,
+    get,
+    /** What is published at this path, which must be there. */
+    read: async (path: string, asking?: Asking) => {
+      const seen = await get(path, asking);
+      expect([path, seen.status]).toEqual([path, 200]);
+      return seen;
+    },
+    /** Stops the pages and starts them anew, with nothing kept. */
+    restart: async () => {
+      await site.stop();
+      site = await open();
+    },
+    defaultPage,
+    /** Changes our default page, which is at `/status/ours`. */
+    publish: async (fields: object): Promise<Page> =>
+      written("PATCH", `/api/v1/status-pages/${(await defaultPage()).id}`, fields),
+    /** Makes a further page. */
+    page: (fields: object = {}): Promise<Page> =>
+      written("POST", "/api/v1/status-pages", { slug: "payments", title: "Payments", ...fields }),
+    changePage: (id: string, fields: object): Promise<Page> =>
+      written("PATCH", `/api/v1/status-pages/${id}`, fields),
+    incident: (fields: object = {}) =>
+      written("POST", "/api/v1/incidents", { title: "Slow answers", ...fields }),
+    post: (id: string, fields: object) => written("PATCH", `/api/v1/incidents/${id}`, fields),
+    /** Results of a monitor so many milliseconds ago. */
+    past: async (monitorId: string, ...rows: Past[]) => {
+      const monitorKey = (await findKey(store, ours.id, monitorId)) ?? 0;
+      const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
+      const beats = rows.map(({ ago, ...row }) => ({ ...usual, ...row, at: time.now - ago }));
+      await store.atomic(beats.flatMap((beat) => insertHeartbeat({ ...beat, monitorKey })));
+    },
+    [Symbol.asyncDispose]: () => site.stop(),
+  };
+}
+
+export type Visitor = Awaited<ReturnType<typeof visitor>>;
+
+/** A section of chosen monitors; with a name, that is the public one. */
+export function listed(name: string, ...monitors: (string | [id: string, publicName: string])[]) {
+  return {
+    name,
+    monitors: monitors.map((one) =>
+      typeof one === "string" ? { id: one } : { id: one[0], name: one[1] },
+    ),
+  };
+}
+
+/** Every element of a document in order, with the names of its attributes: its shape without its words. */
+export function shapeOf(html: string): string[] {
+  const shape: string[] = [];
+  new HTMLRewriter()
+    .on("*", {
+      element: ({ tagName, attributes }) => {
+        shape.push([tagName, ...[...attributes].map(([name]) => name)].join(" "));
+      },
+      comments: () => void shape.push("comment"),
+    })
+    .transform(html);
+  return shape;
+}
+
+/** The text of every element that the selector finds, as a reader sees it. */
+export function wordsOf(html: string, selector: string): string[] {
+  const words: string[] = [];
+  new HTMLRewriter()
+    .on(selector, {
+      element: () => void words.push(""),
+      text: ({ text }) => void (words[words.length - 1] += text),
+    })
+    .transform(html);
+  return words.map(unescaped);
+}
+
+const entities: Record<string, string> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#x27;": "'",
+};
+
+/** What React escapes, read back. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity);
+}
