@@ -91,7 +91,15 @@ export async function startApp(
   };
   const files = webFiles(web);
   const lock = pageLock(vault, clock, rateLimit(passwordsPerMinute, clock), addressOf);
-  const site = statusSite({ store, clock, log, web: files, origin, lock });
+  const site = statusSite({
+    store,
+    clock,
+    log,
+    web: files,
+    origin,
+    reservedHosts: config.allowedHost,
+    lock,
+  });
   const app = serverOf(appliance, {
     web: files,
     allowedHosts: config.allowedHost,

@@ -19,19 +19,26 @@ export type Plan = {
 };
 
 export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>): Plan {
+  const situations = windows.map((window) => ({
+    window,
+    current: null as Occurrence | null,
+    until: -Infinity,
+  }));
   let [since, until] = [Infinity, -Infinity];
   let running: Running[] = [];
   let held = new Map<string, Held>();
 
   function renew(now: number) {
     if (now >= since && now < until) return;
-    [since, until] = [now, Infinity];
-    running = [];
-    for (const window of windows) {
-      const { current, next } = situationAt(window, now);
-      if (current !== null) running.push({ window, ...current });
-      until = Math.min(until, current?.end ?? Infinity, next?.start ?? Infinity);
+    for (const one of situations) {
+      if (now >= since && now < one.until) continue;
+      const { current, next } = situationAt(one.window, now);
+      one.current = current;
+      one.until = Math.min(current?.end ?? Infinity, next?.start ?? Infinity);
     }
+    since = now;
+    until = Math.min(...situations.map((one) => one.until));
+    running = situations.flatMap(({ window, current }) => (current ? { window, ...current } : []));
     held = heldBy(running, groupOf);
   }
 
@@ -47,9 +54,14 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
       return running;
     },
     regroup(monitorIds, groups) {
-      for (const id of monitorIds ?? groupOf.keys()) groupOf.delete(id);
-      for (const [id, groupId] of groups) groupOf.set(id, groupId);
-      since = Infinity;
+      const ids = new Set(monitorIds ?? [...groupOf.keys(), ...groups.keys()]);
+      const moved = [...ids].filter((id) => groupOf.get(id) !== groups.get(id));
+      for (const id of moved) {
+        const groupId = groups.get(id);
+        if (groupId === undefined) groupOf.delete(id);
+        else groupOf.set(id, groupId);
+      }
+      if (moved.length > 0 && running.length > 0) held = heldBy(running, groupOf);
     },
   };
 }

@@ -38,6 +38,8 @@ type Room = {
   web: WebFiles;
   /** Address under which people open this appliance; without a trailing slash. */
   origin: () => string;
+  /** Names that are the appliance's own, whatever a page says. */
+  reservedHosts: readonly string[];
   lock: Lock;
 };
 
@@ -45,7 +47,15 @@ const files: PageFiles = { css: "/status-files/status.css", js: "/status-files/s
 const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
-export function statusSite({ store, clock, log, web, origin, lock }: Room): StatusSite {
+export function statusSite({
+  store,
+  clock,
+  log,
+  web,
+  origin,
+  reservedHosts,
+  lock,
+}: Room): StatusSite {
   const cache = pageCache(log);
   const load = pageLoader(store);
   let hosts: ReadonlySet<string> = new Set();
@@ -168,7 +178,7 @@ export function statusSite({ store, clock, log, web, origin, lock }: Room): Stat
   }
 
   async function readHosts() {
-    hosts = new Set(await findHosts(store));
+    hosts = new Set((await findHosts(store)).filter((host) => !reservedHosts.includes(host)));
   }
 
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { pageCache } from "../../src/status-pages/cache.ts";
-import { visitor } from "../support/visitor.ts";
+import { listed, visitor } from "../support/visitor.ts";
 
 /** A cache whose time is set by the test, and one page whose body says how often it was made. */
 function kept() {
@@ -247,4 +247,15 @@ test("a host name answers from when a page has it, and no longer than that", asy
   await until(async () => (await ask("/", { host }))?.status === 200);
   await publish({ hosts: [] });
   await until(async () => (await ask("/", { host })) === null);
+});
+
+test("a page that is hidden while it is made is not kept", async () => {
+  await using made = await visitor();
+  const { get, monitor, publish } = made;
+  await publish({ sections: [listed("All", (await monitor()).id)], historyDays: 365 });
+  // The first reading of a year takes its time.
+  const first = get("/status/ours");
+  await publish({ visibility: "hidden" });
+  await first;
+  await until(async () => (await get("/status/ours")).status === 404);
 });

@@ -1,3 +1,4 @@
+import { readSince } from "../../src/events/log.ts";
 import { applianceOn } from "./appliance.ts";
 import { pager } from "./pager.ts";
 
@@ -23,6 +24,14 @@ export async function planner() {
     windowOf: async (id: string) => (await api("GET", `${path}/${id}`)).json.data,
     change: (id: string, body: object) => api("PATCH", `${path}/${id}`, { body }),
     remove: (id: string) => api("DELETE", `${path}/${id}`),
+    /** What was told of windows, in order: `started 10:00–11:00`. */
+    toldOfWindows: async () =>
+      (await readSince(store, 0, 10_000))
+        .filter(({ type }) => /^maintenance\.(started|ended)$/.test(type))
+        .map(({ type, data }) => {
+          const times = [data?.["startsAt"], data?.["endsAt"]];
+          return `${type.slice(12)} ${times.map((at) => String(at).slice(11, 16)).join("–")}`;
+        }),
     /** Another process on the same data, which knows nothing but what is stored. */
     another: () => {
       const other = applianceOn({ store, clock: () => time.now, vault: appliance.vault });
@@ -35,6 +44,23 @@ export async function planner() {
           }
         },
       };
+    },
+  };
+}
+
+export type Planner = Awaited<ReturnType<typeof planner>>;
+
+/** A site that is checked every five minutes, known to be up, and who hears of it. */
+export async function watched({ inbox, site: siteOf, pass }: Planner, fields: object = {}) {
+  const hook = await inbox();
+  const site = await siteOf({ interval: 300, alertChannelIds: [hook.id], ...fields });
+  await pass(1);
+  return {
+    hook,
+    site,
+    async [Symbol.asyncDispose]() {
+      await hook[Symbol.asyncDispose]();
+      await site[Symbol.asyncDispose]();
     },
   };
 }

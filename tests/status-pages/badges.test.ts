@@ -1,0 +1,121 @@
+import { parseXml } from "@rgrove/parse-xml";
+import { describe, expect, test } from "bun:test";
+import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
+import type { PublishedMonitor } from "../../src/status-pages/published.ts";
+import { dayMs } from "../../src/uptime/rules.ts";
+import { listed, visitor } from "../support/visitor.ts";
+
+const now = Date.parse("2026-11-20T10:00:00.000Z");
+const today = Math.floor(now / dayMs);
+const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
+  id: "m",
+  name: "Shop",
+  state: "up",
+  latencyMs: 34,
+  days: new Map(),
+  lastCheckedAt: null,
+  ...fields,
+});
+
+/** What a badge says and the colour it says it in. */
+function said(svg: string) {
+  parseXml(svg);
+  const title = /<title>(.*?)<\/title>/.exec(svg)?.[1];
+  const colours = [...svg.matchAll(/<rect [^>]*fill="(#\w+)"/g)].map(([, colour]) => colour);
+  return [title, colours[1]];
+}
+
+const [green, yellow, red, violet, gray] = ["#12805c", "#9a6200", "#c2273b", "#5a4fc9", "#6f6c66"];
+
+describe("a badge", () => {
+  const states = [
+    ["up", "up", green],
+    ["degraded", "degraded", yellow],
+    ["down", "down", red],
+    ["maintenance", "maintenance", violet],
+    ["pending", "not checked yet", gray],
+    ["paused", "paused", gray],
+  ] as const;
+  for (const [state, text, colour] of states)
+    test(`says that a monitor is ${text}, in words and in colour`, () =>
+      expect(said(badgeOf("status", monitor({ state }), now))).toEqual([`Shop: ${text}`, colour]));
+
+  const uptimes: [down: number, text: string, colour: string | undefined][] = [
+    [0, "100\u2009%", green],
+    [1, "99.99\u2009%", green],
+    [100, "99.90\u2009%", green],
+    [101, "99.89\u2009%", yellow],
+    [1_000, "99.00\u2009%", yellow],
+    [1_001, "98.99\u2009%", red],
+  ];
+  for (const [downSeconds, text, colour] of uptimes)
+    test(`says an uptime of ${text}, never more than it was`, () => {
+      const sums = { upSeconds: 100_000 - downSeconds, downSeconds, degradedSeconds: 0 };
+      const days = new Map([[today, { ...sums, maintenanceSeconds: 0 }]]);
+      const badge = badgeOf("uptime", monitor({ days }), now);
+      expect(said(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
+    });
+
+  test("says a dash where nothing was measured", () => {
+    const none = monitor({ latencyMs: null });
+    expect(said(badgeOf("uptime", none, now))).toEqual(["Shop uptime: –", gray ?? ""]);
+    expect(said(badgeOf("latency", none, now))).toEqual(["Shop latency: –", green ?? ""]);
+    expect(said(badgeOf("latency", monitor(), now))).toEqual(["Shop latency: 34 ms", green ?? ""]);
+  });
+
+  test("is as wide as its text", () => {
+    const width = (name: string) =>
+      Number(/width="(\d+)"/.exec(badgeOf("status", monitor({ name }), now))?.[1]);
+    expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
+  });
+});
+
+test("badges are there for monitors on a public page, for any other page to show", async () => {
+  await using made = await visitor();
+  const { get, group, job, publish, restart } = made;
+  const { id, report } = await job({ name: "db-1.internal" });
+  await report({ latency_ms: "34" });
+  const groupId = (await group({ monitorIds: [id] })).id;
+  const statuses = async () => {
+    await restart();
+    const all = [];
+    for (const kind of badgeKinds) all.push((await get(`/badge/monitor/${id}/${kind}.svg`)).status);
+    return all;
+  };
+  expect(await statuses()).toEqual([404, 404, 404]);
+  await publish({ sections: [listed("Jobs", [id, "Orders"])] });
+  expect(await statuses()).toEqual([200, 200, 404]);
+  await publish({ sections: [{ groupId }], showLatency: true });
+  expect(await statuses()).toEqual([200, 200, 200]);
+  await publish({ visibility: "hidden" });
+  expect(await statuses()).toEqual([404, 404, 404]);
+});
+
+test("a badge has its monitor's public name, its type and no script", async () => {
+  await using made = await visitor();
+  const { id, report } = await made.job({ name: "db-1.internal" });
+  await report();
+  await made.publish({ sections: [listed("Jobs", [id, "Orders"])] });
+  for (const kind of ["status", "uptime"]) {
+    const { text, type, headers } = await made.read(`/badge/monitor/${id}/${kind}.svg`);
+    expect([
+      type,
+      headers.get("access-control-allow-origin"),
+      headers.get("x-content-type-options"),
+    ]).toEqual(["image/svg+xml; charset=utf-8", "*", "nosniff"]);
+    expect(text).toContain(kind === "status" ? "Orders: up" : "Orders uptime: ");
+    expect(text).not.toMatch(/db-1|script|\son\w+=/);
+  }
+});
+
+test("a latency's badge is there as soon as one public page shows latencies", async () => {
+  await using made = await visitor();
+  const { id, report } = await made.job();
+  await report({ latency_ms: "34" });
+  const sections = [listed("Jobs", id)];
+  await made.publish({ sections });
+  await made.page({ sections, showLatency: true });
+  await made.read("/status/payments");
+  const { text } = await made.read(`/badge/monitor/${id}/latency.svg`);
+  expect(text).toContain("34 ms");
+});

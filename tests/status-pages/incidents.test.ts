@@ -1,0 +1,172 @@
+import { describe, expect, test } from "bun:test";
+import { dayMs } from "../../src/uptime/rules.ts";
+import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
+
+/** Titles of the incidents that a page tells of, newest first. */
+async function titlesOn({ read, restart }: Visitor, slug: string): Promise<string[]> {
+  await restart();
+  const { incidents } = (await read(`/status/${slug}.json`)).json();
+  return incidents.map(({ title }: { title: string }) => title);
+}
+
+/** Our default page shows `shown`, a further page `other`; `bare` is on no page. */
+async function pages() {
+  const made = await visitor();
+  const auto = { autoIncidentSeverity: "major" };
+  const job = (name: string) => made.job({ name, ...auto });
+  const [shown, other, bare] = [await job("Shown"), await job("Other"), await job("Bare")];
+  await made.publish({ sections: [listed("Jobs", [shown.id, "Shop"])] });
+  await made.page({ sections: [listed("Jobs", [other.id, "Cards"])] });
+  return { ...made, shown, other, bare };
+}
+
+describe("who is told of what", () => {
+  test("people's incidents are on the default page, whatever their monitor; elsewhere where it is", async () => {
+    await using made = await pages();
+    const { incident, shown, other, bare, read } = made;
+    await incident({ title: "For all" });
+    await incident({ title: "Of shown", monitorId: shown.id });
+    await incident({ title: "Of other", monitorId: other.id });
+    await incident({ title: "Of bare", monitorId: bare.id });
+    await incident({ title: "Private", public: false });
+    expect(await titlesOn(made, "ours")).toEqual(["Of bare", "Of other", "Of shown", "For all"]);
+    expect(await titlesOn(made, "payments")).toEqual(["Of other", "For all"]);
+    expect(await titlesOn(made, "theirs")).toEqual([]);
+    const { incidents } = (await read("/status/ours.json")).json();
+    const shop = { id: shown.id, name: "Shop" };
+    expect(incidents.map(({ monitor }: any) => monitor)).toEqual([null, null, shop, null]);
+  });
+
+  test("what a monitor opened by itself is only where it is shown, under its public name", async () => {
+    await using made = await pages();
+    for (const job of [made.shown, made.other, made.bare]) await job.report({ status: "down" });
+    expect(await titlesOn(made, "ours")).toEqual(["Shop is down"]);
+    expect(await titlesOn(made, "payments")).toEqual(["Cards is down"]);
+    await made.shown.report();
+    await made.restart();
+    const { text } = await made.read("/status/ours");
+    expect(text).toContain("Shop is up again");
+    expect(text).not.toContain("Shown");
+  });
+
+  test("an incident of a monitor that no page shows stays unseen when the monitor is deleted", async () => {
+    await using made = await pages();
+    await made.bare.report({ status: "down" });
+    const { status } = await made.api("DELETE", `/api/v1/monitors/${made.bare.id}`);
+    expect(status).toBe(200);
+    expect(await titlesOn(made, "ours")).toEqual([]);
+    expect(await titlesOn(made, "payments")).toEqual([]);
+  });
+
+  test("a monitor's old name is not told either, when it was renamed during its incident", async () => {
+    await using made = await pages();
+    await made.shown.report({ status: "down" });
+    await made.changeMonitor(made.shown.id, { name: "Renamed" });
+    expect(await titlesOn(made, "ours")).toEqual(["Shop is down"]);
+  });
+
+  test("what is made private later is gone, also from its own address", async () => {
+    await using made = await visitor();
+    const { id } = await made.incident();
+    await made.read(`/status/ours/incidents/${id}`);
+    await made.post(id, { public: false });
+    expect(await titlesOn(made, "ours")).toEqual([]);
+    expect((await made.get(`/status/ours/incidents/${id}`)).status).toBe(404);
+  });
+
+  test("an open incident is told however many others are open that the page does not tell of", async () => {
+    await using made = await pages();
+    const { other, shown, store, bare, ours, database } = made;
+    await other.report({ status: "down" });
+    const insert = database.prepare(
+      `INSERT INTO incidents SELECT organization_id, ?, title, status, severity, ?, origin, public,
+         resolved_at, version, created_at, updated_at FROM incidents WHERE organization_id = ? LIMIT 1`,
+    );
+    for (let count = 0; count < 200; count++)
+      insert.run(Bun.randomUUIDv7("hex", made.time.now + 1_000), bare.id, ours.id);
+    expect(await titlesOn(made, "payments")).toEqual(["Cards is down"]);
+    void [shown, store];
+  });
+});
+
+describe("one incident", () => {
+  test("is told with its whole timeline, newest first, at an address that stays", async () => {
+    await using made = await visitor();
+    const { incident, post, read, restart, time } = made;
+    const { id } = await incident({ message: "Looking.", severity: "critical" });
+    time.now += 60_000;
+    await post(id, { status: "identified", message: "Found\nit." });
+    time.now += 60_000;
+    await post(id, { status: "resolved" });
+    const { text } = await read(`/status/ours/incidents/${id}`);
+    expect(wordsOf(text, "title")).toEqual(["Slow answers – Ours"]);
+    expect(wordsOf(text, "li b")).toEqual(["Resolved", "Identified", "Investigating"]);
+    expect(wordsOf(text, "li p")).toEqual(["Incident resolved.", "Found\nit.", "Looking."]);
+    expect(wordsOf(text, ".sev")).toEqual(["Critical"]);
+    expect(text).toContain("lasted 2 min");
+    time.now += 400 * dayMs;
+    await restart();
+    await read(`/status/ours/incidents/${id}`);
+    expect((await read("/status/ours.json")).json().incidents).toEqual([]);
+  });
+
+  test("stays on the page while it is open, however long, and a week after that it began", async () => {
+    await using made = await visitor();
+    const { incident, post, time } = made;
+    const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
+    await post(over.id, { status: "resolved" });
+    time.now += 7 * dayMs;
+    expect(await titlesOn(made, "ours")).toEqual(["Over", "Open"]);
+    time.now += 2 * dayMs;
+    expect(await titlesOn(made, "ours")).toEqual(["Open"]);
+    await post(open.id, { status: "resolved" });
+    expect(await titlesOn(made, "ours")).toEqual([]);
+  });
+});
+
+describe("the history", () => {
+  const linksIn = (html: string) =>
+    [...html.matchAll(/history\?month=(\d{4}-\d\d)/g)].map(([, month]) => month);
+
+  test("tells a month's incidents by day, and leads to those before and after it", async () => {
+    await using made = await visitor();
+    const { incident, read, restart, time } = made;
+    time.now = Date.parse("2026-09-30T23:59:59.999Z");
+    await incident({ title: "Last of September" });
+    time.now = Date.parse("2026-10-01T00:00:00.000Z");
+    await incident({ title: "First of October" });
+    time.now = Date.parse("2026-11-20T10:00:00.000Z");
+    await restart();
+    const month = async (query: string) => {
+      const { text } = await read(`/status/ours/history${query}`);
+      return [
+        wordsOf(text, "h1"),
+        wordsOf(text, ".day h3"),
+        wordsOf(text, ".day a"),
+        linksIn(text),
+      ];
+    };
+    expect(await month("")).toEqual([["November 2026"], [], [], ["2026-10"]]);
+    expect(await month("?month=2026-10")).toEqual([
+      ["October 2026"],
+      ["1 October 2026"],
+      ["First of October"],
+      ["2026-09", "2026-11"],
+    ]);
+    expect(await month("?month=2026-09")).toEqual([
+      ["September 2026"],
+      ["30 September 2026"],
+      ["Last of September"],
+      ["2026-10"],
+    ]);
+    expect((await made.get("/status/ours/history?month=2026-12")).status).toBe(404);
+  });
+
+  test("does not lead to months of which the page tells nothing", async () => {
+    await using made = await pages();
+    const { incident, bare, time, read } = made;
+    await incident({ title: "Of bare", monitorId: bare.id });
+    time.now += 31 * dayMs;
+    expect(linksIn((await read("/status/payments/history")).text)).toEqual([]);
+  });
+});

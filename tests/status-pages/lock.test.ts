@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import { listed, shapeOf, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
+
+const password = "correct horse battery";
+
+/** A page behind a password, which shows one monitor and an incident. */
+async function locked() {
+  const made = await visitor();
+  const { id } = await made.monitor({ name: "Secret shop" });
+  const page = await made.page({
+    slug: "locked",
+    title: "Locked & <b>",
+    visibility: "password",
+    password,
+    sections: [listed("All", id)],
+    showLatency: true,
+  });
+  const incident = await made.incident({ title: "Secret trouble" });
+  const parts = ["", "/", ".json", "/feed.rss", "/feed.atom", "/logo", "/history"];
+  const paths = [...parts, `/incidents/${incident.id}`, "/api/v2/summary.json"].map(
+    (part) => `/status/locked${part}`,
+  );
+  return { ...made, monitorId: id, pageId: page.id, paths };
+}
+
+async function enter({ get }: Pick<Visitor, "get">, said: string) {
+  const answer = await get("/status/locked", { method: "POST", form: { password: said } });
+  const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+  return { ...answer, cookie, location: answer.headers.get("location") };
+}
+
+test("a page behind a password tells strangers its title and nothing else, wherever they ask", async () => {
+  await using made = await locked();
+  const { get, paths, monitorId } = made;
+  for (const path of paths) {
+    const { status, text, headers } = await get(path);
+    expect([path, status, headers.get("cache-control")]).toEqual([path, 403, "no-store"]);
+    expect(wordsOf(text, "h1")).toEqual(["Locked & <b>"]);
+    expect(shapeOf(text)).toContain("input id name type autocomplete required autofocus");
+    expect(text).not.toContain("Secret");
+    expect(text).not.toContain(monitorId);
+  }
+  for (const kind of ["status", "uptime", "latency"])
+    expect((await get(`/badge/monitor/${monitorId}/${kind}.svg`)).status).toBe(404);
+});
+
+test("whoever knows the password reads all of it, for 30 days, and nobody after them does", async () => {
+  await using made = await locked();
+  const { get, paths, time } = made;
+  const { status, location, cookie, headers } = await enter(made, password);
+  expect([status, location]).toEqual([303, "/status/locked"]);
+  expect(headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Lax$/);
+  const reads = async (path: string) => (await get(path, { headers: { Cookie: cookie } })).status;
+  for (const path of paths.filter((path) => !path.endsWith("/logo")))
+    expect([path, await reads(path)]).toEqual([path, 200]);
+  for (const path of paths) expect((await get(path)).status).toBe(403);
+  time.now += 30 * 86_400_000 - 1;
+  expect(await reads("/status/locked")).toBe(200);
+  time.now += 1;
+  expect(await reads("/status/locked")).toBe(403);
+});
+
+test("another password closes the page again for those who knew the old one", async () => {
+  await using made = await locked();
+  const { get, changePage, pageId } = made;
+  const { cookie } = await enter(made, password);
+  const reads = async () => (await get("/status/locked", { headers: { Cookie: cookie } })).status;
+  expect(await reads()).toBe(200);
+  await changePage(pageId, { password: "another one" });
+  expect(await reads()).toBe(403);
+});
+
+test("a wrong password, a made-up cookie and that of another page open nothing", async () => {
+  await using made = await locked();
+  const { get, page, pageId } = made;
+  const other = await page({ slug: "other", visibility: "password", password });
+  for (const said of ["", "Correct horse battery", `${password} `, "x".repeat(5_000)]) {
+    const { status, cookie } = await enter(made, said);
+    expect([status, cookie]).toEqual([403, ""]);
+  }
+  const { cookie } = await enter(made, password);
+  const value = cookie.slice(cookie.indexOf("=") + 1);
+  for (const forged of [
+    `signalbox_page_${other.id}=${value}`,
+    `signalbox_page_${pageId}=`,
+    `signalbox_page_${pageId}=9999999999999`,
+    `signalbox_page_${pageId}=${value.slice(0, -2)}AA`,
+  ])
+    for (const slug of ["locked", "other"])
+      if (forged !== cookie)
+        expect((await get(`/status/${slug}`, { headers: { Cookie: forged } })).status).toBe(403);
+});
+
+test("guessing is slowed down for each address, with a word of when to try again", async () => {
+  await using made = await locked();
+  const answers: number[] = [];
+  for (let guess = 0; guess < 12; guess++) answers.push((await enter(made, "guess")).status);
+  expect(answers.slice(0, 10)).toEqual(Array(10).fill(403));
+  expect(answers.slice(10)).toEqual([429, 429]);
+  const { status, headers } = await enter(made, password);
+  expect([status, Number(headers.get("retry-after")) > 0]).toEqual([429, true]);
+  made.time.now += 60_000;
+  expect((await enter(made, password)).status).toBe(303);
+});
