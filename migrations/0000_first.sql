@@ -348,9 +348,8 @@ CREATE TABLE `open_alerts` (
 	`organization_id` text NOT NULL,
 	`subject_id` text NOT NULL,
 	`channel_id` text NOT NULL,
-	`state` text NOT NULL,
 	`since` text NOT NULL,
-	`delivery_ids` text NOT NULL,
+	`tellings` text NOT NULL,
 	PRIMARY KEY(`organization_id`, `subject_id`, `channel_id`),
 	FOREIGN KEY (`organization_id`,`channel_id`) REFERENCES `alert_channels`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
 ) STRICT, WITHOUT ROWID;

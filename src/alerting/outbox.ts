@@ -14,7 +14,7 @@ import {
 import type { Alert } from "./alert.ts";
 import { providers } from "./providers.ts";
 import { dueAt, type ToldState } from "./rules.ts";
-import type { Gathering, Remembered, World } from "./world.ts";
+import type { Gathering, Remembered, ToldAlert, World } from "./world.ts";
 
 /** Alerts of one channel within so long come as one digest … */
 const gatherMs = 5_000;
@@ -40,6 +40,11 @@ function gatheredAt({ createdAt, dueAt }: Gathering, now: number): number {
   if (dueAt + maxGatherMs <= now) return now + gatherMs;
   const latest = Math.max(createdAt + maxGatherMs, dueAt);
   return Math.min(Math.max(dueAt, now + extendMs), latest);
+}
+
+/** What a recovery follows: all deliveries of which one has to have arrived. */
+function followed(told: ToldAlert | undefined): string {
+  return JSON.stringify((told?.tellings ?? []).map(([id]) => id));
 }
 
 /** Deliveries in the making, on top of what an organization's world is; `statements` write them. */
@@ -135,7 +140,7 @@ export function outbox(world: World, now: number): Outbox {
             deliveryId: delivery.id,
             position: delivery.alerts++,
             alertId: id,
-            follows: isRecovery ? JSON.stringify(subject?.get(channelId)?.deliveryIds ?? []) : null,
+            follows: isRecovery ? followed(subject?.get(channelId)) : null,
             withheld: false,
           }),
         );
@@ -148,20 +153,17 @@ export function outbox(world: World, now: number): Outbox {
       for (const channelId of to) {
         const deliveryId = latest.get(channelId);
         if (deliveryId === undefined) continue;
-        const deliveryIds = [
-          ...new Set([...(known.get(channelId)?.deliveryIds ?? []), deliveryId]),
-        ];
+        const tellings = [...(known.get(channelId)?.tellings ?? []), [deliveryId, state] as const];
         statements.push(
           putOpenAlert({
             organizationId,
             subjectId,
             channelId,
-            state,
             since,
-            deliveryIds: JSON.stringify(deliveryIds),
+            tellings: JSON.stringify(tellings),
           }),
         );
-        known.set(channelId, { state, since, deliveryIds });
+        known.set(channelId, { state, since, tellings });
       }
     },
     close(subjectId) {

@@ -52,9 +52,12 @@ export type ChannelView = {
 export type ToldAlert = {
   state: ToldState;
   since: string;
-  /** One that arrived, or else all that still may. */
-  deliveryIds: readonly string[];
+  /** The last one that arrived, and those that still may. */
+  tellings: readonly Telling[];
 };
+
+/** A delivery, and what it told. */
+export type Telling = readonly [deliveryId: string, state: ToldState];
 export type Remembered = Memory & { certificate: CertificateMemory };
 
 export type Gathering = {
@@ -89,9 +92,10 @@ const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelI
 const channelText = `select id, name, type, enabled, is_default as isDefault, incidents
   from alert_channels where organization_id = ? order by id`;
 
-const toldText = `select o.subject_id as subjectId, o.channel_id as channelId, o.state, o.since,
-    (select json_group_array(json_array(t.value, d.status)) from json_each(o.delivery_ids) t
-      left join deliveries d on d.organization_id = o.organization_id and d.id = t.value) as tellings
+const toldText = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
+    (select json_group_array(json_array(t.value ->> 0, t.value ->> 1, d.status) order by t.key)
+      from json_each(o.tellings) t left join deliveries d
+        on d.organization_id = o.organization_id and d.id = t.value ->> 0) as tellings
   from json_each(?) wanted cross join open_alerts o
     on o.organization_id = ? and o.subject_id = wanted.value`;
 
@@ -198,19 +202,22 @@ export async function worldOf(
   };
 }
 
-type ToldRow = Omit<ToldAlert, "deliveryIds"> & {
+type ToldRow = Omit<ToldAlert, "tellings" | "state"> & {
   subjectId: string;
   channelId: string;
   tellings: string;
 };
 
 /** What was given up was not told; what the log no longer holds was, long ago. */
-function stillTold({ channelId, state, since, tellings }: ToldRow): [string, ToldAlert][] {
-  const all = JSON.parse(tellings) as [id: string, status: string | null][];
-  const arrived = all.find(([, status]) => status === null || status === "delivered");
-  const waiting = all.filter(([, status]) => status === "gathering" || status === "sending");
-  const deliveryIds = (arrived === undefined ? waiting : [arrived]).map(([id]) => id);
-  return deliveryIds.length === 0 ? [] : [[channelId, { state, since, deliveryIds }]];
+function stillTold({ channelId, since, tellings }: ToldRow): [string, ToldAlert][] {
+  const all = JSON.parse(tellings) as [id: string, state: ToldState, status: string | null][];
+  const hopeful = all.filter(([, , status]) => status !== "failed" && status !== "skipped");
+  const state = hopeful.at(-1)?.[1];
+  if (state === undefined) return [];
+  const isWaiting = (status: string | null) => status === "gathering" || status === "sending";
+  const arrived = hopeful.findLast(([, , status]) => !isWaiting(status));
+  const kept = hopeful.filter((one) => one === arrived || isWaiting(one[2]));
+  return [[channelId, { state, since, tellings: kept.map(([id, state]) => [id, state]) }]];
 }
 
 type MemoryRow = {

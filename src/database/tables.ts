@@ -574,10 +574,9 @@ export const openAlerts = sqliteTable(
     /** Of a monitor or an incident. */
     subjectId: text("subject_id").notNull(),
     channelId: text("channel_id").notNull(),
-    state: text("state", { enum: ["down", "degraded", "flapping", "open"] }).notNull(),
     since: text("since").notNull(),
-    /** JSON list of what told it: without any of that delivered, its end is not told either. */
-    deliveryIds: text("delivery_ids").notNull(),
+    /** JSON list of the deliveries that told it, each with the state it told: without any of them delivered, its end is not told either. */
+    tellings: text("tellings").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.subjectId, t.channelId] }),

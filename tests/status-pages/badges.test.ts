@@ -107,15 +107,3 @@ test("a badge has its monitor's public name, its type and no script", async () =
     expect(text).not.toMatch(/db-1|script|\son\w+=/);
   }
 });
-
-test("a latency's badge is there as soon as one public page shows latencies", async () => {
-  await using made = await visitor();
-  const { id, report } = await made.job();
-  await report({ latency_ms: "34" });
-  const sections = [listed("Jobs", id)];
-  await made.publish({ sections });
-  await made.page({ sections, showLatency: true });
-  await made.read("/status/payments");
-  const { text } = await made.read(`/badge/monitor/${id}/latency.svg`);
-  expect(text).toContain("34 ms");
-});

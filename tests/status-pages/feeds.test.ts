@@ -47,7 +47,7 @@ describe("the Atom feed", () => {
     const { atom } = await feedsOf(made);
     expect(atom).toMatchObject({
       id: page,
-      title: "Ours",
+      title: { value: "Ours" },
       authors: [{ name: "Ours" }],
       updated: "2026-11-20T10:03:00.000Z",
       links: [{ href: page }, { href: `${page}/feed.atom`, rel: "self" }],
@@ -60,13 +60,13 @@ describe("the Atom feed", () => {
     expect(atom.entries).toMatchObject([
       {
         id: `urn:uuid:${made.id}`,
-        title: "Resolved: Card payments fail",
+        title: { value: "Resolved: Card payments fail" },
         links: [{ href: `${page}/incidents/${made.id}` }],
         published: "2026-11-20T10:01:00.000Z",
         updated: "2026-11-20T10:03:00.000Z",
-        content,
+        content: { type: "html", value: content },
       },
-      { id: `urn:uuid:${made.olderId}`, title: "Investigating: Slow answers" },
+      { id: `urn:uuid:${made.olderId}`, title: { value: "Investigating: Slow answers" } },
     ]);
   });
 });
@@ -112,7 +112,7 @@ test("every link of a feed leads to a page", async () => {
 test("feeds without incidents are feeds, too", async () => {
   await using made = await visitor();
   const { rss, atom } = await feedsOf(made);
-  expect([rss.title, rss.items ?? [], atom.title, atom.entries ?? []]).toEqual([
+  expect([rss.title, rss.items ?? [], atom.title?.value, atom.entries ?? []]).toEqual([
     "Ours",
     [],
     "Ours",
@@ -127,7 +127,7 @@ test("feeds name a monitor as its page does", async () => {
   await made.publish({ sections: [listed("Jobs", [id, "Orders"])] });
   await report({ status: "down" });
   const { rss, atom } = await feedsOf(made);
-  const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title];
+  const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
   expect(titles).toEqual(Array(2).fill("Investigating: Orders is down"));
   expect(JSON.stringify([rss, atom])).not.toContain("db-1");
 });

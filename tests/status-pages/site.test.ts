@@ -29,7 +29,7 @@ describe("the default page", () => {
       "no-referrer",
     ]);
     const shape = shapeOf(text);
-    expect(shape.filter((tag) => /^script/.test(tag))).toEqual(["script src defer"]);
+    expect(shape.filter((tag) => tag.startsWith("script"))).toEqual(["script src defer"]);
     expect(shape.filter((tag) => / (style|on\w+)\b/.test(tag))).toEqual([
       "html lang data-theme style",
     ]);

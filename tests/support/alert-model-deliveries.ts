@@ -16,9 +16,6 @@ export type Reply = "well" | "broken" | "busy" | "closed" | "gone";
 export const patienceSeconds = 1_800;
 const retrySeconds = [5, 15, 60, 300];
 
-export const keyOf = ({ channel, subject, type, at }: Telling) =>
-  `${channel} ${subject} ${type} ${at}`;
-
 /** Of these attempts at a channel: whether the last is the last at its delivery, too, and in vain. */
 export function isGivenUp(attempts: readonly Attempt[]): boolean {
   const { delivery, reply } = attempts.at(-1) as Attempt;

@@ -19,6 +19,7 @@ export type Happening = { at: number } & (
   | { is: "channel"; channel: string; now: Partial<Channel> | null }
   | { is: "incident"; incident: string; type: string; of: string | null; automatic: boolean }
   | { is: "given up"; channel: string }
+  | { is: "lost"; tellings: readonly string[] }
 );
 /** Channel `*` stands for all: a problem that is over whether it was told or not. */
 export type Telling = { channel: string; subject: string; type: string; at: number };
@@ -39,7 +40,11 @@ export function tellings(history: readonly Happening[]): Telling[] {
   return all;
 }
 
+export const keyOf = ({ channel, subject, type, at }: Telling) =>
+  `${channel} ${subject} ${type} ${at}`;
+
 function worldAfter(past: readonly Happening[]) {
+  const lost = new Set(past.flatMap((one) => (one.is === "lost" ? one.tellings : [])));
   const monitors = new Map<string, Monitor>();
   const channels = new Map<string, Channel>();
   for (const one of past) {
@@ -53,7 +58,7 @@ function worldAfter(past: readonly Happening[]) {
   const able = [...channels.keys()].filter((id) => channels.get(id)?.enabled);
   const attached = (id: string) => monitors.get(id)?.attached ?? [];
   const audience = (id: string) => (quiet(id) ? [] : attached(id).filter((c) => able.includes(c)));
-  return { monitors, channels, able, quiet, attached, audience };
+  return { monitors, channels, able, quiet, attached, audience, lost };
 }
 type World = ReturnType<typeof worldAfter>;
 
@@ -69,7 +74,7 @@ function judge(before: Happening[], one: Happening, world: World, all: Telling[]
   } else if (one.is === "incident") {
     const { incident, of, automatic } = one;
     const isQuiet = automatic && of !== null && world.quiet(of);
-    const its = all.filter((t) => t.subject === incident);
+    const its = all.filter((t) => t.subject === incident && !world.lost.has(keyOf(t)));
     const know = (id: string) =>
       its.findLast((t) => t.channel === id || t.channel === "*")?.channel === id;
     const to = (isQuiet ? [] : able)
@@ -103,7 +108,9 @@ const endsFlapping = (past: readonly Happening[], id: string, now: number) =>
 
 function tellState(id: string, to: State, at: number, newsOnly: boolean, w: World, all: Telling[]) {
   const believes = (channel: string) => {
-    const mine = all.filter((t) => t.subject === id && [channel, "*"].includes(t.channel));
+    const mine = all.filter(
+      (t) => t.subject === id && [channel, "*"].includes(t.channel) && !w.lost.has(keyOf(t)),
+    );
     const last = mine.at(-1)?.type.replace("monitor.", "") ?? "up";
     return last === "reminder" ? "down" : last;
   };

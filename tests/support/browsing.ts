@@ -21,15 +21,13 @@ export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshot
 
 export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath, args });
 
-export type Visit = { page: Page; faults: string[]; shifts: () => Promise<number> };
-
 /** Opens an address in a context of its own; collects what the page complains about and asks of other hosts. */
 export async function visit(
   browser: Browser,
   address: string,
   options: BrowserContextOptions = {},
-  prepare: (page: Page) => Promise<void> = async () => {},
-): Promise<Visit & AsyncDisposable> {
+  prepare: (page: Page) => Promise<unknown> = async () => {},
+) {
   const page = await browser.newPage(options);
   const faults: string[] = [];
   const { origin } = new URL(address);
@@ -44,18 +42,22 @@ export async function visit(
   });
   await page.addInitScript(watchThePage);
   await prepare(page);
-  await page.goto(address, { waitUntil: "networkidle" });
+  await page.goto(address, { waitUntil: "load" });
   return {
     page,
     faults,
-    /** Layout shifts until now, as Chromium sums them up. */
-    shifts: async () => {
-      const { total, blocked } = await page.evaluate(() => {
+    /** Layout shifts until now, as Chromium sums them up; content that it blocked becomes a fault. */
+    async shifts(): Promise<number> {
+      const { sum, blocked } = await page.evaluate(async () => {
+        await document.fonts.ready;
+        // What is laid out in one frame is told in the next.
+        for (let frame = 0; frame < 3; frame++)
+          await new Promise((resolve) => requestAnimationFrame(resolve));
         const watched = globalThis as unknown as Watched;
-        return { total: watched.layoutShift(), blocked: watched.blocked };
+        return { sum: watched.layoutShift(), blocked: watched.blocked };
       });
       faults.push(...blocked);
-      return total;
+      return sum;
     },
     [Symbol.asyncDispose]: () => page.close(),
   };

@@ -51,7 +51,7 @@ const long = "x".repeat(255);
 const words = "Payment-service-with-a-very-long-name ".repeat(6).trim();
 const flood: Reported[] = Array.from({ length: 10 }, (_, index) => ({
   title: `Incident ${index + 1}: requests time out`,
-  severity: (["minor", "major", "critical"] as const)[index % 3],
+  severity: (["minor", "major", "critical"] as const)[index % 3] ?? "minor",
   monitor: index % 3,
   message: "Some requests time out. We are looking into it.",
   updates: [

@@ -1,0 +1,321 @@
+import { describe, expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { freePort } from "../support/binary.ts";
+import { pixel } from "../support/images.ts";
+import { until } from "../support/status-client.ts";
+import { typical } from "../support/status-scenes.ts";
+import { statusWorld, type StatusWorld } from "../support/status-world.ts";
+
+/** The paths of a page's parts behind its address; `/status.json` is that of a page at the root. */
+const parts = [
+  "",
+  "/history",
+  "/feed.rss",
+  "/feed.atom",
+  "/api/v2/summary.json",
+  "/api/v2/status.json",
+  "/api/v2/components.json",
+  "/api/v2/incidents.json",
+  "/api/v2/incidents/unresolved.json",
+  "/api/v2/scheduled-maintenances.json",
+];
+
+/** Everything public of the typical page, by path. */
+const publicPaths = ({ incidentIds, monitorIds }: StatusWorld) => [
+  ...parts.map((part) => `/status/acme${part}`),
+  "/status/acme.json",
+  `/status/acme/incidents/${incidentIds[0]}`,
+  `/badge/monitor/${monitorIds[0]}/status.svg`,
+  `/badge/monitor/${monitorIds[0]}/uptime.svg`,
+  "/status-files/status.css",
+  "/status-files/status.js",
+  "/status-files/inter.woff2",
+];
+
+/** An answer with its bytes as they came over the wire. */
+async function asked(address: string, headers: Record<string, string> = {}, method = "GET") {
+  const sent = { "Accept-Encoding": "identity", ...headers };
+  const response = await fetch(address, { method, headers: sent, decompress: false });
+  return { response, status: response.status, bytes: Buffer.from(await response.bytes()) };
+}
+
+/** Figures that may have gone on by a second between two answers. */
+const steady = (bytes: Uint8Array) =>
+  new TextDecoder().decode(bytes).replace(/"updated_?At"[^,}]*|<updated>[^<]*/gi, "");
+
+describe("a public page over the wire", () => {
+  test("every part answers GET, HEAD alike without a body, and 304 to who knows it", async () => {
+    await using site = await statusWorld(typical);
+    for (const path of publicPaths(site)) {
+      const { response, status, bytes } = await asked(site.url + path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(bytes.length).toBeGreaterThan(0);
+      const etag = response.headers.get("etag") ?? "";
+      expect([path, etag]).toEqual([path, expect.stringMatching(/^"[^"]+"$/)]);
+      expect([path, response.headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
+
+      const head = await asked(site.url + path, {}, "HEAD");
+      expect([path, head.status, head.bytes.length]).toEqual([path, 200, 0]);
+      for (const name of ["content-type", "etag", "cache-control", "content-length"])
+        expect([path, name, head.response.headers.get(name)]).toEqual([
+          path,
+          name,
+          response.headers.get(name),
+        ]);
+
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
+        const again = await asked(site.url + path, { "If-None-Match": known });
+        expect([path, known, again.status, again.bytes.length]).toEqual([path, known, 304, 0]);
+        expect(again.response.headers.get("etag")).toBe(etag);
+      }
+      const other = await asked(site.url + path, { "If-None-Match": '"other"' });
+      expect([path, other.status]).toEqual([path, 200]);
+    }
+  });
+
+  test("gzip and Brotli hold the very bytes that come plain", async () => {
+    await using site = await statusWorld(typical);
+    for (const path of publicPaths(site).filter((path) => !path.startsWith("/status-files/"))) {
+      const address = site.url + path;
+      const plain = await asked(address);
+      const gzip = await asked(address, { "Accept-Encoding": "gzip" });
+      const br = await asked(address, { "Accept-Encoding": "gzip, deflate, br" });
+      const encodings = [plain, gzip, br].map(({ response }) =>
+        response.headers.get("content-encoding"),
+      );
+      expect([path, ...encodings]).toEqual([path, null, "gzip", "br"]);
+      expect(steady(gunzipSync(gzip.bytes))).toBe(steady(plain.bytes));
+      expect(steady(brotliDecompressSync(br.bytes))).toBe(steady(plain.bytes));
+      for (const { response } of [plain, gzip, br])
+        expect(response.headers.get("vary")).toContain("Accept-Encoding");
+      for (const refusing of ["br;q=0, gzip;q=0", "identity", "zstd"]) {
+        const { response } = await asked(address, { "Accept-Encoding": refusing });
+        expect([path, refusing, response.headers.get("content-encoding")]).toEqual([
+          path,
+          refusing,
+          null,
+        ]);
+      }
+    }
+  });
+
+  test("unknown queries make no difference to what is served", async () => {
+    await using site = await statusWorld(typical);
+    const queries = [
+      "?",
+      "?x=1",
+      "?month=2026-01",
+      "?%00",
+      "?a[]=<script>",
+      `?${"q".repeat(4_000)}`,
+    ];
+    for (const part of parts.filter((part) => part !== "/history")) {
+      const plain = await asked(site.address + part);
+      for (const query of queries) {
+        const queried = await asked(site.address + part + query);
+        expect([part, query, queried.status]).toEqual([part, query, 200]);
+        expect(steady(queried.bytes)).toBe(steady(plain.bytes));
+      }
+    }
+    const history = await asked(`${site.address}/history`);
+    for (const query of ["?x=1", "?month=", "?month=2026-13", "?month=x&month=2026-01"]) {
+      const queried = await asked(`${site.address}/history${query}`);
+      expect([query, steady(queried.bytes)]).toEqual([query, steady(history.bytes)]);
+    }
+  });
+
+  test("only what reads is answered: other methods change nothing and show nothing", async () => {
+    await using site = await statusWorld(typical);
+    const before = await asked(site.address);
+    for (const path of publicPaths(site))
+      for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+        const body = JSON.stringify({ title: "Taken over" });
+        const headers = { "Content-Type": "application/json" };
+        const response = await fetch(site.url + path, { method, headers, body });
+        const text = await response.text();
+        expect([method, path, [404, 405].includes(response.status)]).toEqual([method, path, true]);
+        expect(text).not.toContain("Checkout");
+      }
+    expect(steady((await asked(site.address)).bytes)).toBe(steady(before.bytes));
+  });
+
+  test("what is not there, what is hidden and what has a password are one and the same 404", async () => {
+    await using site = await statusWorld(typical);
+    const made = async (body: object) => {
+      const { status } = await site.api("POST", "/api/v1/status-pages", body);
+      expect(status).toBe(201);
+    };
+    await made({ slug: "hidden", title: "Hidden", visibility: "hidden" });
+    await made({
+      slug: "secret",
+      title: "Secret",
+      visibility: "password",
+      password: "open sesame",
+    });
+    const unknown = await asked(`${site.url}/status/nobody`);
+    expect(unknown.status).toBe(404);
+    for (const slug of ["nobody", "hidden", "secret"])
+      for (const part of [...parts, "/logo", "/incidents/0199a3f0-0000-7000-8000-000000000000"]) {
+        const answer = await asked(`${site.url}/status/${slug}${part}`);
+        expect([slug, part, answer.status]).toEqual([slug, part, 404]);
+        expect(answer.bytes.equals(unknown.bytes)).toBe(true);
+        expect(answer.response.headers.toJSON()).toEqual({
+          ...unknown.response.headers.toJSON(),
+          date: answer.response.headers.get("date") ?? "",
+        });
+      }
+  });
+});
+
+test("a new incident is on the page and in every feed right after its 201, and an update after its 200", async () => {
+  await using site = await statusWorld(typical);
+  const shown = ["", "/history", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"];
+  // Each is kept by now, as under load.
+  for (const part of shown) await asked(site.address + part);
+  const { json } = await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
+  for (const part of shown)
+    await until(site.address + part, (text) => text.includes("Orders are late"));
+  const message = "The queue is worked off.";
+  await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { message });
+  for (const part of shown) await until(site.address + part, (text) => text.includes(message));
+  await site.api("DELETE", `/api/v1/incidents/${json.data.id}`);
+  for (const part of shown)
+    await until(site.address + part, (text) => !text.includes("Orders are late"));
+}, 30_000);
+
+test("after a kill and a restart the same pages are there, under the same tags", async () => {
+  await using site = await statusWorld(typical);
+  const headers = { Authorization: `Bearer ${site.key}`, "Content-Type": "image/png" };
+  const logoPath = `/api/v1/status-pages/${site.pageId}/logo`;
+  await fetch(site.url + logoPath, { method: "PUT", headers, body: pixel.png });
+  const text = await until(site.address, (text) => text.includes("/logo?v="));
+  const logo = /\/status\/acme\/logo\?v=[^"]+/.exec(text)?.[0] ?? "";
+  const paths = [...publicPaths(site), logo];
+  const read = (url: string) => Promise.all(paths.map((path) => asked(url + path)));
+  const before = await read(site.url);
+  await site.stop("SIGKILL");
+  const { url } = await site.serve();
+  for (const [index, { status, bytes }] of (await read(url)).entries()) {
+    const path = paths[index];
+    const other = (text: string) => text.replaceAll(url, "").replaceAll(site.url, "");
+    const [then, now] = [before[index]?.bytes ?? Buffer.of(), bytes].map(steady);
+    expect([path, status, other(now ?? "")]).toEqual([path, 200, other(then ?? "")]);
+  }
+});
+
+test("the public port serves every public page, and nothing but these", async () => {
+  const publicPort = freePort();
+  await using site = await statusWorld(typical, ["--public-port", String(publicPort)]);
+  const outside = `http://127.0.0.1:${publicPort}`;
+  for (const path of publicPaths(site)) {
+    const [inner, outer] = await Promise.all([asked(site.url + path), asked(outside + path)]);
+    expect([path, outer.status]).toEqual([path, 200]);
+    expect(outer.bytes.equals(inner.bytes)).toBe(true);
+  }
+  const { json } = await site.api("GET", "/api/v1/openapi.json");
+  const others = [
+    ...Object.keys(json.paths),
+    "/healthz",
+    "/metrics",
+    "/docs",
+    "/docs/reference.js",
+    "/api/v1",
+    "/api/v1/openapi.json",
+    "/push/x",
+    "/status",
+    "/status/",
+    "/status-files/",
+    "/status-files/index.html",
+    "/status-files/../openapi.json",
+    "/status-files/..%2fopenapi.json",
+    "/badge/monitor/x/status.svg",
+  ].filter((path) => !/^\/(status|badge)\//.test(path) || path === "/status/");
+  const authorization = { Authorization: `Bearer ${site.key}` };
+  for (const path of others) {
+    const answer = await asked(outside + path.replace(/\{[^}]+\}/g, site.pageId), authorization);
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(answer.bytes.toString()).not.toContain("Checkout");
+  }
+});
+
+describe("a custom host", () => {
+  const host = "status.team.example";
+  const named = (headers: object = {}) => ({ Host: host, ...headers });
+
+  test("has the page at / and its parts below it, while the API and /healthz answer as ever", async () => {
+    await using site = await statusWorld({ ...typical, page: { hosts: [host] } });
+    await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
+    for (const [path, type] of [
+      ["/", "text/html"],
+      ["/history", "text/html"],
+      [`/incidents/${site.incidentIds[0]}`, "text/html"],
+      ["/status.json", "application/json"],
+      ["/feed.rss", "application/rss+xml"],
+      ["/feed.atom", "application/atom+xml"],
+      ["/api/v2/summary.json", "application/json"],
+      ["/status-files/status.css", "text/css"],
+      ["/status/acme", "text/html"],
+    ] as const) {
+      const { status, response } = await asked(site.url + path, named());
+      expect([path, status, response.headers.get("content-type")]).toEqual([
+        path,
+        200,
+        expect.stringContaining(type),
+      ]);
+    }
+    const { bytes } = await asked(`${site.url}/`, named());
+    expect(bytes.toString()).toContain('href="/history"');
+    expect(bytes.toString()).not.toContain("/status/acme");
+
+    const key = { Authorization: `Bearer ${site.key}` };
+    expect((await asked(`${site.url}/healthz`, named())).status).toBe(200);
+    expect((await asked(`${site.url}/api/v1/incidents`, named(key))).status).toBe(200);
+    expect((await asked(`${site.url}/api/v1/incidents`, named())).status).toBe(401);
+    for (const spelled of [host.toUpperCase(), `${host}:${site.port}`])
+      expect((await asked(`${site.url}/`, { Host: spelled })).bytes.toString()).toContain(
+        "Checkout",
+      );
+  });
+
+  test("is gone from / when the page gives it up, and never shows a page of another name", async () => {
+    await using site = await statusWorld({ ...typical, page: { hosts: [host] } });
+    await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
+    const stranger = await asked(`${site.url}/`, { Host: "other.team.example" });
+    expect(stranger.bytes.toString()).not.toContain("Checkout");
+    await site.api("PATCH", `/api/v1/status-pages/${site.pageId}`, { hosts: [] });
+    await until(`${site.url}/`, (text) => !text.includes("Checkout API"), named());
+  });
+});
+
+describe("a logo", () => {
+  for (const [type, bytes] of [
+    ["image/png", pixel.png],
+    ["image/webp", pixel.webp],
+    ["image/svg+xml", pixel.svg],
+  ] as const)
+    test(`as ${type} is served under a name that changes with it, and can run nothing`, async () => {
+      await using site = await statusWorld();
+      const headers = { Authorization: `Bearer ${site.key}`, "Content-Type": type };
+      const path = `${site.url}/api/v1/status-pages/${site.pageId}/logo`;
+      const put = await fetch(path, { method: "PUT", headers, body: bytes });
+      const { data } = (await put.json()) as { data: { logoUrl: string } };
+      expect([put.status, data.logoUrl]).toEqual([
+        200,
+        expect.stringMatching(/^\/status\/acme\/logo\?v=./),
+      ]);
+      await until(site.address, (text) => text.includes(`src="${data.logoUrl}"`));
+      const served = await asked(site.url + data.logoUrl);
+      expect(served.status).toBe(200);
+      if (type !== "image/svg+xml") expect(served.bytes.equals(Buffer.from(bytes))).toBe(true);
+      expect(served.response.headers.toJSON()).toMatchObject({
+        "content-type": type,
+        "x-content-type-options": "nosniff",
+        "cache-control": expect.stringContaining("immutable"),
+        "content-security-policy": expect.stringContaining("sandbox"),
+      });
+      const gone = await fetch(path, { method: "DELETE", headers });
+      expect(gone.status).toBe(200);
+      await until(site.address, (text) => !text.includes("/logo"));
+      expect((await asked(site.url + data.logoUrl)).status).toBe(404);
+    });
+});

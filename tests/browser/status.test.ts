@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import {
+  hasChromium,
+  launchChromium,
+  overflowOf,
+  screenshots,
+  violations,
+  visit,
+} from "../support/browsing.ts";
+import { until } from "../support/status-client.ts";
+import { extremes, mixedDays, typical } from "../support/status-scenes.ts";
+import { statusWorld, type StatusWorld } from "../support/status-world.ts";
+
+const schemes = ["light", "dark"] as const;
+const widths = [360, 768, 1440];
+
+/** Every kind of page that the public side has. */
+const partsOf = ({ url, address, incidentIds }: StatusWorld) => ({
+  page: address,
+  history: `${address}/history`,
+  incident: `${address}/incidents/${incidentIds[0]}`,
+  "404": `${url}/status/nobody`,
+});
+
+/** What the console says of a 404 is no fault of the page. */
+const ownFaults = (faults: readonly string[]) =>
+  faults.filter((fault) => !/status of 404/.test(fault));
+
+/** The whole page in one picture; its window is made as tall, because rows outside it are not drawn. */
+async function picture(page: Page, name: string) {
+  const { width = 0, height = 0 } = page.viewportSize() ?? {};
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ width, height: Math.max(height, Math.min(whole, 16_000)) });
+  await page.screenshot({ path: join(screenshots, `status-${name}.png`) });
+}
+
+/** Days whose bar is drawn outside the box that holds it, where nobody sees it. */
+const daysOutside = (page: Page) =>
+  page.evaluate(
+    () =>
+      [...document.querySelectorAll(".bars")].flatMap((bars) => {
+        const { left, right } = bars.getBoundingClientRect();
+        return [...bars.children].filter((bar) => {
+          const box = bar.getBoundingClientRect();
+          return box.width > 0 && (box.left < left - 0.5 || box.right > right + 0.5);
+        });
+      }).length,
+  );
+
+if (hasChromium)
+  describe("the status page in Chromium", () => {
+    let browser: Browser;
+    let world: StatusWorld;
+    beforeAll(async () => {
+      browser = await launchChromium();
+      world = await statusWorld(typical);
+    });
+    afterAll(async () => {
+      await browser.close();
+      await world[Symbol.asyncDispose]();
+    });
+
+    for (const part of ["page", "history", "incident", "404"] as const)
+      for (const colorScheme of schemes)
+        test(`${part}, ${colorScheme}: axe finds nothing, the browser blocks and complains of nothing`, async () => {
+          // Tall, so that axe sees all of it.
+          const options = { colorScheme, viewport: { width: 768, height: 3_000 } };
+          await using open = await visit(browser, partsOf(world)[part], options);
+          expect(await violations(open.page)).toEqual([]);
+          await open.shifts();
+          expect(ownFaults(open.faults)).toEqual([]);
+        }, 20_000);
+
+    for (const part of ["page", "history", "incident", "404"] as const)
+      test(`${part} fits phones, tablets and desks, and is kept as pictures`, async () => {
+        for (const width of widths) {
+          const viewport = { width, height: 900 };
+          await using open = await visit(browser, partsOf(world)[part], { viewport });
+          expect([width, await overflowOf(open.page)]).toEqual([width, 0]);
+          for (const colorScheme of schemes) {
+            await open.page.emulateMedia({ colorScheme });
+            await picture(open.page, `${part}-${width}-${colorScheme}`);
+          }
+        }
+      }, 30_000);
+
+    test("says the same without script", async () => {
+      const texts = [];
+      for (const javaScriptEnabled of [true, false]) {
+        const viewport = { width: 768, height: 3_000 };
+        const page = await browser.newPage({ javaScriptEnabled, viewport });
+        await page.goto(world.address);
+        texts.push(await page.locator("body").innerText());
+        expect(await page.getByRole("img", { name: /^Uptime of 90 days: / }).count()).toBe(7);
+        for (const link of await page.locator("main a, footer a").all()) {
+          const href = await link.evaluate((element) => (element as HTMLAnchorElement).href);
+          expect([href, (await fetch(href)).status]).toEqual([href, 200]);
+        }
+        await page.close();
+      }
+      const [scripted, plain = ""] = texts;
+      expect(plain).toBe(scripted ?? "");
+      expect(plain).toContain("Some systems are down");
+      expect(plain).toContain("A deploy at 13:58 broke the payment provider's webhook signature.");
+      expect(plain).toContain("Slow search results");
+    }, 20_000);
+
+    for (const name of ["typical", "calm", "a-week", "one"])
+      test(`nothing moves while ${name} loads, however late its font is`, async () => {
+        const scene = name === "typical" ? typical : extremes[name];
+        await using site = await statusWorld(scene);
+        for (const width of widths) {
+          const options = { viewport: { width, height: 900 } };
+          await using open = await visit(browser, site.address, options, (page) =>
+            page.route("**/inter.woff2", async (route) => {
+              await Bun.sleep(300);
+              await route.continue();
+            }),
+          );
+          const shifts = await open.shifts();
+          expect([width, shifts <= 0.01 ? 0 : shifts]).toEqual([width, 0]);
+        }
+      }, 30_000);
+
+    describe("live refresh", () => {
+      /** A page in which time goes by when the test says so. */
+      const watched = (site: StatusWorld) =>
+        visit(browser, site.address, {}, (page) => page.clock.install());
+
+      const reload = async (page: Page) => {
+        const answered = page.waitForResponse(
+          (response) => response.request().resourceType() === "fetch",
+        );
+        await page.clock.runFor(15_000);
+        await (await answered).finished();
+      };
+
+      test("shows a new incident and its end without a reload, and says nothing to the console", async () => {
+        await using site = await statusWorld({
+          sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }],
+        });
+        await using open = await watched(site);
+        const { page } = open;
+        await page.getByRole("heading", { name: "All systems are up" }).waitFor();
+        await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
+
+        const { json } = await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
+        await until(site.address, (text) => text.includes("Orders are late"));
+        await reload(page);
+        await page.getByRole("heading", { name: "Orders are late" }).waitFor();
+        await page.getByRole("heading", { name: "Some systems are affected" }).waitFor();
+        expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("9a6200");
+
+        await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { status: "resolved" });
+        await until(site.address, (text) => text.includes("All systems are up"));
+        await reload(page);
+        await page.getByRole("heading", { name: "All systems are up" }).waitFor();
+        expect(await page.evaluate(() => "sameDocument" in globalThis)).toBe(true);
+        await open.shifts();
+        expect(open.faults).toEqual([]);
+      }, 20_000);
+
+      test("leaves the page as it was while the server is away, and goes on afterwards", async () => {
+        await using site = await statusWorld();
+        await using open = await watched(site);
+        const { page } = open;
+        await page.route(site.address, (route) => route.abort());
+        const failed = page.waitForEvent("requestfailed");
+        await page.clock.runFor(15_000);
+        await failed;
+        await page.getByRole("heading", { name: "No known problems" }).waitFor();
+
+        await page.unroute(site.address);
+        await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
+        await until(site.address, (text) => text.includes("Orders are late"));
+        await reload(page);
+        await page.getByRole("heading", { name: "Orders are late" }).waitFor();
+      }, 20_000);
+
+      test("keeps the keyboard's place when something else on the page changes", async () => {
+        await using site = await statusWorld({ incidents: [{ title: "Orders are late" }] });
+        await using open = await watched(site);
+        const { page } = open;
+        const link = page.getByRole("link", { name: "All incidents" });
+        await link.focus();
+        await site.api("POST", "/api/v1/incidents", { title: "Invoices are late" });
+        await until(site.address, (text) => text.includes("Invoices are late"));
+        await reload(page);
+        await page.getByRole("heading", { name: "Invoices are late" }).waitFor();
+        expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+      }, 20_000);
+    });
+
+    describe("what nobody drew", () => {
+      for (const [name, scene] of Object.entries(extremes))
+        test(`${name}: nothing is wider than its window, every day is in sight, no fault`, async () => {
+          await using site = await statusWorld(scene);
+          for (const width of widths) {
+            const options = { viewport: { width, height: 900 } };
+            await using open = await visit(browser, site.address, options);
+            const { page } = open;
+            for (const colorScheme of schemes) {
+              await page.emulateMedia({ colorScheme });
+              await picture(page, `${name}-${width}-${colorScheme}`);
+            }
+            await open.shifts();
+            const overflow = await overflowOf(page);
+            const outside = await daysOutside(page);
+            expect({ width, overflow, outside, faults: open.faults }).toEqual({
+              width,
+              overflow: 0,
+              outside: 0,
+              faults: [],
+            });
+          }
+        }, 60_000);
+
+      for (const name of ["empty", "long-names", "rtl", "pale-accent", "dark-accent"])
+        for (const colorScheme of schemes)
+          test(`${name}, ${colorScheme}: axe finds nothing`, async () => {
+            await using site = await statusWorld(extremes[name]);
+            const options = { colorScheme, viewport: { width: 768, height: 4_000 } };
+            await using open = await visit(browser, site.address, options);
+            expect(await violations(open.page)).toEqual([]);
+          }, 20_000);
+
+      test("text of a script that runs from right to left stands in that direction", async () => {
+        await using site = await statusWorld(extremes["rtl"]);
+        await using open = await visit(browser, site.address);
+        const directions = await open.page.evaluate(() =>
+          [...document.querySelectorAll(".about, .inc h2, .inc li p, .comp b")].map((element) => {
+            let inner = element;
+            while (inner.firstElementChild !== null) inner = inner.firstElementChild;
+            return `${inner.textContent}: ${getComputedStyle(inner).direction}`;
+          }),
+        );
+        expect(directions.filter((text) => !text.endsWith("rtl"))).toEqual([]);
+      });
+
+      test("a wide logo keeps its proportions beside the title", async () => {
+        await using site = await statusWorld();
+        const svg =
+          '<svg xmlns="http://www.w3.org/2000/svg" width="800" height="100" viewBox="0 0 800 100"><rect width="800" height="100" fill="#2f4fd8"/></svg>';
+        const put = await fetch(`${site.url}/api/v1/status-pages/${site.pageId}/logo`, {
+          method: "PUT",
+          headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "image/svg+xml" },
+          body: svg,
+        });
+        expect(put.status).toBe(200);
+        await until(site.address, (text) => text.includes("/logo?v="));
+        await using open = await visit(browser, site.address);
+        const { drawn, fit } = await open.page.locator(".name img").evaluate((element) => {
+          const image = element as HTMLImageElement;
+          return { drawn: image.width / image.height, fit: getComputedStyle(image).objectFit };
+        });
+        await picture(open.page, "logo-1280-light");
+        // Either its box has the picture's shape, or the picture is fitted into it.
+        expect(fit === "contain" || Math.abs(drawn - 8) < 0.1).toBe(true);
+        await open.shifts();
+        expect(open.faults).toEqual([]);
+      }, 20_000);
+    });
+
+    test("each day says on hover what happened, in words", async () => {
+      await using site = await statusWorld({
+        sections: [{ name: "Shop", monitors: [{ name: "Web shop", day: mixedDays(3) }] }],
+      });
+      await using open = await visit(browser, site.address);
+      const texts = await open.page
+        .locator(".bars i")
+        .evaluateAll((bars) => bars.map((bar) => bar.getAttribute("title") ?? ""));
+      expect(texts.length).toBe(90);
+      expect(texts.filter((text) => !/^\d{4}-\d\d-\d\d: \S/.test(text))).toEqual([]);
+      expect(texts.some((text) => text.endsWith(" up, 1 h 30 min down"))).toBe(true);
+    });
+  });
+else console.warn("\nNOT TESTED: the status page in a browser, because there is no Chromium.\n");

@@ -1,0 +1,184 @@
+import { parseXml, XmlElement } from "@rgrove/parse-xml";
+import { describe, expect, test } from "bun:test";
+import { parseAtomFeed, parseRssFeed } from "feedsmith";
+import { listed, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
+
+/** Text that the API takes and that means something to whoever reads HTML, XML, JSON or a URL. */
+const hostile = {
+  markup: `<script>alert(1)</script><img src=x onerror=alert(1)>`,
+  "ends of tags": `</title></p></b></style></script></svg><b>`,
+  "ends of attributes": `" onload="alert(1)" x="' onclick='alert(1)`,
+  "CDATA and comments": `]]><![CDATA[x]]>--><!-- x`,
+  entities: `&lt;b&gt; &amp;amp; &#60;b&#62; &nbsp; &undefined; &`,
+  templates: "{{7*7}} ${7*7} <%= 7 %> %3Cb%3E \\u003cb",
+  addresses: "javascript:alert(1) //evil.example data:text/html,<b>",
+  "bidi controls": "a\u202eb\u2066c\u200fd\u061c",
+  "invisible characters": "a\u200bb\ufeffc\u2028d\u2029e\u00adf\u{e0041}",
+  noncharacters: "a\ufffeb\uffffc\u{1fffe}d\ufdd0",
+};
+
+/** A page on which every text that people may write is this one. */
+async function filledWith(text: string) {
+  const made = await visitor();
+  const { job, incident, monitor, post, publish, api, read, time } = made;
+  const own = await job({ name: text, autoIncidentSeverity: "major" });
+  const renamed = await monitor({ name: "Renamed" });
+  await publish({
+    title: text,
+    description: text,
+    sections: [listed(text, own.id), listed("Renamed", [renamed.id, text])],
+    showLatency: true,
+  });
+  await own.report({ latency_ms: "34" });
+  await own.report({ status: "down", msg: "x" });
+  time.now += 60_000;
+  const { id } = await incident({ title: text, message: text, monitorId: renamed.id });
+  await post(id, { status: "resolved", message: text });
+  const window = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T12:00:00.000Z" };
+  const planned = { ...window, title: text, description: text };
+  expect((await api("POST", "/api/v1/maintenance-windows", { body: planned })).status).toBe(201);
+  await made.restart();
+  const svg = async (kind: string) => (await read(`/badge/monitor/${own.id}/${kind}.svg`)).text;
+  return {
+    ...made,
+    ours: (part: string) => read(`/status/ours${part}`),
+    incidentId: id,
+    badges: async () => [await svg("status"), await svg("uptime"), await svg("latency")],
+  };
+}
+
+/** The elements of an XML document in order, with the names of their attributes; throws where it is not well-formed. */
+function xmlShape(text: string): string[] {
+  const shape: string[] = [];
+  const waiting: object[] = [...parseXml(text).children];
+  for (let node = waiting.shift(); node !== undefined; node = waiting.shift()) {
+    if (!(node instanceof XmlElement)) continue;
+    shape.push([node.name, ...Object.keys(node.attributes)].join(" "));
+    waiting.unshift(...node.children);
+  }
+  return shape;
+}
+
+/** What XML can hold of a text (XML 1.0 §2.2). */
+const inXml = (text: string) => text.replace(/[\ufffe\uffff]/g, "");
+
+for (const [what, text] of Object.entries(hostile))
+  describe(`${what} in titles, names and messages`, () => {
+    test("are words on the page, not part of it", async () => {
+      await using plain = await filledWith("plain");
+      await using made = await filledWith(text);
+      for (const part of ["", "/history", "/incidents/"]) {
+        const html = async (of: typeof made) =>
+          (await of.ours(part === "/incidents/" ? part + of.incidentId : part)).text;
+        expect(shapeOf(await html(made))).toEqual(shapeOf(await html(plain)));
+      }
+      const { text: page } = await made.ours("");
+      expect(wordsOf(page, "title")).toEqual([text]);
+      expect(wordsOf(page, ".about")).toEqual([text]);
+      expect(wordsOf(page, ".sec h2")).toEqual([text, "Renamed"]);
+      expect(wordsOf(page, ".comp b")).toEqual([text, text]);
+      expect(wordsOf(page, ".inc h2 a")).toEqual([`${text} is down`]);
+      expect(wordsOf(page, ".window h2")).toEqual([text]);
+      const { text: alone } = await made.ours(`/incidents/${made.incidentId}`);
+      expect(wordsOf(alone, "li p")).toEqual([text, text]);
+    });
+
+    test("are words in the feeds, not part of them", async () => {
+      await using plain = await filledWith("plain");
+      await using made = await filledWith(text);
+      for (const part of ["/feed.rss", "/feed.atom"])
+        expect(xmlShape((await made.ours(part)).text)).toEqual(
+          xmlShape((await plain.ours(part)).text),
+        );
+      const rss = parseRssFeed((await made.ours("/feed.rss")).text);
+      const atom = parseAtomFeed((await made.ours("/feed.atom")).text);
+      const shown = inXml(text).trim();
+      expect([rss.title, atom.title?.value]).toEqual([shown, shown]);
+      const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
+      expect(titles).toEqual(Array(2).fill(`Resolved: ${shown}`));
+      // Readers show the content as HTML: there, too, it is text.
+      for (const content of [rss.items?.[0]?.description, atom.entries?.[0]?.content?.value]) {
+        expect(shapeOf(content ?? "")).toEqual(["p", "strong", "p", "strong"]);
+        expect(content).not.toMatch(/<(?!\/?(?:p|strong)>)/);
+      }
+    });
+
+    test("are whole in the JSON, which no browser takes for a page", async () => {
+      await using made = await filledWith(text);
+      for (const part of [".json", "/api/v2/summary.json"]) {
+        const { type, headers } = await made.ours(part);
+        expect([type, headers.get("x-content-type-options")]).toEqual([
+          "application/json",
+          "nosniff",
+        ]);
+      }
+      const { page, sections, incidents } = (await made.ours(".json")).json();
+      expect([page.title, page.description, sections[0].name]).toEqual([text, text, text]);
+      expect(sections[1].monitors[0].name).toBe(text);
+      expect(incidents[0]).toMatchObject({
+        title: text,
+        updates: [{ message: text }, { message: text }],
+      });
+      const v2 = (await made.ours("/api/v2/incidents.json")).json().incidents[0];
+      expect([v2.name, v2.incident_updates[0].body]).toEqual([text, text]);
+    });
+
+    test("are words in the badges, not part of them", async () => {
+      await using plain = await filledWith("plain");
+      await using made = await filledWith(text);
+      const badges = await made.badges();
+      expect(badges.map(xmlShape)).toEqual((await plain.badges()).map(xmlShape));
+    });
+
+    test("begin no line of the calendar", async () => {
+      await using plain = await filledWith("plain");
+      await using made = await filledWith(text);
+      const lines = async (of: typeof made) =>
+        (await of.ours("/maintenance.ics")).text
+          .replace(/\r\n[ \t]/g, "")
+          .split(/\r\n|[\r\n]/)
+          .map((line) => line.split(/[:;]/)[0]);
+      expect(await lines(made)).toEqual(await lines(plain));
+    });
+  });
+
+test("messages of several lines begin no line of the calendar and no element of a feed", async () => {
+  await using made = await visitor();
+  const message = "a\nEND:VEVENT\nBEGIN:VALARM\n\tb";
+  await made.incident({ message });
+  const body = {
+    title: "Firmware",
+    description: message,
+    startsAt: "2026-11-20T09:00:00.000Z",
+    endsAt: "2026-11-20T12:00:00.000Z",
+  };
+  expect((await made.api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
+  await made.restart();
+  const { text } = await made.read("/status/ours/maintenance.ics");
+  expect(text.match(/^(?:BEGIN|END):.*$/gm)?.map((line) => line.trim())).toEqual([
+    "BEGIN:VCALENDAR",
+    "BEGIN:VEVENT",
+    "END:VEVENT",
+    "END:VCALENDAR",
+  ]);
+  const rss = parseRssFeed((await made.read("/status/ours/feed.rss")).text);
+  expect(rss.items?.[0]?.description).toContain("a<br/>END:VEVENT<br/>BEGIN:VALARM<br/>");
+});
+
+test("control characters never come so far", async () => {
+  await using made = await visitor();
+  const { api, defaultPage } = made;
+  const { id } = await defaultPage();
+  for (const character of ["\0", "\u0007", "\u001b", "\u007f", "\u0085", "\r", "\ud800"]) {
+    const text = `a${character}b`;
+    for (const [method, path, body] of [
+      ["POST", "/api/v1/incidents", { title: text }],
+      ["POST", "/api/v1/incidents", { title: "a", message: text }],
+      ["POST", "/api/v1/monitors", { type: "ping", name: text, host: "192.168.1.1" }],
+      ["PATCH", `/api/v1/status-pages/${id}`, { title: text }],
+      ["PATCH", `/api/v1/status-pages/${id}`, { description: text }],
+      ["PATCH", `/api/v1/status-pages/${id}`, { sections: [{ name: text }] }],
+    ] as const)
+      expect([path, (await api(method, path, { body })).status]).toEqual([path, 422]);
+  }
+});

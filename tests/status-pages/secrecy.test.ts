@@ -1,0 +1,259 @@
+import { expect, test } from "bun:test";
+import { badgeKinds } from "../../src/status-pages/badges.ts";
+import { type Part, partAt } from "../../src/status-pages/parts.ts";
+import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
+import { answer, target } from "../support/target.ts";
+import { type Client, unknownId } from "../support/appliance.ts";
+import { newChannels } from "../support/samples.ts";
+import { listed, type Visitor, visitor } from "../support/visitor.ts";
+
+/** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
+const approved = {
+  app: [
+    "GET /",
+    "GET /api/v1/openapi.json",
+    "GET /docs",
+    "GET /docs/:file",
+    "GET /healthz",
+    "GET /push/:token",
+    "POST /push/:token",
+  ],
+  parts: {
+    page: ["", "/"],
+    json: [".json"],
+    rss: ["/feed.rss"],
+    atom: ["/feed.atom"],
+    ics: ["/maintenance.ics"],
+    logo: ["/logo"],
+    history: ["/history"],
+    incident: ["/incidents/:id"],
+    v2: [
+      "/api/v2/summary.json",
+      "/api/v2/status.json",
+      "/api/v2/components.json",
+      "/api/v2/incidents.json",
+      "/api/v2/incidents/unresolved.json",
+      "/api/v2/scheduled-maintenances.json",
+    ],
+  } satisfies Record<Part["name"], string[]>,
+  badges: ["status", "uptime", "latency"],
+  files: ["/status-files/status.css", "/status-files/status.js"],
+};
+
+test("the routes that need no key are the approved ones", async () => {
+  await using made = await visitor();
+  const { app, stranger } = made;
+  const open: string[] = [];
+  for (const { method, path } of app.routes) {
+    const place = path.replace(":token", "x").replace(":file", "x").replace(/:\w+/g, unknownId);
+    const headers = { Host: "localhost" };
+    const { status } = await app.handle(
+      new Request(`http://localhost${place}`, { method, headers }),
+    );
+    if (status !== 401) open.push(`${method} ${path}`);
+  }
+  expect(open.sort()).toEqual(approved.app);
+  expect((await stranger("GET", "/metrics")).status).toBe(401);
+});
+
+test("the parts of a page are the approved ones", () => {
+  for (const [name, paths] of Object.entries(approved.parts))
+    for (const path of paths)
+      expect([path, partAt(path.replace(":id", unknownId), null)?.name]).toEqual([
+        path,
+        name as "page",
+      ]);
+  expect(v2Names.map((name) => `/api/v2/${name}.json`)).toEqual(approved.parts.v2);
+  expect([...badgeKinds]).toEqual(approved.badges as (typeof badgeKinds)[number][]);
+});
+
+const mark = "CANARY";
+const canary = (where: string) => `${mark}-${where}`;
+const labels = (where: string) => ({
+  name: canary(`${where}-name`),
+  description: canary(`${where}-description`),
+  tags: [canary(`${where}-tag`)],
+});
+const hidesName = (where: string) => ({ ...labels(where), autoIncidentSeverity: "major" });
+
+async function make(api: Client, noun: string, body: object) {
+  const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
+  expect([noun, status, status === 201 ? "" : text]).toEqual([noun, 201, ""]);
+  return json.data;
+}
+
+/** Fills every private field of every kind of record of an organization. */
+async function fillPrivate(api: Client, who: string) {
+  const at = (where: string) => `${who}-${where}`;
+  for (const [type, { secrets, others }] of Object.entries(newChannels)) {
+    const own = Object.fromEntries(Object.keys(secrets).map((name) => [name, canary(at(type))]));
+    for (const name of Object.keys(secrets))
+      if (name.endsWith("Url")) own[name] = `https://chat.example/${canary(at(type))}`;
+    await make(api, "alert-channels", { name: canary(at("channel")), type, ...others, ...own });
+  }
+  await make(api, "monitor-groups", labels(at("group-elsewhere")));
+  await make(api, "monitors", { type: "ping", host: "db.canary.lan", ...labels(at("elsewhere")) });
+  await make(api, "incidents", {
+    title: canary(at("private-incident")),
+    message: canary(at("private-message")),
+    public: false,
+  });
+  await make(api, "maintenance-windows", {
+    title: canary(at("private-window")),
+    description: canary(at("private-window-description")),
+    startsAt: "2026-11-20T09:00:00.000Z",
+    endsAt: "2026-11-20T12:00:00.000Z",
+    public: false,
+  });
+  const hidden = { slug: at("canary-hidden"), title: canary(at("hidden")), visibility: "hidden" };
+  await make(api, "status-pages", { ...hidden, hosts: [`${who}.canary.example`] });
+  const smtp = {
+    host: `${who}.canary.lan`,
+    from: `${who}@canary.example`,
+    user: canary(at("user")),
+  };
+  const body = { smtp: { ...smtp, password: canary(at("smtp-password")) } };
+  expect((await api("PATCH", "/api/v1/settings", { body })).status).toBe(200);
+}
+
+/** Two organizations full of canaries, of which the pages show the little that they are told to. */
+async function fullHouse(site: { at(path?: string): string }) {
+  const made = await visitor({ allowTarget: ["127.0.0.0/8"] });
+  const { api, theirs, group, job, monitor, page, publish, restart } = made;
+  await fillPrivate(api, "ours");
+  await fillPrivate(theirs.api, "theirs");
+  const inGroup = await job({ ...hidesName("in-group") });
+  const listedJob = await job({ ...hidesName("listed") });
+  const web = await monitor({
+    ...hidesName("web"),
+    type: "http",
+    url: site.at(`/${canary("path")}?${canary("query")}`),
+    headers: { "X-Key": canary("header") },
+    method: "POST",
+    body: canary("body"),
+    basicAuth: { username: canary("username"), password: canary("password") },
+    bearerToken: null,
+    keyword: canary("keyword"),
+    retries: 0,
+  });
+  const elsewhere = await job({ ...hidesName("down-elsewhere") });
+  const { id: groupId } = await group({ ...labels("group"), monitorIds: [inGroup.id] });
+  const sections = [
+    { groupId, name: "Public group", monitors: [{ id: inGroup.id, name: "Public job" }] },
+    listed("Public section", [listedJob.id, "Public list"], [web.id, "Public web"]),
+  ];
+  await publish({ sections, showLatency: true, hosts: ["status.team.example"] });
+  await page({ slug: "second", sections: [listed("Public part", [web.id, "Public second"])] });
+  const password = canary("page-password");
+  const locked = { slug: "locked", title: "Locked", visibility: "password", password };
+  await page({ ...locked, sections: [listed(canary("locked-section"), elsewhere.id)] });
+  for (const one of [inGroup, listedJob, elsewhere]) {
+    await one.report({ latency_ms: "34" });
+    await one.report({ status: "down", msg: canary("said") });
+  }
+  await inGroup.report();
+  await made.pass(61);
+  expect(await made.statusOf(web.id)).toBe("down");
+  await made.incident({ title: "Public incident", message: "Public message" });
+  await make(theirs.api, "incidents", { title: "Their incident", message: "Their message" });
+  await restart();
+  const tokens = [inGroup, listedJob, elsewhere].map(({ path }) => path.split("/").pop() ?? "");
+  const keys = [made.ours.writeKey.key, made.theirs.writeKey.key];
+  const ids = [made.ours.id, made.theirs.id, elsewhere.id];
+  return {
+    ...made,
+    shown: [inGroup.id, listedJob.id, web.id],
+    secrets: [...tokens, ...keys, ...ids],
+  };
+}
+
+/** Whatever the pages answer at these paths and at all that they lead to. */
+async function crawled({ get }: Visitor, starts: string[], host?: string) {
+  const seen = new Map<string, { status: number; text: string }>();
+  const waiting = [...starts];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (seen.has(path)) continue;
+    const { status, text, headers } = await get(path, host === undefined ? {} : { host });
+    seen.set(path, { status, text: `${JSON.stringify([...headers])}\n${text}` });
+    const found = text.matchAll(/(?:href|src|shortlink|url)(?:="|":")([^"#]+)|<link>([^<]+)</g);
+    for (const [, quoted, tagged] of found) {
+      const link = URL.parse((quoted ?? tagged ?? "").replaceAll("&amp;", "&"), `http://x${path}`);
+      if (link?.protocol === "http:" && !waiting.includes(link.pathname))
+        waiting.push(link.pathname + (link.pathname.endsWith("/history") ? link.search : ""));
+    }
+  }
+  return seen;
+}
+
+const partPaths = Object.values(approved.parts).flat();
+
+test("nothing private is told at any public path, nor anything of another organization", async () => {
+  await using site = await target(answer(200, `fine ${canary("answer")}`));
+  await using made = await fullHouse(site);
+  const badges = made.shown.flatMap((id) =>
+    badgeKinds.map((kind) => `/badge/monitor/${id}/${kind}.svg`),
+  );
+  const pathsOf = (slug: string) =>
+    partPaths.map((part) => `/status/${slug}${part.replace(":id", unknownId)}`);
+  const ours = await crawled(made, [...["ours", "second", "locked"].flatMap(pathsOf), ...badges]);
+  const theirs = await crawled(made, pathsOf("theirs"));
+  const atHost = await crawled(made, ["/", "/status.json", "/history"], "status.team.example");
+  const hits: string[] = [];
+  const forbidden: [words: RegExp, where: typeof ours][] = [
+    [/canary/i, ours],
+    [/canary/i, theirs],
+    [/canary/i, atHost],
+    [/Their|theirs/, ours],
+    [/Their|theirs/, atHost],
+    [/Public [a-z]|\/ours\b/, theirs],
+  ];
+  for (const [words, where] of forbidden)
+    for (const [path, { text }] of where)
+      for (const [found] of text.matchAll(
+        new RegExp(`\\S{0,20}(?:${words.source})\\S{0,40}`, `g${words.flags}`),
+      ))
+        hits.push(`${path}: ${found}`);
+  for (const secret of [...made.secrets, Buffer.from(mark).toString("base64").slice(0, 7)])
+    for (const where of [ours, theirs, atHost])
+      for (const [path, { text }] of where)
+        if (text.includes(secret)) hits.push(`${path}: ${secret}`);
+  expect(hits).toEqual([]);
+
+  // That they tell what they are to tell shows that the crawl went everywhere.
+  const all = [...ours.values(), ...atHost.values()].map(({ text }) => text).join("\n");
+  for (const words of ["job", "list", "web", "second", "group", "section", "part", "incident"])
+    expect(all).toContain(`Public ${words}`);
+  for (const words of ["Public web is down", "Public job is up again", "Public message"])
+    expect(all).toContain(words);
+  expect(badges.map((path) => ours.get(path)?.status)).toEqual(Array(badges.length).fill(200));
+  const incidents = [...ours.keys()].filter((path) => path.startsWith("/status/ours/incidents/"));
+  expect(incidents.length).toBe(5);
+  const routes = [...ours.keys(), ...theirs.keys()].map((path) =>
+    path.replace(/^\/status\/[a-z]+(?=[./]|$)/, "").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, ":id"),
+  );
+  const known = [
+    ...partPaths,
+    ...approved.files,
+    ...approved.badges.map((kind) => `/badge/monitor/:id/${kind}.svg`),
+  ];
+  expect(routes.filter((route) => !known.includes(route.replace(/\?month=.*/, "")))).toEqual([]);
+}, 20_000);
+
+test("what the docs and the health check tell strangers has nothing of any organization", async () => {
+  await using site = await target();
+  await using made = await fullHouse(site);
+  for (const path of [
+    "/",
+    "/docs",
+    "/healthz",
+    "/api/v1/openapi.json",
+    "/push/wrong",
+    "/nothing",
+  ]) {
+    const headers = { Host: "localhost" };
+    const response = await made.app.handle(new Request(`http://localhost${path}`, { headers }));
+    const text = JSON.stringify([...response.headers]) + (await response.text());
+    expect([path, /canary-/i.test(text)]).toEqual([path, false]);
+    for (const secret of made.secrets) expect([path, text.includes(secret)]).toEqual([path, false]);
+  }
+});
