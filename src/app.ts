@@ -97,6 +97,7 @@ export async function startApp(
     log,
     web: files,
     origin,
+    ownPort: () => server.port ?? config.port,
     reservedHosts: config.allowedHost,
     lock,
   });

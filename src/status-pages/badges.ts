@@ -1,9 +1,13 @@
 import type { PublishedMonitor } from "./published.ts";
 import { percent, type Tone } from "./view.ts";
 import { dayMs, ratioOf } from "../uptime/rules.ts";
+import { escaped } from "./xml.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
+
+/** Days that an uptime badge is about. */
+export const badgeDays = 30;
 
 const colours: Record<Tone, string> = {
   up: "#12805c",
@@ -38,7 +42,7 @@ function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublishedMonitor, 
     return { text: latencyMs === null ? "–" : `${latencyMs} ms`, tone: known.tone };
   const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
   for (const [day, sums] of days)
-    if (day > Math.floor(now / dayMs) - 30) {
+    if (day > Math.floor(now / dayMs) - badgeDays) {
       totals.upSeconds += sums.upSeconds;
       totals.degradedSeconds += sums.degradedSeconds;
       totals.downSeconds += sums.downSeconds;
@@ -52,10 +56,4 @@ function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublishedMonitor, 
 /** About what Verdana at 11 px takes; `textLength` makes it exact. */
 function widthOf(text: string): number {
   return Math.round(text.length * 6.6) + 12;
-}
-
-const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-function escaped(text: string): string {
-  return text.toWellFormed().replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

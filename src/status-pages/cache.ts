@@ -15,7 +15,7 @@ export type Made = {
 const atMostEveryMs = 1_000;
 /** … and at least so often, because its times and figures grow old. */
 const atLeastEveryMs = 30_000;
-/** So many paths are kept: those asked for least recently make room. */
+/** So many paths are kept: those made longest ago make room. */
 const maxEntries = 2_000;
 
 const encodings = ["br", "gzip", "identity"] as const;
@@ -76,7 +76,7 @@ export function pageCache(log: Log, monotonic: () => number = () => performance.
     const known = request.headers.get("if-none-match");
     const variant = entry.variants.get(encodingFor(request));
     if (variant === undefined) return null;
-    if (known !== null && (known === entry.etag || known.includes(entry.etag)))
+    if (known !== null && names(known, variant.headers["ETag"] ?? ""))
       return new Response(null, { status: 304, headers: variant.headers });
     return new Response(variant.bytes, { status: entry.status, headers: variant.headers });
   }
@@ -88,7 +88,12 @@ export function pageCache(log: Log, monotonic: () => number = () => performance.
       const plain = entry.variants.get("identity");
       entry.variants.set(encoding, {
         bytes,
-        headers: { ...plain?.headers, "Content-Encoding": encoding },
+        headers: {
+          ...plain?.headers,
+          "Content-Encoding": encoding,
+          // Other bytes, another tag (RFC 9110 §8.8.3).
+          ETag: entry.etag.replace(/"$/, `-${encoding}"`),
+        },
       });
     }
     return respond(request, entry);
@@ -153,6 +158,11 @@ export function pageCache(log: Log, monotonic: () => number = () => performance.
         if (entry.organizationId === organizationId) entries.delete(path);
     },
   };
+}
+
+/** Whether an If-None-Match names this tag (RFC 9110 §13.1.2). */
+function names(header: string, etag: string): boolean {
+  return header.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
 }
 
 /** The best encoding that the request takes (RFC 9110 §12.5.3); what it weighs with `q=0` it does not take. */

@@ -72,8 +72,12 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
   const byId = new Map(listed.map((row) => [row.id, row]));
   const byGroup = Map.groupBy(grouped, ({ groupId }) => groupId);
   const taken = new Set<string>();
+  const publicNames = new Map(
+    sections
+      .flatMap(({ monitors }) => monitors)
+      .flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])),
+  );
   return sections.map(({ name, groupId, monitors }) => {
-    const publicNames = new Map(monitors.map(({ id, name }) => [id, name]));
     const rows =
       groupId === null
         ? monitors.flatMap(({ id }) => byId.get(id) ?? [])
@@ -82,7 +86,7 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
       name: name ?? names.get(groupId ?? "") ?? "",
       monitors: rows
         .filter(({ id }) => !taken.has(id) && taken.add(id))
-        .map((row) => ({ ...row, ownName: row.name, name: publicNames.get(row.id) ?? row.name })),
+        .map((row) => ({ ...row, name: publicNames.get(row.id) ?? row.name })),
     };
   });
 }
@@ -98,29 +102,44 @@ type Days = Map<number, DayTotals>;
 /** Daily sums by monitor. What is over stays in memory: only today is read again. */
 export function dayReader(store: Store) {
   const known = new Map<number, { since: number; until: number; days: Days }>();
+  let turn: Promise<unknown> = Promise.resolve();
 
-  async function readInto(keys: readonly number[], from: number, to: number) {
+  async function read(keys: readonly number[], from: number, to: number) {
     const wanted = JSON.stringify(keys);
+    const found = new Map(keys.map((key) => [key, new Map() as Days]));
     for (let day = from; day <= to; day++) {
       const rows = await store.query<DayTotals & { key: number }>(dayText, [wanted, day]);
-      for (const { key, ...totals } of rows) known.get(key)?.days.set(day, totals);
+      for (const { key, ...totals } of rows) found.get(key)?.set(day, totals);
       // A first reading of many monitors is long; others have their turn between two days.
       await Bun.sleep(0);
     }
+    return found;
   }
 
-  return async (keys: readonly number[], today: number, count: number) => {
+  async function daysOf(keys: readonly number[], today: number, count: number) {
     const since = today - count + 1;
     const fresh = keys.filter((key) => {
       const one = known.get(key);
       return one === undefined || one.since > since || one.until < today - 1;
     });
-    for (const key of fresh) known.set(key, { since, until: today, days: new Map() });
-    if (fresh.length > 0) await readInto(fresh, since, today - 2);
+    if (fresh.length > 0)
+      for (const [key, days] of await read(fresh, since, today - 2))
+        known.set(key, { since, until: today, days });
     // Results of the last seconds of a day are written on the next.
-    await readInto(keys, today - 1, today);
-    for (const key of keys) Object.assign(known.get(key) ?? {}, { until: today });
+    for (const [key, days] of await read(keys, Math.max(since, today - 1), today)) {
+      const one = known.get(key);
+      if (one === undefined) continue;
+      one.until = today;
+      for (const [day, totals] of days) one.days.set(day, totals);
+    }
     return (key: number): ReadonlyMap<number, DayTotals> => known.get(key)?.days ?? new Map();
+  }
+
+  /** One at a time: pages share what they know. */
+  return (keys: readonly number[], today: number, count: number) => {
+    const result = turn.then(() => daysOf(keys, today, count));
+    turn = result.catch(() => {});
+    return result;
   };
 }
 
@@ -132,12 +151,15 @@ type IncidentRow = Omit<PublishedIncident, "monitor" | "updates"> & {
 const incidentColumns = `id, title, status, severity, origin, monitor_id as monitorId,
   created_at as createdAt, resolved_at as resolvedAt`;
 
+const isTold = `public and (monitor_id in (select value from json_each(?))
+  or (origin = 'manual' and (monitor_id is null or ?)))`;
+
 const openText = `select ${incidentColumns} from incidents
-  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and public
+  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isTold}
   order by id desc limit ?`;
 
 const betweenText = `select ${incidentColumns} from incidents
-  where organization_id = ? and id >= ? and id < ? and public order by id desc limit ?`;
+  where organization_id = ? and id >= ? and id < ? and ${isTold} order by id desc limit ?`;
 
 const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.message,
     u.created_at as createdAt
@@ -154,35 +176,27 @@ function firstIdAt(unixMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Incidents with their timelines, as far as this page may tell of them. */
+/** Incidents with their timelines, under the public names of their monitors. */
 async function incidentsOf(
   store: Store,
-  page: PageRecord,
-  shown: ShownMonitors,
+  { organizationId }: PageRecord,
+  shown: ReadonlyMap<string, { name: string }>,
   rows: readonly IncidentRow[],
 ): Promise<PublishedIncident[]> {
-  // What a monitor says by itself has its name in it; what people wrote is for everybody.
-  const mine = rows.filter(
-    ({ monitorId, origin }) =>
-      monitorId === null || shown.has(monitorId) || (page.isDefault && origin === "manual"),
-  );
-  const ids = JSON.stringify(mine.map(({ id }) => id));
+  const ids = JSON.stringify(rows.map(({ id }) => id));
   const updates = await store.query<PublishedIncident["updates"][number] & { incidentId: string }>(
     updatesText,
-    [ids, page.organizationId],
+    [ids, organizationId],
   );
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
-  return mine.map(({ monitorId, origin, ...incident }) => {
-    const monitor = shown.get(monitorId ?? "");
+  return rows.map(({ monitorId, origin, ...incident }) => {
+    const monitor = monitorId === null ? undefined : shown.get(monitorId);
     const inPublic = (text: string) =>
-      monitor === undefined || origin === "manual"
-        ? text
-        : text.replaceAll(monitor.ownName, monitor.name);
+      monitor === undefined || origin === "manual" ? text : renamed(text, monitor.name);
     return {
       ...incident,
       title: inPublic(incident.title),
-      monitor:
-        monitor === undefined || monitorId === null ? null : { id: monitorId, name: monitor.name },
+      monitor: monitor && monitorId !== null ? { id: monitorId, name: monitor.name } : null,
       updates: (byIncident.get(incident.id) ?? []).map(({ id, status, message, createdAt }) => ({
         id,
         status,
@@ -191,6 +205,14 @@ async function incidentsOf(
       })),
     };
   });
+}
+
+/** What a monitor says of itself begins with its name, whichever it had then; `incidents/by-monitor.ts` says it. */
+const said =
+  /^.+?(?= (?:is down$|is down again\.|is up again[ .]|answers again, but is degraded))/s;
+
+function renamed(text: string, name: string): string {
+  return text.replace(said, () => name);
 }
 
 /** Planned work is announced so long before, each window so many times. */
@@ -228,26 +250,24 @@ async function windowsOf(
     .sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
 }
 
-/** Names of the monitors that a page shows: its own and the public one. */
-type ShownMonitors = ReadonlyMap<string, { name: string; ownName: string }>;
-
 const oneText = `select ${incidentColumns} from incidents
-  where organization_id = ? and id = ? and public`;
+  where organization_id = ? and id = ? and ${isTold}`;
 
-const beforeText = `select 1 from incidents where organization_id = ? and id < ? and public limit 1`;
+const beforeText = `select 1 from incidents
+  where organization_id = ? and id < ? and ${isTold} limit 1`;
 
 /** Reads what a page publishes now: nothing that is not on it. */
 export function pageLoader(store: Store) {
   const daysOf = dayReader(store);
 
   return async (page: PageRecord, now: number): Promise<Loaded> => {
-    const read = await sectionsOf(store, page);
-    const monitors = read.flatMap(({ monitors }) => monitors);
-    const shown: ShownMonitors = new Map(monitors.map((monitor) => [monitor.id, monitor]));
+    const parts = await sectionsOf(store, page);
+    const monitors = parts.flatMap(({ monitors }) => monitors);
+    const shown = new Map(monitors.map((monitor) => [monitor.id, monitor]));
     const today = Math.floor(now / dayMs);
     const keys = monitors.map(({ key }) => key);
     const days = await daysOf(keys, today, page.historyDays);
-    const sections = read.map(({ name, monitors }) => ({
+    const sections = parts.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map(
         ({ id, name, state, paused, latencyMs, lastCheckedAt, key }): PublishedMonitor => ({
@@ -260,17 +280,15 @@ export function pageLoader(store: Store) {
         }),
       ),
     }));
-    const { organizationId } = page;
+    const { organizationId, isDefault } = page;
+    const told = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
+    const read = (text: string, ...parameters: (string | number)[]) =>
+      store.query<IncidentRow>(text, [organizationId, ...parameters]);
     const incidents = (rows: readonly IncidentRow[]) => incidentsOf(store, page, shown, rows);
     const opened = (from: number, to: number) =>
-      store.query<IncidentRow>(betweenText, [
-        organizationId,
-        firstIdAt(from),
-        firstIdAt(to),
-        maxIncidents,
-      ]);
+      read(betweenText, firstIdAt(from), firstIdAt(to), ...told, maxIncidents);
     const [open, recent] = await Promise.all([
-      store.query<IncidentRow>(openText, [organizationId, maxIncidents]),
+      read(openText, ...told, maxIncidents),
       opened(now - 8 * dayMs, now + dayMs),
     ]);
     const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
@@ -280,13 +298,9 @@ export function pageLoader(store: Store) {
       sections,
       incidents: await incidents(rows),
       windows: await windowsOf(store, page, monitors, now),
-      incident: async (id) => {
-        const rows = await store.query<IncidentRow>(oneText, [organizationId, id]);
-        return (await incidents(rows))[0] ?? null;
-      },
+      incident: async (id) => (await incidents(await read(oneText, id, ...told)))[0] ?? null,
       openedBetween: async (from, to) => incidents(await opened(from, to)),
-      hasBefore: async (at) =>
-        (await store.query(beforeText, [organizationId, firstIdAt(at)])).length > 0,
+      hasBefore: async (at) => (await read(beforeText, firstIdAt(at), ...told)).length > 0,
     };
   };
 }

@@ -4,7 +4,7 @@ import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { pathOf } from "../http/call.ts";
 import type { WebFiles } from "../http/web-files.ts";
-import { type BadgeKind, badgeOf } from "./badges.ts";
+import { badgeDays, type BadgeKind, badgeOf } from "./badges.ts";
 import { type Made, pageCache } from "./cache.ts";
 import { monthOf } from "./history.ts";
 import { pageLoader } from "./load.ts";
@@ -38,6 +38,8 @@ type Room = {
   web: WebFiles;
   /** Address under which people open this appliance; without a trailing slash. */
   origin: () => string;
+  /** Where it listens. */
+  ownPort: () => number;
   /** Names that are the appliance's own, whatever a page says. */
   reservedHosts: readonly string[];
   lock: Lock;
@@ -47,15 +49,8 @@ const files: PageFiles = { css: "/status-files/status.css", js: "/status-files/s
 const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
-export function statusSite({
-  store,
-  clock,
-  log,
-  web,
-  origin,
-  reservedHosts,
-  lock,
-}: Room): StatusSite {
+export function statusSite(room: Room): StatusSite {
+  const { store, clock, log, web, origin, ownPort, reservedHosts, lock } = room;
   const cache = pageCache(log);
   const load = pageLoader(store);
   let hosts: ReadonlySet<string> = new Set();
@@ -93,11 +88,13 @@ export function statusSite({
     if (!hosts.has(host)) return null;
     const part = partAt(path === "/status.json" ? ".json" : path, monthOf(request.url));
     if (part === null) return null;
-    const key = `${host}${keyOf(request, path)}`;
+    // A port that is not ours may be anything that the visitor made up.
+    const port = `:${ownPort()}`;
+    const name = request.headers.get("host")?.endsWith(port) === true ? `${host}${port}` : host;
+    const key = `${name}${keyOf(request, path)}`;
     const known = cache.answer(request, key);
     if (known !== null) return known;
-    const scheme = request.url.slice(0, request.url.indexOf(":"));
-    const address = `${scheme}://${request.headers.get("host")}`;
+    const address = `${request.url.slice(0, request.url.indexOf(":"))}://${name}`;
     return served(request, key, part, "", () => findPageByHost(store, host), address);
   }
 
@@ -116,9 +113,12 @@ export function statusSite({
     if (part.name === "logo") return logo(page);
     // What is kept under its plain key is served to anybody.
     const made = await cache.answerOrMake(request, isLocked ? `locked ${key}` : key, async () => {
+      // Who may read it may have changed since the question was let in.
+      const current = await find();
+      if (current === null || current.visibility !== page.visibility) return null;
       const now = clock();
       const place = { base, url: `${address}${base}`, files, now };
-      return owned(page.organizationId, await makePart(part, await load(page, now), place));
+      return owned(current.organizationId, await makePart(part, await load(current, now), place));
     });
     return made ?? nothing();
   }
@@ -158,7 +158,7 @@ export function statusSite({
       const page = slug === null ? null : await findPublicPage(store, slug);
       if (page === null) return null;
       const now = clock();
-      const { sections } = await load(page, now);
+      const { sections } = await load({ ...page, historyDays: badgeDays }, now);
       const monitor = sections.flatMap(({ monitors }) => monitors).find((one) => one.id === id);
       if (monitor === undefined || (kind === "latency" && !page.showLatency)) return null;
       return owned(page.organizationId, {

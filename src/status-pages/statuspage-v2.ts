@@ -1,3 +1,4 @@
+import { dayMs } from "../uptime/rules.ts";
 import type { Loaded } from "./load.ts";
 import type { MonitorState, Published, PublishedIncident } from "./published.ts";
 import type { StatusView, Tone } from "./view.ts";
@@ -53,7 +54,7 @@ export async function v2Of(
     case "components":
       return { ...head, components: componentsOf(published, at) };
     case "incidents": {
-      const all = await published.openedBetween(0, now + 86_400_000);
+      const all = await published.openedBetween(now - 365 * dayMs, now + dayMs);
       return { ...head, incidents: all.slice(0, 50).map(incident) };
     }
     case "incidents/unresolved":

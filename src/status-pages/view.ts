@@ -68,9 +68,11 @@ export function viewOf(published: Published, now: number): StatusView {
   const all = sections.flatMap(({ monitors }) => monitors);
   const today = Math.floor(now / dayMs);
   const began = new Map(incidents.map(({ id, createdAt }) => [id, times.day(createdAt)]));
-  const days = Array.from({ length: pastDays }, (_, back) =>
-    times.day(new Date(now - back * dayMs).toISOString()),
+  // In half days, because a day may have 23 hours, or 25.
+  const halves = Array.from({ length: 2 * pastDays + 2 }, (_, back) =>
+    times.day(new Date(now - (back * dayMs) / 2).toISOString()),
   );
+  const days = [...new Set(halves)].slice(0, pastDays);
   const checkedAt = all.reduce<string | null>(
     (last, { lastCheckedAt }) =>
       lastCheckedAt !== null && (last === null || lastCheckedAt > last) ? lastCheckedAt : last,

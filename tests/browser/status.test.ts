@@ -241,12 +241,14 @@ if (hasChromium)
 
       test("a wide logo keeps its proportions beside the title", async () => {
         await using site = await statusWorld();
-        const svg =
-          '<svg xmlns="http://www.w3.org/2000/svg" width="800" height="100" viewBox="0 0 800 100"><rect width="800" height="100" fill="#2f4fd8"/></svg>';
+        const painter = await browser.newPage({ viewport: { width: 800, height: 100 } });
+        await painter.setContent('<body style="font-size:80px;margin:0;background:gold">Acme');
+        const png = new Uint8Array(await painter.screenshot());
+        await painter.close();
         const put = await fetch(`${site.url}/api/v1/status-pages/${site.pageId}/logo`, {
           method: "PUT",
-          headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "image/svg+xml" },
-          body: svg,
+          headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "image/png" },
+          body: png,
         });
         expect(put.status).toBe(200);
         await until(site.address, (text) => text.includes("/logo?v="));
@@ -262,6 +264,28 @@ if (hasChromium)
         expect(open.faults).toEqual([]);
       }, 20_000);
     });
+
+    test("a page behind a password asks for it well, and opens where it was asked for", async () => {
+      const page = { ...typical.page, visibility: "password", password: "open sesame" };
+      await using site = await statusWorld({ ...typical, page });
+      for (const address of [site.address, `${site.address}/incidents/${site.incidentIds[0]}`]) {
+        const context = await browser.newContext({ viewport: { width: 360, height: 640 } });
+        const form = await context.newPage();
+        await form.goto(address);
+        await picture(form, "password-360-light");
+        expect([address, await violations(form)]).toEqual([address, []]);
+        await form.getByLabel("password").fill("open says me");
+        await form.keyboard.press("Enter");
+        await form.getByRole("alert").waitFor({ timeout: 5_000 });
+        expect([address, await violations(form)]).toEqual([address, []]);
+        await form.getByLabel("password").fill("open sesame");
+        await form.keyboard.press("Enter");
+        const heading = form.getByRole("heading", { name: "Checkout fails for some customers" });
+        await heading.waitFor({ timeout: 5_000 });
+        expect(form.url()).toBe(address);
+        await context.close();
+      }
+    }, 30_000);
 
     test("each day says on hover what happened, in words", async () => {
       await using site = await statusWorld({

@@ -39,7 +39,16 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
   const { clock, log, origin, vault } = made.appliance;
   const lock = pageLock(vault, clock, rateLimit(10, clock), () => "192.168.1.7");
   const open = async () => {
-    const site = statusSite({ store, clock, log, web, origin, reservedHosts: [], lock });
+    const site = statusSite({
+      store,
+      clock,
+      log,
+      web,
+      origin,
+      ownPort: () => 3210,
+      reservedHosts: [],
+      lock,
+    });
     await site.start();
     return site;
   };
