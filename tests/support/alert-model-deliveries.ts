@@ -1,4 +1,5 @@
-import type { Telling } from "./alert-model.ts";
+import type { Database } from "bun:sqlite";
+import { keyOf, type Telling } from "./alert-model.ts";
 
 /** An attempt at a delivery, as its receiver saw it: the alerts in it, and how it was answered. */
 export type Attempt = {
@@ -47,4 +48,16 @@ export function arriving(
     if (!isEnd) informed.add(one.subject);
     return true;
   });
+}
+
+/** What the log says will never arrive: as much as anybody can know of it. */
+export function lostBy(database: Database): string[] {
+  return database
+    .query<{ channel: string; subject: string; type: string; at: string }, []>(
+      `SELECT d.channel_id AS channel, coalesce(a.monitor_id, a.incident_id) AS subject, a.type, a.at
+       FROM deliveries d JOIN delivery_alerts t ON t.delivery_id = d.id
+         JOIN alerts a ON a.id = t.alert_id WHERE d.status IN ('failed', 'skipped')`,
+    )
+    .all()
+    .map((row) => keyOf({ ...row, at: Date.parse(row.at) }));
 }

@@ -3,8 +3,14 @@ import { alertEngine } from "../../src/alerting/engine.ts";
 import { sha256 } from "../../src/base/ids.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import { lastSeq, readSince } from "../../src/events/log.ts";
-import { arriving, type Attempt, isGivenUp, patienceSeconds } from "./alert-model-deliveries.ts";
-import type { Reply } from "./alert-model-deliveries.ts";
+import {
+  arriving,
+  type Attempt,
+  isGivenUp,
+  lostBy,
+  patienceSeconds,
+  type Reply,
+} from "./alert-model-deliveries.ts";
 import { type Happening, keyOf, type State, tellings } from "./alert-model.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, reset, type Target } from "./target.ts";
@@ -41,19 +47,6 @@ export async function alertedWorld(server: Target) {
   const jobs: { id: string; token: string; paused: boolean; attached: string[] }[] = [];
   const job = (index: number) => jobs[index] as (typeof jobs)[number];
 
-  /** What the log says will never arrive: as much as anybody can know of it. */
-  function readLosses() {
-    const rows = database
-      .query<{ channel: string; subject: string; type: string; at: string }, []>(
-        `SELECT d.channel_id AS channel, coalesce(a.monitor_id, a.incident_id) AS subject, a.type, a.at
-         FROM deliveries d JOIN delivery_alerts t ON t.delivery_id = d.id
-           JOIN alerts a ON a.id = t.alert_id WHERE d.status IN ('failed', 'skipped')`,
-      )
-      .all();
-    const tellings = rows.map((row) => keyOf({ ...row, at: Date.parse(row.at) }));
-    history.push({ is: "lost", at: time.now, tellings });
-  }
-
   /** What the receivers saw since the last look. */
   function observe(): number {
     const fresh = attempts.slice(seen);
@@ -79,7 +72,7 @@ export async function alertedWorld(server: Target) {
       await readLog();
       await alerts.runOnce();
       history.push({ is: "look", at: time.now });
-      readLosses();
+      history.push({ is: "lost", at: time.now, tellings: lostBy(database) });
     } while (observe() > 0);
   }
 
