@@ -19,7 +19,7 @@ import { maintenanceWatch } from "./maintenance/watch.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
 import { sweepResults } from "./uptime/retention.ts";
-import { serverOf, withFindablePath } from "./server.ts";
+import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
@@ -122,7 +122,7 @@ export async function startApp(
   });
   const servers = [server];
   if (config.publicPort !== undefined)
-    servers.push(listen(config, config.publicPort, site.answerAlone));
+    servers.push(listen(config, config.publicPort, publicServer(appliance, site.answerAlone)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
   await alerts.start();

@@ -146,6 +146,15 @@ export function withFindablePath(request: Request): Request {
   return new Request(`http://localhost${request.url.slice(start)}`, request);
 }
 
+/** The port for the public pages alone. */
+export function publicServer(
+  { log }: Appliance,
+  answer: (request: Request) => Response | Promise<Response> | null,
+) {
+  return (request: Request) =>
+    answer(request) ?? errorAnswer(nothingHere(), Bun.randomUUIDv7(), log);
+}
+
 function nothingHere() {
   return new AppError("NOT_FOUND", "There is nothing at this path.");
 }

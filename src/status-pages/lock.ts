@@ -12,10 +12,10 @@ const maxFormBytes = 4_096;
 export type Lock = {
   /** Whether this visitor may read the page. */
   isOpenFor(request: Request, page: PublicPage): boolean;
-  /** The form that asks for the password. */
-  ask(page: PublicPage): Response;
-  /** Takes what the form sends: opens the page at `path`, or asks again. */
-  unlock(request: Request, page: PublicPage, path: string): Promise<Response>;
+  /** The form that asks for the password; it is sent to the page's own `home` and leads back to `path`. */
+  ask(page: PublicPage, home: string, path: string): Response;
+  /** Takes what the form sends: opens the page, or asks again. */
+  unlock(request: Request, page: PublicPage, home: string): Promise<Response>;
 };
 
 /**
@@ -42,35 +42,50 @@ export function pageLock(
     }
   }
 
-  async function unlock(request: Request, page: PublicPage, path: string): Promise<Response> {
+  async function unlock(request: Request, page: PublicPage, home: string): Promise<Response> {
     const waitSeconds = attempts.take(addressOf(request));
     if (waitSeconds > 0) {
-      const answer = form(page, "Too many attempts from here. Try again in a minute.", 429);
+      const trouble = "Too many attempts from here. Try again in a minute.";
+      const answer = form(page, home, home, trouble, 429);
       answer.headers.set("Retry-After", String(waitSeconds));
       return answer;
     }
-    const said = await passwordIn(request);
-    if (page.passwordHash === null || !(await isPassword(said, page.passwordHash)))
-      return form(page, "That is not the password.", 403);
+    const { password, path } = await said(request);
+    const to = isWithin(home, path) ? path : home;
+    if (page.passwordHash === null || !(await isPassword(password, page.passwordHash)))
+      return form(page, home, to, "That is not the password.", 403);
     const until = String(clock() + openMs);
     const secure = request.url.startsWith("https:") ? "; Secure" : "";
     const cookie = `${nameOf(page)}=${vault.seal(until, placeOf(page))}; Path=/; Max-Age=${openMs / 1000}; HttpOnly; SameSite=Lax${secure}`;
-    return new Response(null, { status: 303, headers: { Location: path, "Set-Cookie": cookie } });
+    return new Response(null, { status: 303, headers: { Location: to, "Set-Cookie": cookie } });
   }
 
-  return { isOpenFor, ask: (page) => form(page, null, 403), unlock };
+  return { isOpenFor, ask: (page, home, path) => form(page, home, path, null, 403), unlock };
 }
 
-async function passwordIn(request: Request): Promise<string> {
-  if (Number(request.headers.get("content-length") ?? maxFormBytes + 1) > maxFormBytes) return "";
-  return new URLSearchParams(await request.text()).get("password") ?? "";
+async function said(request: Request): Promise<{ password: string; path: string }> {
+  const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
+  const fields = new URLSearchParams(length > maxFormBytes ? "" : await request.text());
+  return { password: fields.get("password") ?? "", path: fields.get("path") ?? "" };
 }
 
-function form({ title }: PublicPage, trouble: string | null, status: number): Response {
+/** Whether a path belongs to the page: nobody is sent elsewhere. */
+function isWithin(home: string, path: string): boolean {
+  if (!/^\/(?:[a-z0-9][a-z0-9./-]*)?$/.test(path)) return false;
+  return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
+}
+
+function form(
+  { title }: PublicPage,
+  home: string,
+  path: string,
+  trouble: string | null,
+  status: number,
+): Response {
   const name = Bun.escapeHTML(title);
   const said = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
   const made = html(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${name}</title><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main><form class="lock" method="post"><h1>${name}</h1><label for="password">This page asks for a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form></main></div></body></html>`,
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${name}</title><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main><form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page asks for a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form></main></div></body></html>`,
     status,
   );
   return new Response(made.body, {

@@ -1,5 +1,6 @@
 import type { CSSProperties, ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import { readableAccent } from "./accent.ts";
 import { Mark, StateIcon } from "./icons.tsx";
 import type { DayView, IncidentView, Moment, MonitorView, StatusView, Tone } from "./view.ts";
 
@@ -56,7 +57,7 @@ export function historyPage(
       <h1 className="month">{month}</h1>
       {days.length === 0 && <p className="quiet">No incidents.</p>}
       {days.map(({ day, incidents }) => (
-        <Day key={day} day={day} incidents={incidents} base={base} />
+        <Day key={day} day={day} incidents={incidents} base={base} level="h2" />
       ))}
       <nav className="months" aria-label="Months">
         {earlier === null ? <span /> : <a href={`${base}/history?month=${earlier}`}>← Earlier</a>}
@@ -74,7 +75,9 @@ function documentOf(
   content: ReactNode,
 ): string {
   const accent =
-    page.accentColor === null ? {} : { style: { "--accent": page.accentColor } as CSSProperties };
+    page.accentColor === null
+      ? {}
+      : { style: { "--accent": readableAccent(page.accentColor) } as CSSProperties };
   return `<!doctype html>${renderToStaticMarkup(
     <html lang="en" data-theme={page.theme} {...accent}>
       <head>
@@ -98,7 +101,7 @@ function documentOf(
               ) : (
                 <img src={page.logoUrl} alt="" height={32} />
               )}
-              <b>{page.title}</b>
+              <b dir="auto">{page.title}</b>
             </a>
           </header>
           <main id="status">{content}</main>
@@ -150,7 +153,11 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
   const { page, headline, incidents, windows, sections, past } = view;
   return (
     <>
-      {page.description !== "" && <p className="about">{page.description}</p>}
+      {page.description !== "" && (
+        <p className="about" dir="auto">
+          {page.description}
+        </p>
+      )}
       <section className={`hero ${headline.tone}-soft`}>
         <StateIcon tone={headline.tone} size={30} />
         <div>
@@ -165,10 +172,10 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
         <article className="window" key={`${id} ${time}`}>
           <header>
             <StateIcon tone="maintenance" />
-            <h2>{title}</h2>
+            <h2 dir="auto">{title}</h2>
             <span className="when">{isRunning ? `Under way, ${time}` : time}</span>
           </header>
-          {description !== "" && <p>{description}</p>}
+          {description !== "" && <p dir="auto">{description}</p>}
         </article>
       ))}
       {sections.some(({ monitors }) => monitors.length > 0) && (
@@ -186,7 +193,7 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
       )}
       {sections.map(({ name, monitors }, index) => (
         <section className="sec" key={index}>
-          <h2>{name}</h2>
+          <h2 dir="auto">{name}</h2>
           {monitors.length === 0 && <p className="quiet">Nothing is shown here yet.</p>}
           {monitors.map((monitor) => (
             <Monitor key={monitor.id} monitor={monitor} />
@@ -196,7 +203,7 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
       <section className="past">
         <h2>Past incidents</h2>
         {past.map(({ day, incidents }) => (
-          <Day key={day} day={day} incidents={incidents} base={base} />
+          <Day key={day} day={day} incidents={incidents} base={base} level="h3" />
         ))}
         <p className="more">
           <a href={`${base}/history`}>All incidents →</a>
@@ -206,6 +213,9 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
   );
 }
 
+/** Beyond so many days bars stand without gaps, or they would not fit. */
+const denseFrom = 170;
+
 function Monitor({ monitor }: { monitor: MonitorView }) {
   const { name, tone, word, uptime, latency, days } = monitor;
   return (
@@ -213,7 +223,7 @@ function Monitor({ monitor }: { monitor: MonitorView }) {
       <div className="line">
         <span className="what">
           <StateIcon tone={tone} />
-          <b>{name}</b>
+          <b dir="auto">{name}</b>
           <span className={word === "" ? "hidden" : "word"}>{word || "Up"}</span>
         </span>
         <span className="num">
@@ -222,7 +232,7 @@ function Monitor({ monitor }: { monitor: MonitorView }) {
         </span>
       </div>
       <div
-        className="bars"
+        className={days.length > denseFrom ? "bars dense" : "bars"}
         role="img"
         aria-label={`Uptime of ${days.length} days: ${uptime}`}
         // Only dates, figures and words of ours; written by hand, because there are thousands.
@@ -248,14 +258,14 @@ function Incident({ incident, base, level: Title }: IncidentProps) {
     <article className={`inc ${isOpen ? tone : "over"}`}>
       <header>
         <span className={`sev ${tone}`}>{severity}</span>
-        <Title>
+        <Title dir="auto">
           <a href={`${base}/incidents/${id}`}>{title}</a>
         </Title>
       </header>
       <p className="aff">
         {affects !== null && (
           <>
-            Affects <b>{affects}</b> ·{" "}
+            Affects <b dir="auto">{affects}</b> ·{" "}
           </>
         )}
         began <Time moment={began} />, {isOpen ? `${length} ago` : `lasted ${length}`}
@@ -264,7 +274,7 @@ function Incident({ incident, base, level: Title }: IncidentProps) {
         {updates.map((update) => (
           <li key={update.id}>
             <b>{update.status}</b>
-            <p>{update.message}</p>
+            <p dir="auto">{update.message}</p>
             <Time moment={update.time} />
           </li>
         ))}
@@ -273,19 +283,25 @@ function Incident({ incident, base, level: Title }: IncidentProps) {
   );
 }
 
-type DayProps = { day: string; incidents: readonly IncidentView[]; base: string };
+type DayProps = {
+  day: string;
+  incidents: readonly IncidentView[];
+  base: string;
+  level: "h2" | "h3";
+};
 
-function Day({ day, incidents, base }: DayProps) {
+function Day({ day, incidents, base, level: Title }: DayProps) {
   return (
     <div className="day">
-      <h3>{day}</h3>
+      <Title>{day}</Title>
       {incidents.length === 0 && <p>No incidents.</p>}
       {incidents.map(({ id, title, isOpen, length, summary }) => (
         <p key={id}>
           <a href={`${base}/incidents/${id}`}>
-            <b>{title}</b>
+            <b dir="auto">{title}</b>
           </a>{" "}
-          {isOpen ? "is being worked on." : `resolved after ${length}.`} {summary}
+          {isOpen ? "is being worked on." : `resolved after ${length}.`}{" "}
+          {!isOpen && <bdi>{summary}</bdi>}
         </p>
       ))}
     </div>

@@ -26,7 +26,7 @@ export type StatusSite = {
   /** The answer; null where the path is none of the public pages'. */
   answer: (request: Request) => Response | Promise<Response> | null;
   /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
-  answerAlone: (request: Request) => Response | Promise<Response>;
+  answerAlone: (request: Request) => Response | Promise<Response> | null;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -59,7 +59,7 @@ export function statusSite(room: Room): StatusSite {
   function answer(request: Request): Response | Promise<Response> | null {
     const path = pathOf(request);
     if (request.method === "POST") return unlock(request, path);
-    if (request.method !== "GET" && request.method !== "HEAD") return null;
+    if (!isReading(request)) return null;
     if (path.startsWith("/status/")) {
       const key = keyOf(request, path);
       return cache.answer(request, key) ?? bySlug(request, path, key);
@@ -109,7 +109,8 @@ export function statusSite(room: Room): StatusSite {
     const page = await find();
     if (page === null) return nothing();
     const isLocked = page.visibility === "password";
-    if (isLocked && !lock.isOpenFor(request, page)) return lock.ask(page);
+    if (isLocked && !lock.isOpenFor(request, page))
+      return lock.ask(page, base || "/", pathOf(request));
     if (part.name === "logo") return logo(page);
     // What is kept under its plain key is served to anybody.
     const made = await cache.answerOrMake(request, isLocked ? `locked ${key}` : key, async () => {
@@ -132,7 +133,9 @@ export function statusSite(room: Room): StatusSite {
       const page = await (slug === undefined
         ? findPageByHost(store, host)
         : findPublicPage(store, slug));
-      return page?.visibility === "password" ? lock.unlock(request, page, path) : nothing();
+      return page?.visibility === "password"
+        ? lock.unlock(request, page, path.replace(/(?<=.)\/$/, ""))
+        : nothing();
     })();
   }
 
@@ -171,9 +174,9 @@ export function statusSite(room: Room): StatusSite {
     return made ?? nothing();
   }
 
-  async function home(request: Request): Promise<Response> {
+  async function home(): Promise<Response> {
     const [slug, ...others] = await findDefaultSlugs(store);
-    if (pathOf(request) !== "/" || slug === undefined || others.length > 0) return nothing();
+    if (slug === undefined || others.length > 0) return nothing();
     return new Response(null, { status: 302, headers: { Location: `/status/${slug}` } });
   }
 
@@ -183,7 +186,8 @@ export function statusSite(room: Room): StatusSite {
 
   return {
     answer,
-    answerAlone: (request) => answer(request) ?? home(request),
+    answerAlone: (request) =>
+      answer(request) ?? (pathOf(request) === "/" && isReading(request) ? home() : null),
     async start() {
       await readHosts();
       following = followEvents(store, log, async (events) => {
@@ -197,6 +201,10 @@ export function statusSite(room: Room): StatusSite {
   };
 }
 
+function isReading({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
 function hostOf({ headers }: Request): string {
   return (headers.get("host") ?? "").toLowerCase().replace(/:\d+$/, "");
 }
@@ -206,7 +214,7 @@ function owned(organizationId: string, made: Made | null) {
 }
 
 const nothingHere = html(
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Nothing here</title><link rel="stylesheet" href="${files.css}"></head><body><div class="wrap"><main><h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p></main></div></body></html>`,
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Nothing here</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${files.css}"></head><body><div class="wrap"><main><h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p></main></div></body></html>`,
   404,
 );
 

@@ -82,7 +82,7 @@ test("every flag of serve is a variable too", async () => {
   });
   try {
     await untilHealthy(url);
-    expect((await fetch(`http://127.0.0.1:${publicPort}/`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${publicPort}/docs`)).status).toBe(404);
     const api = clientOf(url, box.key);
     expect((await api("GET", "/api/v1/incidents")).status).toBe(200);
     expect((await api("GET", "/api/v1/incidents")).status).toBe(429);

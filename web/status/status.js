@@ -9,10 +9,14 @@ setInterval(async () => {
   const answer = await fetch(location.href, { cache: "no-cache" }).catch(() => null);
   if (answer === null || !answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const place = document.activeElement?.getAttribute("href");
   for (const part of ["#status", ".top", "footer"]) {
     const [now, then] = [fresh.querySelector(part), document.querySelector(part)];
     if (now.innerHTML !== then.innerHTML) then.replaceWith(now);
   }
+  // Whoever stood on a link stands there again.
+  if (place && document.activeElement === document.body)
+    document.querySelector(`[href="${CSS.escape(place)}"]`)?.focus({ preventScroll: true });
   document.querySelector("link[rel=icon]").href = fresh.querySelector("link[rel=icon]").href;
   local();
 }, 15_000);

@@ -1,0 +1,35 @@
+/** Grounds that the accent stands on: the pages', light and dark. */
+const grounds = { light: [251, 251, 250], dark: [18, 18, 17] } as const;
+/** WCAG 2.2 §1.4.3, for text of normal size. */
+const enough = 4.5;
+
+type Rgb = readonly [number, number, number];
+
+/** The accent colour as CSS: moved towards black or white just as far as it takes to be read in each theme. */
+export function readableAccent(hex: string): string {
+  const channel = (at: number) => Number.parseInt(hex.slice(at, at + 2), 16);
+  const colour: Rgb = [channel(1), channel(3), channel(5)];
+  return `light-dark(${readable(colour, grounds.light, 0)}, ${readable(colour, grounds.dark, 255)})`;
+}
+
+function readable(colour: Rgb, ground: Rgb, towards: number): string {
+  for (let share = 0; ; share += 0.05) {
+    const mixed = colour.map((one) => Math.round(one + (towards - one) * share)) as unknown as Rgb;
+    if (share >= 1 || contrast(mixed, ground) >= enough)
+      return `#${mixed.map((one) => one.toString(16).padStart(2, "0")).join("")}`;
+  }
+}
+
+function contrast(one: Rgb, other: Rgb): number {
+  const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** Relative luminance (WCAG 2.2). */
+function luminance(colour: Rgb): number {
+  const [red = 0, green = 0, blue = 0] = colour.map((one) => {
+    const share = one / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
