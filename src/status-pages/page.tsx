@@ -287,6 +287,7 @@ type DayProps = {
   day: string;
   incidents: readonly IncidentView[];
   base: string;
+  /** Below the overview, which tells of open incidents itself, days are h3. */
   level: "h2" | "h3";
 };
 
@@ -301,7 +302,7 @@ function Day({ day, incidents, base, level: Title }: DayProps) {
             <b dir="auto">{title}</b>
           </a>{" "}
           {isOpen ? "is being worked on." : `resolved after ${length}.`}{" "}
-          {!isOpen && <bdi>{summary}</bdi>}
+          {(!isOpen || Title === "h2") && <bdi>{summary}</bdi>}
         </p>
       ))}
     </div>
