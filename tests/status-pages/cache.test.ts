@@ -242,7 +242,7 @@ test("a new incident, a change of state and another title show by themselves", a
   await report({ status: "down" });
   await until(async () => (await get("/status/ours")).text.includes("Outage"));
   await publish({ title: "Renamed" });
-  await until(async () => (await get("/status/ours")).text.includes("<b>Renamed</b>"));
+  await until(async () => (await get("/status/ours")).text.includes("Renamed</b>"));
   await publish({ visibility: "hidden" });
   await until(async () => (await get("/status/ours")).status === 404);
 }, 15_000);

@@ -140,7 +140,7 @@ describe("the history", () => {
       const { text } = await read(`/status/ours/history${query}`);
       return [
         wordsOf(text, "h1"),
-        wordsOf(text, ".day h3"),
+        wordsOf(text, ".day h2"),
         wordsOf(text, ".day a"),
         linksIn(text),
       ];

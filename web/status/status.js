@@ -16,7 +16,9 @@ setInterval(async () => {
   }
   // Whoever stood on a link stands there again.
   if (place && document.activeElement === document.body)
-    document.querySelector(`[href="${CSS.escape(place)}"]`)?.focus({ preventScroll: true });
+    [...document.links]
+      .find((link) => link.getAttribute("href") === place)
+      ?.focus({ preventScroll: true });
   document.querySelector("link[rel=icon]").href = fresh.querySelector("link[rel=icon]").href;
   local();
 }, 15_000);
