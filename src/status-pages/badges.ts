@@ -1,6 +1,6 @@
-import type { PublishedMonitor } from "./published.ts";
+import { type PublishedMonitor, uptimeOf } from "./published.ts";
 import { percent, type Tone } from "./view.ts";
-import { dayMs, ratioOf } from "../uptime/rules.ts";
+import { dayMs } from "../uptime/rules.ts";
 import { escaped } from "./xml.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
@@ -40,14 +40,7 @@ function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublishedMonitor, 
   if (kind === "status") return known;
   if (kind === "latency")
     return { text: latencyMs === null ? "–" : `${latencyMs} ms`, tone: known.tone };
-  const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
-  for (const [day, sums] of days)
-    if (day > Math.floor(now / dayMs) - badgeDays) {
-      totals.upSeconds += sums.upSeconds;
-      totals.degradedSeconds += sums.degradedSeconds;
-      totals.downSeconds += sums.downSeconds;
-    }
-  const ratio = ratioOf(totals);
+  const ratio = uptimeOf(days, Math.floor(now / dayMs), badgeDays);
   const tone: Tone =
     ratio === null ? "none" : ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
   return { text: percent(ratio), tone };

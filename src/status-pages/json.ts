@@ -1,5 +1,5 @@
 import { dayMs, ratioOf } from "../uptime/rules.ts";
-import type { Published } from "./published.ts";
+import { type Published, uptimeOf } from "./published.ts";
 import type { StatusView } from "./view.ts";
 
 /** The page for machines: what it says, with figures instead of words. */
@@ -23,18 +23,11 @@ export function jsonOf(
     sections: sections.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map(({ id, name, state, latencyMs, days, lastCheckedAt }) => {
-        const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
-        for (const [day, sums] of days)
-          if (day > today - count) {
-            totals.upSeconds += sums.upSeconds;
-            totals.degradedSeconds += sums.degradedSeconds;
-            totals.downSeconds += sums.downSeconds;
-          }
         return {
           id,
           name,
           status: state,
-          uptime: ratioOf(totals),
+          uptime: uptimeOf(days, today, count),
           ...(page.showLatency && { latencyMs }),
           lastCheckedAt,
           days: Array.from({ length: count }, (_, index) => {

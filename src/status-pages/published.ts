@@ -1,3 +1,5 @@
+import { ratioOf } from "../uptime/rules.ts";
+
 /** What a page publishes, as it was read at one time. */
 export type Published = {
   page: {
@@ -57,3 +59,20 @@ export type PublishedWindow = {
   endsAt: string;
   isRunning: boolean;
 };
+
+/** Uptime of the last `count` days up to `today`, in 0…1; null when nothing was measured. */
+export function uptimeOf(
+  days: ReadonlyMap<number, DayTotals>,
+  today: number,
+  count: number,
+): number | null {
+  const sums = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+  for (let day = today - count + 1; day <= today; day++) {
+    const totals = days.get(day);
+    if (totals === undefined) continue;
+    sums.upSeconds += totals.upSeconds;
+    sums.degradedSeconds += totals.degradedSeconds;
+    sums.downSeconds += totals.downSeconds;
+  }
+  return ratioOf(sums);
+}

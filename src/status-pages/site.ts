@@ -119,7 +119,8 @@ export function statusSite(room: Room): StatusSite {
       if (current === null || current.visibility !== page.visibility) return null;
       const now = clock();
       const place = { base, url: `${address}${base}`, files, now };
-      return owned(current.organizationId, await makePart(part, await load(current, now), place));
+      const made = await makePart(part, await load(current, now), place);
+      return owned(current.organizationId, made && isLocked ? forOne(made) : made);
     });
     return made ?? nothing();
   }
@@ -145,7 +146,7 @@ export function statusSite(room: Room): StatusSite {
     return new Response(found.bytes, {
       headers: {
         "Content-Type": found.type,
-        "Cache-Control": "public, max-age=31536000, immutable",
+        "Cache-Control": `${page.visibility === "public" ? "public" : "private"}, max-age=31536000, immutable`,
         // An SVG that is opened by itself is a document.
         "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         "X-Content-Type-Options": "nosniff",
@@ -207,6 +208,11 @@ function isReading({ method }: Request): boolean {
 
 function hostOf({ headers }: Request): string {
   return (headers.get("host") ?? "").toLowerCase().replace(/:\d+$/, "");
+}
+
+/** Nothing that a cache may hand to others. */
+function forOne(made: Made): Made {
+  return { ...made, headers: { ...made.headers, "Cache-Control": "private, no-cache" } };
 }
 
 function owned(organizationId: string, made: Made | null) {

@@ -1,12 +1,13 @@
 import { durationInWords } from "../base/text.ts";
 import { dayMs, ratioOf } from "../uptime/rules.ts";
-import type {
-  DayTotals,
-  MonitorState,
-  Published,
-  PublishedIncident,
-  PublishedMonitor,
-  PublishedWindow,
+import {
+  type DayTotals,
+  type MonitorState,
+  type Published,
+  type PublishedIncident,
+  type PublishedMonitor,
+  type PublishedWindow,
+  uptimeOf,
 } from "./published.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
@@ -122,25 +123,17 @@ function monitorView(
   { historyDays, showLatency }: Published["page"],
   today: number,
 ): MonitorView {
-  const totals = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
-  const views: DayView[] = [];
-  for (let day = today - historyDays + 1; day <= today; day++) {
-    const sums = days.get(day);
-    if (sums !== undefined) {
-      totals.upSeconds += sums.upSeconds;
-      totals.degradedSeconds += sums.degradedSeconds;
-      totals.downSeconds += sums.downSeconds;
-    }
-    views.push(dayView(day, sums));
-  }
   return {
     id,
     name,
     tone: stateTones[state],
     word: stateWords[state],
-    uptime: percent(ratioOf(totals)),
+    uptime: percent(uptimeOf(days, today, historyDays)),
     latency: showLatency && latencyMs !== null ? `${latencyMs} ms` : null,
-    days: views,
+    days: Array.from({ length: historyDays }, (_, index) => {
+      const day = today - historyDays + 1 + index;
+      return dayView(day, days.get(day));
+    }),
   };
 }
 

@@ -50,9 +50,14 @@ test("whoever knows the password reads all of it, for 30 days, and nobody after 
   const { status, location, cookie, headers } = await enter(made, password);
   expect([status, location]).toEqual([303, "/status/locked"]);
   expect(headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Lax$/);
-  const reads = async (path: string) => (await get(path, { headers: { Cookie: cookie } })).status;
-  for (const path of paths.filter((path) => !path.endsWith("/logo")))
-    expect([path, await reads(path)]).toEqual([path, 200]);
+  const read = (path: string) => get(path, { headers: { Cookie: cookie } });
+  const reads = async (path: string) => (await read(path)).status;
+  for (const path of paths.filter((path) => !path.endsWith("/logo"))) {
+    const { status, headers } = await read(path);
+    // Nobody between may keep it for others.
+    const kept = headers.get("cache-control");
+    expect([path, status, kept]).toEqual([path, 200, "private, no-cache"]);
+  }
   for (const path of paths) expect((await get(path)).status).toBe(403);
   time.now += 30 * 86_400_000 - 1;
   expect(await reads("/status/locked")).toBe(200);
