@@ -80,7 +80,9 @@ CREATE TABLE `deliveries` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`organization_id` text NOT NULL,
 	`id` text NOT NULL,
-	`channel_id` text NOT NULL,
+	`receiver_type` text NOT NULL,
+	`receiver_id` text NOT NULL,
+	`notice_id` text,
 	`status` text NOT NULL,
 	`attempts` integer NOT NULL,
 	`scheduled_attempts` integer NOT NULL,
@@ -91,13 +93,13 @@ CREATE TABLE `deliveries` (
 	`created_at` text NOT NULL,
 	`delivered_at` text,
 	`error` text,
-	FOREIGN KEY (`organization_id`,`channel_id`) REFERENCES `alert_channels`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "deliveries_status" CHECK("deliveries"."status" IN ('gathering', 'sending', 'delivered', 'failed', 'skipped'))
+	CONSTRAINT "deliveries_status" CHECK("deliveries"."status" IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')),
+	CONSTRAINT "deliveries_receiver" CHECK("deliveries"."receiver_type" IN ('channel', 'subscriber'))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_by_id` ON `deliveries` (`organization_id`,`id`);--> statement-breakpoint
-CREATE INDEX `deliveries_by_channel` ON `deliveries` (`organization_id`,`channel_id`,`seq`);--> statement-breakpoint
-CREATE INDEX `deliveries_pending` ON `deliveries` (`organization_id`,`channel_id`,`seq`) WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX `deliveries_by_receiver` ON `deliveries` (`organization_id`,`receiver_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `deliveries_pending` ON `deliveries` (`organization_id`,`receiver_type`,`receiver_id`,`seq`,`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `delivery_alerts` (
 	`organization_id` text NOT NULL,
 	`delivery_id` text NOT NULL,
@@ -344,6 +346,18 @@ CREATE TABLE `monitors` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_push_token_hash_unique` ON `monitors` (`push_token_hash`);--> statement-breakpoint
 CREATE INDEX `monitors_by_group` ON `monitors` (`organization_id`,`group_id`,`position`,`id`);--> statement-breakpoint
+CREATE TABLE `notices` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`page_id` text NOT NULL,
+	`type` text NOT NULL,
+	`at` text NOT NULL,
+	`data` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`,`page_id`) REFERENCES `status_pages`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `notices_by_time` ON `notices` (`at`);--> statement-breakpoint
 CREATE TABLE `open_alerts` (
 	`organization_id` text NOT NULL,
 	`subject_id` text NOT NULL,
@@ -436,6 +450,28 @@ CREATE TABLE `status_pages` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `status_pages_slug_unique` ON `status_pages` (`slug`);--> statement-breakpoint
+CREATE TABLE `subscribers` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`page_id` text NOT NULL,
+	`type` text NOT NULL,
+	`address` text NOT NULL,
+	`address_key` text NOT NULL,
+	`secrets` text NOT NULL,
+	`confirmed_at` text,
+	`asked` integer NOT NULL,
+	`asked_at` integer,
+	`last_delivery_at` text,
+	`last_error` text,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`,`page_id`) REFERENCES `status_pages`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "subscribers_type" CHECK("subscribers"."type" IN ('email', 'webhook'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `subscribers_by_address` ON `subscribers` (`organization_id`,`page_id`,`type`,`address_key`);--> statement-breakpoint
+CREATE INDEX `subscribers_by_page` ON `subscribers` (`organization_id`,`page_id`,`id`);--> statement-breakpoint
+CREATE INDEX `subscribers_unconfirmed` ON `subscribers` (`created_at`) WHERE confirmed_at is null;--> statement-breakpoint
 CREATE TABLE `uptime_days` (
 	`day` integer NOT NULL,
 	`monitor_key` integer NOT NULL,

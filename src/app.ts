@@ -18,6 +18,9 @@ import { webFiles } from "./http/web-files.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
+import { subscriberFanOut, sweepSubscribers } from "./subscribers/fan-out.ts";
+import { subscriberReceivers } from "./subscribers/receivers.ts";
+import { subscriptionsOf } from "./subscribers/visits.ts";
 import { sweepResults } from "./uptime/retention.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
@@ -29,6 +32,9 @@ const wrongTokensPerMinute = 60;
 
 /** Attempts a minute to open a status page by its password, from one address. */
 const passwordsPerMinute = 10;
+
+/** Mailboxes a minute that may be given on status pages, from one address. */
+const signUpsPerMinute = 5;
 
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
@@ -67,7 +73,9 @@ export async function startApp(
   const targets = targetGuard(() => listeners, config.allowTarget);
   const { store, vault } = data;
   const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
-  const alerts = alertEngine({ store, clock, vault, targets, log, origin });
+  const sending = { store, clock, vault, targets, log, origin };
+  const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });
+  const notices = subscriberFanOut({ store, clock, log });
   const maintenance = maintenanceWatch({ store, clock, log });
   const maintenanceOf = maintenance.of;
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
@@ -100,6 +108,14 @@ export async function startApp(
     ownPort: () => server.port ?? config.port,
     reservedHosts: config.allowedHost,
     lock,
+    subscriptions: subscriptionsOf({
+      store,
+      clock,
+      vault,
+      targets,
+      signUps: rateLimit(signUpsPerMinute, clock),
+      addressOf,
+    }),
   });
   const app = serverOf(appliance, {
     web: files,
@@ -126,6 +142,7 @@ export async function startApp(
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
   await alerts.start();
+  await notices.start();
   await maintenance.start();
   await engine.start();
   maintenance.onChange(engine.checkSoon);
@@ -140,6 +157,7 @@ export async function startApp(
   async function keepHouse() {
     await store.atomic([forgetOldAnswers(clock())]);
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
+    await sweepSubscribers(store, clock());
     await sweepAlerts(store, clock(), () => stopping);
     await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);
   }
@@ -152,6 +170,7 @@ export async function startApp(
       clearInterval(housekeeping);
       for (const server of servers) void server.stop();
       await Promise.all([engine.stop(), maintenance.stop(), keeping]);
+      await notices.stop();
       await alerts.stop();
       await site.stop();
       const deadline = performance.now() + hardStopMs;

@@ -26,6 +26,7 @@ const rooms = [
   "alerting",
   "checks",
   "status-pages",
+  "subscribers",
   "metrics.ts",
   "server.ts",
   "config.ts",

@@ -2,6 +2,7 @@ import { and, desc, eq, sql } from "drizzle-orm";
 import type { Statement, Store } from "../database/store.ts";
 import {
   alertChannels,
+  deliveries,
   monitorChannels,
   monitorGroupChannels,
   monitorGroups,
@@ -51,7 +52,7 @@ export function changeChannel(store: Store, { organizationId, id, ...row }: Chan
     .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id)));
 }
 
-/** Detaches the channel from its monitors and groups, whose records show it, and removes it. */
+/** Detaches the channel from its monitors and groups, whose records show it, and removes it with its deliveries. */
 export function removeChannel(
   store: Store,
   organizationId: string,
@@ -68,6 +69,9 @@ export function removeChannel(
         where organization_id = ${organizationId} and id in (select ${userId} from ${attached}
           where ${attached.organizationId} = ${organizationId} and ${attached.channelId} = ${id})`,
     ),
+    store.db
+      .delete(deliveries)
+      .where(and(eq(deliveries.organizationId, organizationId), eq(deliveries.receiverId, id))),
     store.db
       .delete(alertChannels)
       .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id))),

@@ -8,13 +8,14 @@ import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
 import { type Exchange, exchange } from "../outgoing/exchange.ts";
 import { OwnTrouble, TargetFailure } from "../outgoing/failures.ts";
+import type { SmtpSettings } from "../settings/schema.ts";
 import { smtpOf } from "../settings/service.ts";
 import { findSettings } from "../settings/store.ts";
 import type { Alert } from "./alert.ts";
 import { messageOf } from "./messages.ts";
-import type { Provider, Verdict } from "./provider.ts";
+import type { DeliveryRoom, Provider, Verdict } from "./provider.ts";
 import { providers } from "./providers.ts";
-import type { Attempt } from "./queue.ts";
+import type { Sent } from "./receivers.ts";
 
 /** So long a receiver has for one attempt, in milliseconds. */
 export const attemptMs = 10_000;
@@ -30,59 +31,71 @@ export type SendingRoom = {
   exchange?: Exchange;
 };
 
-/** Makes one attempt to tell a channel these alerts. Never throws: whatever goes wrong is an attempt that failed. */
-export async function makeAttempt(
+/** Makes one attempt to tell a channel these alerts. */
+export function makeAttempt(
   room: SendingRoom,
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
   cancelled: AbortSignal = new AbortController().signal,
-): Promise<{ attempt: Attempt; verdict: Verdict }> {
+): Promise<Sent> {
+  return attempting(room, { channel: channel.id }, async () => {
+    const settings = settingsOf(room.vault, channel);
+    const template = typeof settings["template"] === "string" ? settings["template"] : null;
+    const message = messageOf(deliveryId, alerts, room.origin(), template);
+    const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
+    const smtp = channel.type === "email" ? await mailServerOf(room, channel) : null;
+    const outside = deliveryRoom(room, cancelled, smtp);
+    return provider.deliver(settings as ChannelSettings<ChannelType>, message, outside);
+  });
+}
+
+/** The organization's mail server; null where none is set. */
+export async function mailServerOf(
+  { store, vault }: SendingRoom,
+  { organizationId }: { organizationId: string },
+): Promise<SmtpSettings | null> {
+  return smtpOf(vault, await findSettings(store, organizationId));
+}
+
+/** What one attempt reaches the outside world with. */
+export function deliveryRoom(
+  { targets, clock, ...room }: SendingRoom,
+  cancelled: AbortSignal,
+  smtp: SmtpSettings | null,
+): DeliveryRoom {
+  return {
+    targets,
+    timeoutMs: attemptMs,
+    cancelled,
+    now: clock(),
+    exchange: room.exchange ?? exchange,
+    smtp,
+  };
+}
+
+/** Runs `deliver` as one attempt. Never throws: whatever goes wrong is an attempt that failed. */
+export async function attempting(
+  { clock, log }: SendingRoom,
+  to: Record<string, string>,
+  deliver: () => Promise<Verdict>,
+): Promise<Sent> {
   const startedAt = performance.now();
-  const at = timestamp(room.clock());
-  const verdict = await verdictOf(room, channel, deliveryId, alerts, cancelled);
+  const at = timestamp(clock());
+  const verdict = await deliver().catch((error: unknown): Verdict => {
+    if (error instanceof TargetFailure) return failed(error.message, error.final);
+    if (error instanceof OwnTrouble) return failed(`Not sent: ${error.message}.`);
+    // Not the error's own text, which may hold what was to be sent.
+    const cause = error instanceof Error ? error.name : typeof error;
+    log.error("a delivery could not be sent", { ...to, cause });
+    return failed("Not sent: sending failed by itself; the log says more.");
+  });
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";
   const message = delivered ? (verdict.note ?? "Delivered.") : verdict.reason;
   return { attempt: { at, durationMs, delivered, message }, verdict };
 }
 
-async function verdictOf(
-  room: SendingRoom,
-  channel: ChannelRow,
-  deliveryId: string,
-  alerts: readonly Alert[],
-  cancelled: AbortSignal,
-): Promise<Verdict> {
-  const failed = (reason: string, permanent = false): Verdict => ({
-    outcome: "failed",
-    reason,
-    permanent,
-  });
-  try {
-    const { store, vault, targets, clock } = room;
-    const settings = settingsOf(vault, channel);
-    const template = typeof settings["template"] === "string" ? settings["template"] : null;
-    const message = messageOf(deliveryId, alerts, room.origin(), template);
-    const smtp =
-      channel.type === "email"
-        ? smtpOf(vault, await findSettings(store, channel.organizationId))
-        : null;
-    const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
-    return await provider.deliver(settings as ChannelSettings<ChannelType>, message, {
-      targets,
-      timeoutMs: attemptMs,
-      cancelled,
-      now: clock(),
-      exchange: room.exchange ?? exchange,
-      smtp,
-    });
-  } catch (error) {
-    if (error instanceof TargetFailure) return failed(error.message, error.final);
-    if (error instanceof OwnTrouble) return failed(`Not sent: ${error.message}.`);
-    // Not the error's own text, which may hold what was to be sent.
-    const cause = error instanceof Error ? error.name : typeof error;
-    room.log.error("an alert could not be sent", { channel: channel.id, cause });
-    return failed("Not sent: sending failed by itself; the log says more.");
-  }
+function failed(reason: string, permanent = false): Verdict {
+  return { outcome: "failed", reason, permanent };
 }

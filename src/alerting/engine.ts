@@ -2,7 +2,9 @@ import { followEvents, type Following } from "../events/follow.ts";
 import { readSince } from "../events/log.ts";
 import type { SendingRoom } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
+import { channelReceivers } from "./channel-receivers.ts";
 import { notifier } from "./notifier.ts";
+import type { Receivers } from "./receivers.ts";
 
 /** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
 const tickMs = 1_000;
@@ -19,11 +21,18 @@ export type AlertEngine = {
   runOnce(): Promise<void>;
 };
 
+type Room = SendingRoom & {
+  /** How what waits for subscribers of status pages is sent. */
+  subscribers: Receivers;
+  random?: () => number;
+};
+
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
-export function alertEngine(room: SendingRoom & { random?: () => number }): AlertEngine {
+export function alertEngine(room: Room): AlertEngine {
   const { store, clock, log } = room;
   const fan = fanOut(store, clock);
-  const sending = notifier(room);
+  const receivers = { channel: channelReceivers(room), subscriber: room.subscribers };
+  const sending = notifier({ ...room, receivers });
   let following: Following | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;
 

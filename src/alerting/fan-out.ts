@@ -1,20 +1,13 @@
 import type { Clock } from "../base/clock.ts";
 import { timestamp } from "../base/clock.ts";
-import {
-  mustText,
-  type Prepared,
-  retrying,
-  StaleRead,
-  type Statement,
-  type Store,
-} from "../database/store.ts";
+import { retrying, type Statement, type Store } from "../database/store.ts";
+import { eventCursor } from "../events/cursor.ts";
 import type { LoggedEvent } from "../events/log.ts";
 import { applyEvent, applyTimer, tellCertificate, type Timer } from "./decide.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
 import { type World, worldOf } from "./world.ts";
 
-const name = "alerting";
 /** Monitors looked at in one write without an event. */
 const timersAtOnce = 500;
 
@@ -29,12 +22,9 @@ export type FanOut = {
   tick(): Promise<void>;
 };
 
-type Place = { seq: number; version: number };
-
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
 export function fanOut(store: Store, clock: Clock): FanOut {
-  /** Place in the log behind events that nobody could be told of, not written down yet. */
-  let unsaved: number | null = null;
+  const cursor = eventCursor(store, "alerting");
   let turn: Promise<unknown> = Promise.resolve();
   /** One at a time: each decision builds on what the one before has written. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -43,40 +33,15 @@ export function fanOut(store: Store, clock: Clock): FanOut {
     return result;
   }
 
-  async function place(): Promise<Place> {
-    const [row] = await store.query<Place>("select seq, version from followers where name = ?", [
-      name,
-    ]);
-    return row ?? { seq: 0, version: 0 };
-  }
-
-  /** Who else reads along has written meanwhile: what was decided is stale. */
-  function moved({ seq, version }: Place): Prepared[] {
-    return [
-      {
-        ...mustText("coalesce((select version from followers where name = ?), 0) = ?"),
-        parameters: [name, version],
-        otherwise: () => new StaleRead(),
-      },
-      {
-        text: "insert or replace into followers (name, seq, version) values (?, ?, ?)",
-        parameters: [name, seq, version + 1],
-      },
-    ];
-  }
-
   const take = (events: readonly LoggedEvent[]) =>
     retrying(async () => {
-      const { seq, version } = await place();
-      const unread = events.filter((event) => event.seq > seq && isTold(event.type));
+      const place = await cursor.place();
+      const unread = events.filter((event) => event.seq > place.seq && isTold(event.type));
       const last = unread.at(-1);
       if (last === undefined) return;
       const byOrganization = Map.groupBy(unread, (event) => event.organizationId);
       // Where nobody listens, a write costs others more than reading the events again.
-      if (!(await haveChannels([...byOrganization.keys()]))) {
-        unsaved = last.seq;
-        return;
-      }
+      if (!(await haveChannels([...byOrganization.keys()]))) return cursor.pass(last.seq);
       const statements: Statement[] = [];
       for (const [organizationId, own] of byOrganization) {
         const subjects = own.map(({ subjectId }) => subjectId);
@@ -87,8 +52,7 @@ export function fanOut(store: Store, clock: Clock): FanOut {
           })),
         );
       }
-      await store.atomic([...moved({ seq: last.seq, version }), ...statements]);
-      unsaved = null;
+      await cursor.move(place, last.seq, statements);
     });
 
   async function haveChannels(organizationIds: readonly string[]): Promise<boolean> {
@@ -100,13 +64,7 @@ export function fanOut(store: Store, clock: Clock): FanOut {
     return found.length > 0;
   }
 
-  const save = () =>
-    retrying(async () => {
-      if (unsaved === null) return;
-      const { seq, version } = await place();
-      await store.atomic(moved({ seq: Math.max(seq, unsaved), version }));
-      unsaved = null;
-    });
+  const save = () => retrying(cursor.save);
 
   async function decide(
     organizationId: string,
@@ -121,7 +79,7 @@ export function fanOut(store: Store, clock: Clock): FanOut {
 
   const tick = () =>
     retrying(async () => {
-      const { seq, version } = await place();
+      const place = await cursor.place();
       const now = clock();
       const timers = [...(await dueTimers(now)), ...(await dueCertificates(now))];
       if (timers.length === 0) return;
@@ -136,7 +94,7 @@ export function fanOut(store: Store, clock: Clock): FanOut {
           })),
         );
       }
-      if (statements.length > 0) await store.atomic([...moved({ seq, version }), ...statements]);
+      if (statements.length > 0) await cursor.move(place, place.seq, statements);
     });
 
   function dueTimers(now: number): Promise<Timer[]> {
@@ -166,7 +124,7 @@ export function fanOut(store: Store, clock: Clock): FanOut {
   }
 
   return {
-    cursor: async () => (await place()).seq,
+    cursor: async () => (await cursor.place()).seq,
     take: (events) => inTurn(() => take(events)),
     tick: () => inTurn(() => save().then(tick)),
     save: () => inTurn(save),

@@ -1,27 +1,22 @@
-import { findChannel } from "../alert-channels/store.ts";
-import { timestamp } from "../base/clock.ts";
 import { StaleRead } from "../database/store.ts";
-import { appendEvent } from "../events/log.ts";
-import { attemptMs, makeAttempt, type SendingRoom } from "./attempt.ts";
+import { attemptMs, type SendingRoom } from "./attempt.ts";
 import {
-  alertsOf,
-  channelAfter,
-  channelsWaiting,
-  type ChannelKey,
   claim,
+  dropAll,
   queueOf,
+  type ReceiverKey,
+  receiversWaiting,
   releaseAll,
   settled,
   skip,
-  subjectsOf,
-  withhold,
 } from "./queue.ts";
+import type { Receivers } from "./receivers.ts";
 import { isDue, nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
 
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
 
-/** So many of a channel's deliveries are looked at for the next one; more, where all those have to wait. */
+/** So many of a receiver's deliveries are looked at for the next one; more, where all those have to wait. */
 const looks = [20, 10_000];
 
 export type Notifier = {
@@ -35,48 +30,62 @@ export type Notifier = {
   runOnce(): Promise<void>;
 };
 
-/** Sends what waits in the outbox: every channel on its own, so that a slow one delays nobody but itself. */
-export function notifier(room: SendingRoom & { random?: () => number }): Notifier {
-  const { store, clock, log, random = Math.random } = room;
+type Room = Pick<SendingRoom, "store" | "clock" | "log"> & {
+  receivers: Readonly<Record<ReceiverKey["receiverType"], Receivers>>;
+  random?: () => number;
+};
+
+/** Sends what waits in the outbox: every receiver on its own, so that a slow one delays nobody but itself. */
+export function notifier({ store, clock, log, receivers, random = Math.random }: Room): Notifier {
   const working = new Map<string, Promise<void>>();
+  /** Those for whom there was no room yet. */
+  let backlog: ReceiverKey[] = [];
+  const busy = { channel: 0, subscriber: 0 };
   const cancelling = new AbortController();
   let stopped = false;
 
-  function serve(channel: ChannelKey): Promise<void> {
-    const name = `${channel.organizationId}/${channel.channelId}`;
-    const work =
-      working.get(name) ??
-      sendDue(channel)
-        .catch((error: unknown) => {
-          const cause = String(error);
-          log.error("sending alerts failed", { channel: channel.channelId, cause });
-        })
-        .finally(() => working.delete(name));
+  function serve(key: ReceiverKey): Promise<void> {
+    const { organizationId, receiverType, receiverId } = key;
+    const name = `${organizationId}/${receiverId}`;
+    const known = working.get(name);
+    if (known !== undefined) return known;
+    busy[receiverType] += 1;
+    const work = sendDue(key)
+      .catch((error: unknown) => {
+        const cause = String(error);
+        log.error("sending failed", { [receiverType]: receiverId, cause });
+      })
+      .finally(() => {
+        busy[receiverType] -= 1;
+        working.delete(name);
+        const next = backlog.shift();
+        if (next !== undefined && !stopped) void serve(next);
+      });
     working.set(name, work);
     return work;
   }
 
   /** Sends one after the other while something is due. */
-  async function sendDue(channel: ChannelKey) {
+  async function sendDue(key: ReceiverKey) {
     while (!stopped) {
-      const next = await nextOf(channel);
+      const next = await nextOf(key);
       if (next === null) return;
       try {
-        await send(channel, next);
+        await send(key, next);
       } catch (error) {
-        // Another process was quicker, or the channel is gone: look again.
+        // Another process was quicker: look again.
         if (!(error instanceof StaleRead)) throw error;
       }
     }
   }
 
-  async function nextOf(channel: ChannelKey): Promise<Queued | null> {
+  async function nextOf(key: ReceiverKey): Promise<Queued | null> {
     for (const look of looks) {
-      const queue = await queueOf(store, channel, look);
+      const queue = await queueOf(store, key, look);
       const now = clock();
       if (queue.length < look && !queue.some((one) => isDue(one, now))) return null;
       const ids = queue.length > 1 ? queue.map(({ id }) => id) : [];
-      const subjects = await subjectsOf(store, channel.organizationId, ids);
+      const subjects = await receivers[key.receiverType].subjectsOf(key.organizationId, ids);
       const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
       const next = nextDelivery(known, now);
       if (next !== null || queue.length < look) return next;
@@ -84,34 +93,19 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
     return null;
   }
 
-  async function send({ organizationId, channelId }: ChannelKey, queued: Queued) {
-    const channel = await findChannel(store, organizationId, channelId);
-    if (channel === null) throw new StaleRead();
-    if (!channel.enabled) {
-      await store.atomic([skip(organizationId, queued.id, "The channel was disabled.")]);
-      return;
-    }
+  async function send(key: ReceiverKey, queued: Queued) {
+    const { organizationId, receiverType } = key;
+    const receiver = await receivers[receiverType].find(key);
+    if (receiver === null) return store.atomic([dropAll(key)]);
+    if (receiver.refusal !== null)
+      return store.atomic([skip(organizationId, queued.id, receiver.refusal)]);
     const now = clock();
     await store.atomic(claim(organizationId, queued, now + leaseMs, now));
-    // Read only now, since from here on nothing is added to it.
-    const told = await alertsOf(store, organizationId, queued.id);
-    const withheld = told.filter(({ isFollowable }) => !isFollowable);
-    const alerts = told.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
-    const positions = withheld.map(({ position }) => position);
-    const leaveOut = withhold(organizationId, queued.id, positions);
-    if (alerts.length === 0) {
-      const reason = "Its outage never reached this channel, so its end is not told.";
-      await store.atomic([...leaveOut, skip(organizationId, queued.id, reason)]);
-      return;
-    }
-    if (leaveOut.length > 0) await store.atomic(leaveOut);
-    const { attempt, verdict } = await makeAttempt(
-      room,
-      channel,
-      queued.id,
-      alerts,
-      cancelling.signal,
-    );
+    const ready = await receiver.prepare(queued.id);
+    if ("nothing" in ready)
+      return store.atomic([...ready.statements, skip(organizationId, queued.id, ready.nothing)]);
+    if (ready.statements.length > 0) await store.atomic(ready.statements);
+    const { attempt, verdict } = await ready.send(cancelling.signal);
     // Nobody knows what became of it: it is made again after the start.
     if (cancelling.signal.aborted && verdict.outcome === "failed") return;
     const endedAt = clock();
@@ -128,25 +122,15 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     await store.atomic([
       ...settled(organizationId, queued, attempt, nextAt, endedAt),
-      ...channelAfter({ organizationId, channelId }, attempt, { note, gaveUp, now: endedAt }),
-      ...(gaveUp && channel.failingSince === null
-        ? [
-            appendEvent({
-              organizationId,
-              at: timestamp(endedAt),
-              type: "channel.failed",
-              subjectId: channelId,
-              data: { message: attempt.message },
-            }),
-          ]
-        : []),
+      ...receiver.after(attempt, { note, gaveUp, now: endedAt }),
     ]);
-    if (gaveUp) log.warn("an alert channel fails", { channel: channelId });
   }
 
   async function serveAll() {
-    const channels = await channelsWaiting(store);
-    return Promise.all(channels.map(serve));
+    backlog = [];
+    for (const key of await receiversWaiting(store, clock()))
+      if (busy[key.receiverType] < receivers[key.receiverType].atOnce) void serve(key);
+      else backlog.push(key);
   }
 
   return {
@@ -165,6 +149,7 @@ export function notifier(room: SendingRoom & { random?: () => number }): Notifie
     },
     async runOnce() {
       await serveAll();
+      while (working.size > 0) await Promise.all(working.values());
     },
   };
 }

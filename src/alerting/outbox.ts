@@ -87,7 +87,8 @@ export function outbox(world: World, now: number): Outbox {
       insertDelivery({
         organizationId,
         id: made.id,
-        channelId,
+        receiverType: "channel",
+        receiverId: channelId,
         status: "gathering",
         attempts: 0,
         scheduledAttempts: 0,

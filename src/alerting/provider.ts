@@ -32,14 +32,17 @@ export type Provider<T extends ChannelType> = {
   deliver(settings: ChannelSettings<T>, message: Message, room: DeliveryRoom): Promise<Verdict>;
 };
 
+/** A request; its body is sent as JSON, unless it is text already. */
+export type ToPost = {
+  url: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body: object | string;
+};
+
 type OverHttp<T extends ChannelType> = {
   digests?: boolean;
-  /** The body is sent as JSON, unless it is text already. */
-  request: (
-    settings: ChannelSettings<T>,
-    message: Message,
-    now: number,
-  ) => { url: string; method?: string; headers?: Record<string, string>; body: object | string };
+  request: (settings: ChannelSettings<T>, message: Message, now: number) => ToPost;
   verdict?: (answer: ShortAnswer) => Verdict;
 };
 
@@ -51,25 +54,32 @@ export function overHttp<T extends ChannelType>({
 }: OverHttp<T>): Provider<T> {
   return {
     digests,
-    async deliver(settings, message, room) {
-      const { url, method = "POST", headers = {}, body } = request(settings, message, room.now);
-      const isText = typeof body === "string";
-      const answer = await room.exchange(
-        {
-          url: new URL(url),
-          method,
-          headers: {
-            "Content-Type": isText ? "text/plain; charset=utf-8" : "application/json",
-            ...headers,
-          },
-          body: isText ? body : JSON.stringify(body),
-          verifyTls: true,
-        },
-        room,
-      );
-      return verdict(answer);
-    },
+    deliver: (settings, message, room) =>
+      posted(request(settings, message, room.now), room, verdict),
   };
+}
+
+/** One HTTP request, and what its answer means. Throws TargetFailure and OwnTrouble. */
+export async function posted(
+  { url, method = "POST", headers = {}, body }: ToPost,
+  room: DeliveryRoom,
+  verdict: (answer: ShortAnswer) => Verdict = judged,
+): Promise<Verdict> {
+  const isText = typeof body === "string";
+  const answer = await room.exchange(
+    {
+      url: new URL(url),
+      method,
+      headers: {
+        "Content-Type": isText ? "text/plain; charset=utf-8" : "application/json",
+        ...headers,
+      },
+      body: isText ? body : JSON.stringify(body),
+      verifyTls: true,
+    },
+    room,
+  );
+  return verdict(answer);
 }
 
 export const delivered: Verdict = { outcome: "delivered" };

@@ -8,9 +8,13 @@ import {
 } from "../database/store.ts";
 import { deliveryAttempts } from "../database/tables.ts";
 import type { Alert } from "./alert.ts";
-import { isEarly, type Queued } from "./rules.ts";
+import { isEarly, longestWaitMs, type Queued } from "./rules.ts";
 
-export type ChannelKey = { organizationId: string; channelId: string };
+export type ReceiverKey = {
+  organizationId: string;
+  receiverType: "channel" | "subscriber";
+  receiverId: string;
+};
 
 export type Attempt = {
   /** RFC 3339. */
@@ -20,71 +24,32 @@ export type Attempt = {
   message: string;
 };
 
-/** Channels for which something waits. */
-export function channelsWaiting(store: Store): Promise<ChannelKey[]> {
+/** Receivers for which something is due, by its own time. */
+export function receiversWaiting(store: Store, now: number): Promise<ReceiverKey[]> {
   return store.query(
-    `select distinct organization_id as organizationId, channel_id as channelId from deliveries
-     where due_at is not null`,
-    [],
+    `select distinct organization_id as organizationId, receiver_type as receiverType,
+       receiver_id as receiverId
+     from deliveries indexed by deliveries_pending
+     where due_at is not null and (due_at <= ? or due_at > ?)`,
+    [now, now + longestWaitMs],
   );
 }
 
-/** The oldest `limit` deliveries of a channel that are not over. */
+/** The oldest `limit` deliveries to a receiver that are not over. */
 export function queueOf(
   store: Store,
-  { organizationId, channelId }: ChannelKey,
+  { organizationId, receiverType, receiverId }: ReceiverKey,
   limit: number,
 ): Promise<Omit<Queued, "subjects">[]> {
   return store.query(
     `select id, attempts, scheduled_attempts as scheduledAttempts, due_at as dueAt,
        leased_until as leasedUntil, first_attempt_at as firstAttemptAt,
        last_attempt_at as lastAttemptAt
-     from deliveries where organization_id = ? and channel_id = ? and due_at is not null
+     from deliveries where organization_id = ? and receiver_type = ? and receiver_id = ?
+       and due_at is not null
      order by seq limit ?`,
-    [organizationId, channelId, limit],
+    [organizationId, receiverType, receiverId, limit],
   );
-}
-
-/** Monitors and incidents that these deliveries tell of. */
-export async function subjectsOf(
-  store: Store,
-  organizationId: string,
-  deliveryIds: readonly string[],
-): Promise<ReadonlyMap<string, string[]>> {
-  const rows = await store.query<{ deliveryId: string; subject: string }>(
-    `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
-     from json_each(?) wanted
-       cross join delivery_alerts t on t.organization_id = ? and t.delivery_id = wanted.value
-       cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
-     where subject is not null`,
-    [JSON.stringify(deliveryIds), organizationId],
-  );
-  const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);
-  return new Map([...byDelivery].map(([id, all]) => [id, all.map(({ subject }) => subject)]));
-}
-
-/** What a delivery tells, without what was withheld, in order; and of recoveries, whether what they follow got there. */
-export async function alertsOf(
-  store: Store,
-  organizationId: string,
-  deliveryId: string,
-): Promise<{ position: number; alert: Alert; isFollowable: boolean }[]> {
-  type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
-  const rows = await store.query<Row>(
-    `select t.position, a.id, a.type, a.at, a.data,
-       t.follows is null or exists (select 1 from json_each(t.follows) j
-         left join deliveries f on f.organization_id = t.organization_id and f.id = j.value
-         where f.id is null or f.id = t.delivery_id or f.status = 'delivered') as isFollowable
-     from delivery_alerts t
-       cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
-     where t.organization_id = ? and t.delivery_id = ? and not t.withheld order by t.position`,
-    [organizationId, deliveryId],
-  );
-  return rows.map(({ position, isFollowable, id, type, at, data }) => ({
-    position,
-    alert: { id, type, at, data: JSON.parse(data) as unknown } as Alert,
-    isFollowable: isFollowable === 1,
-  }));
 }
 
 const unclaimedText =
@@ -122,22 +87,6 @@ export const releaseAll: Statement = {
   text: "update deliveries set leased_until = null where due_at is not null and leased_until is not null",
   parameters: [],
 };
-
-/** Leaves these alerts out of a delivery for good. */
-export function withhold(
-  organizationId: string,
-  deliveryId: string,
-  positions: readonly number[],
-): Statement[] {
-  if (positions.length === 0) return [];
-  return [
-    {
-      text: `update delivery_alerts set withheld = 1 where organization_id = ? and delivery_id = ?
-        and position in (select value from json_each(?))`,
-      parameters: [organizationId, deliveryId, JSON.stringify(positions)],
-    },
-  ];
-}
 
 /** Ends a delivery that nobody is to get. */
 export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
@@ -186,31 +135,23 @@ export function settled(
   ];
 }
 
-/** What an attempt says of its channel: a success ends every trouble and brings forward what waits for it. */
-export function channelAfter(
-  { organizationId, channelId }: ChannelKey,
-  attempt: Attempt,
-  { note, gaveUp, now }: { note: string | null; gaveUp: boolean; now: number },
-): Statement[] {
-  if (!attempt.delivered)
-    return [
-      {
-        text: `update alert_channels set last_error = ?,
-          failing_since = case when ? then coalesce(failing_since, ?) else failing_since end
-          where organization_id = ? and id = ?`,
-        parameters: [attempt.message, gaveUp ? 1 : 0, attempt.at, organizationId, channelId],
-      },
-    ];
-  return [
-    {
-      text: `update alert_channels set last_delivery_at = ?, last_error = ?, failing_since = null
-        where organization_id = ? and id = ?`,
-      parameters: [attempt.at, note, organizationId, channelId],
-    },
-    {
-      text: `update deliveries set due_at = ? where organization_id = ? and channel_id = ?
-        and status = 'sending' and leased_until is null and due_at > ?`,
-      parameters: [now, organizationId, channelId, now],
-    },
-  ];
+/** Brings forward what waits for a receiver that is back. */
+export function bringForward(
+  { organizationId, receiverType, receiverId }: ReceiverKey,
+  now: number,
+): Statement {
+  return {
+    text: `update deliveries set due_at = ? where organization_id = ? and receiver_type = ?
+      and receiver_id = ? and due_at is not null
+      and status = 'sending' and leased_until is null and due_at > ?`,
+    parameters: [now, organizationId, receiverType, receiverId, now],
+  };
+}
+
+/** Forgets what was to be sent to somebody who is gone. */
+export function dropAll({ organizationId, receiverId }: ReceiverKey): Statement {
+  return {
+    text: "delete from deliveries where organization_id = ? and receiver_id = ?",
+    parameters: [organizationId, receiverId],
+  };
 }

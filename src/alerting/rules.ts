@@ -236,7 +236,7 @@ export type Queued = {
 };
 
 /** A wait longer than any that is ever set means that the clock was set back: what waits is due. */
-const longestWaitMs = 2 * 3_600_000;
+export const longestWaitMs = 2 * 3_600_000;
 /** New alerts have a failing delivery tried early, at most this often. */
 const promptMs = 15_000;
 

@@ -18,7 +18,7 @@ import { getMonitor } from "../monitors/service.ts";
 import type { Alert } from "./alert.ts";
 import { makeAttempt, type SendingRoom } from "./attempt.ts";
 import { alertOf } from "./decide.ts";
-import { channelAfter } from "./queue.ts";
+import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./rules.ts";
 import type { AlertPreview, AlertQuery, Delivery, PageQuery } from "./schema.ts";
 import { deliveriesOfAlert, findAlert, pageOfAlerts, pageOfDeliveries } from "./store.ts";
@@ -123,7 +123,8 @@ export async function testChannel(
     insertDelivery({
       organizationId,
       id: deliveryId,
-      channelId,
+      receiverType: "channel",
+      receiverId: channelId,
       status: outcome,
       attempts: 1,
       scheduledAttempts: 1,
@@ -140,7 +141,7 @@ export async function testChannel(
       withheld: false,
     }),
     insertAttempt({ organizationId, deliveryId, number: 1, ...attempt }),
-    ...channelAfter({ organizationId, channelId }, attempt, {
+    ...channelAfter(channel, attempt, {
       note,
       gaveUp: false,
       now: scope.clock(),

@@ -17,7 +17,7 @@ export async function pageOfDeliveries(
   const { store, organizationId } = reading;
   const where = and(
     eq(deliveries.organizationId, organizationId),
-    eq(deliveries.channelId, channelId),
+    eq(deliveries.receiverId, channelId),
   );
   const [total, rows] = await Promise.all([
     store.db.$count(deliveries, where),
@@ -104,7 +104,7 @@ async function whole(
     const isPending = row.status === "gathering" || row.status === "sending";
     return {
       id: row.id,
-      channelId: row.channelId,
+      channelId: row.receiverId,
       type: shown.length === 1 ? (shown[0]?.type ?? "digest") : "digest",
       status: isPending ? "pending" : row.status,
       alertIds: shown.map(({ alertId }) => alertId),

@@ -104,11 +104,12 @@ const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_sinc
   from json_each(?) wanted cross join alert_memory a
     on a.organization_id = ? and a.monitor_id = wanted.value`;
 
-const gatheringText = `select d.channel_id as channelId, d.id, d.due_at as dueAt,
+const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueAt,
     d.created_at as createdAt, (select max(position) + 1 from delivery_alerts a
       where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
   from deliveries d indexed by deliveries_pending
-  where d.organization_id = ? and d.due_at is not null and d.status = 'gathering'
+  where d.organization_id = ? and d.receiver_type = 'channel' and d.due_at is not null
+    and d.status = 'gathering'
   order by d.seq`;
 
 const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId

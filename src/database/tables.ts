@@ -77,7 +77,9 @@ export const auditEntries = sqliteTable(
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: organizationId(),
     at: text("at").notNull(),
-    actorType: text("actor_type", { enum: ["api-key", "command-line", "monitor"] }).notNull(),
+    actorType: text("actor_type", {
+      enum: ["api-key", "command-line", "monitor", "visitor"],
+    }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
@@ -534,6 +536,60 @@ export const statusPageMonitors = sqliteTable(
   ],
 );
 
+/** Who is told of updates of a status page. */
+export const subscribers = sqliteTable(
+  "subscribers",
+  {
+    organizationId: text("organization_id").notNull(),
+    id: text("id").notNull(),
+    pageId: pageId(),
+    type: text("type", { enum: ["email", "webhook"] }).notNull(),
+    /** The mailbox or the URL, as it was given. */
+    address: text("address").notNull(),
+    /** What makes two of them the same: of a mailbox in small letters. */
+    addressKey: text("address_key").notNull(),
+    /** JSON: the sealed secret that signs what a webhook gets. */
+    secrets: text("secrets").notNull(),
+    /** Null while its owner has not said yes. */
+    confirmedAt: text("confirmed_at"),
+    /** How often it was asked, and when last, in Unix milliseconds. */
+    asked: integer("asked").notNull(),
+    askedAt: integer("asked_at"),
+    lastDeliveryAt: text("last_delivery_at"),
+    lastError: text("last_error"),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    uniqueIndex("subscribers_by_address").on(t.organizationId, t.pageId, t.type, t.addressKey),
+    index("subscribers_by_page").on(t.organizationId, t.pageId, t.id),
+    index("subscribers_unconfirmed")
+      .on(t.createdAt)
+      .where(sql`confirmed_at is null`),
+    check("subscribers_type", sql`${t.type} IN ('email', 'webhook')`),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+  ],
+);
+
+/** What a status page told its subscribers. */
+export const notices = sqliteTable(
+  "notices",
+  {
+    organizationId: text("organization_id").notNull(),
+    id: text("id").notNull(),
+    pageId: pageId(),
+    type: text("type").notNull(),
+    at: text("at").notNull(),
+    /** JSON of what there is to tell, as it was then. */
+    data: text("data").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("notices_by_time").on(t.at),
+    reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
+  ],
+);
+
 /** How far each reader of the events has come. */
 export const followers = sqliteTable("followers", {
   name: text("name").primaryKey(),
@@ -604,7 +660,7 @@ export const alerts = sqliteTable(
   ],
 );
 
-/** The outbox and its log: one message to one channel. Times to come are Unix milliseconds. */
+/** The outbox and its log: one message to one receiver. Times to come are Unix milliseconds. */
 export const deliveries = sqliteTable(
   "deliveries",
   {
@@ -612,7 +668,10 @@ export const deliveries = sqliteTable(
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     id: text("id").notNull(),
-    channelId: text("channel_id").notNull(),
+    receiverType: text("receiver_type", { enum: ["channel", "subscriber"] }).notNull(),
+    receiverId: text("receiver_id").notNull(),
+    /** What a subscriber is told; a channel is told alerts. */
+    noticeId: text("notice_id"),
     /** `gathering` still takes further alerts; from its first attempt on it stays as it is. */
     status: text("status", {
       enum: ["gathering", "sending", "delivered", "failed", "skipped"],
@@ -632,15 +691,15 @@ export const deliveries = sqliteTable(
   },
   (t) => [
     uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),
-    index("deliveries_by_channel").on(t.organizationId, t.channelId, t.seq),
+    index("deliveries_by_receiver").on(t.organizationId, t.receiverId, t.seq),
     index("deliveries_pending")
-      .on(t.organizationId, t.channelId, t.seq)
+      .on(t.organizationId, t.receiverType, t.receiverId, t.seq, t.dueAt)
       .where(sql`due_at is not null`),
     check(
       "deliveries_status",
       sql`${t.status} IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')`,
     ),
-    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
+    check("deliveries_receiver", sql`${t.receiverType} IN ('channel', 'subscriber')`),
   ],
 );
 

@@ -1,6 +1,7 @@
 import type { Store } from "../database/store.ts";
 import { occurrencesBetween } from "../maintenance/rules.ts";
 import { publicWindows } from "../maintenance/store.ts";
+import { findSettings } from "../settings/store.ts";
 import { dayMs } from "../uptime/rules.ts";
 import type {
   DayTotals,
@@ -298,6 +299,7 @@ export function pageLoader(store: Store) {
       sections,
       incidents: await incidents(rows),
       windows: await windowsOf(store, page, monitors, now),
+      takesMail: (await findSettings(store, organizationId)).smtp !== null,
       incident: async (id) => (await incidents(await read(oneText, id, ...told)))[0] ?? null,
       openedBetween: async (from, to) => incidents(await opened(from, to)),
       hasBefore: async (at) => (await read(beforeText, firstIdAt(at), ...told)).length > 0,

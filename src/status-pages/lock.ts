@@ -2,12 +2,12 @@ import type { Clock } from "../base/clock.ts";
 import { isPassword } from "../base/passwords.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
-import { html } from "./parts.ts";
+import { fieldsOf } from "./form.ts";
+import { smallAnswer } from "./small-page.ts";
 import type { PublicPage } from "./store.ts";
 
 /** Who knew the password does not have to say it again for so long. */
 const openMs = 30 * 86_400_000;
-const maxFormBytes = 4_096;
 
 export type Lock = {
   /** Whether this visitor may read the page. */
@@ -50,7 +50,7 @@ export function pageLock(
       answer.headers.set("Retry-After", String(waitSeconds));
       return answer;
     }
-    const { password, path } = await said(request);
+    const { password = "", path = "" } = await fieldsOf(request);
     const to = isWithin(home, path) ? path : home;
     if (page.passwordHash === null || !(await isPassword(password, page.passwordHash)))
       return form(page, home, to, "That is not the password.", 403);
@@ -61,12 +61,6 @@ export function pageLock(
   }
 
   return { isOpenFor, ask: (page, home, path) => form(page, home, path, null, 403), unlock };
-}
-
-async function said(request: Request): Promise<{ password: string; path: string }> {
-  const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
-  const fields = new URLSearchParams(length > maxFormBytes ? "" : await request.text());
-  return { password: fields.get("password") ?? "", path: fields.get("path") ?? "" };
 }
 
 /** Whether a path belongs to the page: nobody is sent elsewhere. */
@@ -84,12 +78,9 @@ function form(
 ): Response {
   const name = Bun.escapeHTML(title);
   const said = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
-  const made = html(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${name}</title><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main><form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page asks for a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form></main></div></body></html>`,
+  return smallAnswer(
+    title,
+    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page asks for a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form>`,
     status,
   );
-  return new Response(made.body, {
-    status,
-    headers: { "Content-Type": made.type, "Cache-Control": "no-store", ...made.headers },
-  });
 }

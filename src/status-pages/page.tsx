@@ -1,11 +1,6 @@
-import type { CSSProperties, ReactNode } from "react";
-import { renderToStaticMarkup } from "react-dom/server";
-import { readableAccent } from "./accent.ts";
-import { Mark, StateIcon } from "./icons.tsx";
-import type { DayView, IncidentView, Moment, MonitorView, StatusView, Tone } from "./view.ts";
-
-/** Where the page's own files are; their names change with their content. */
-export type PageFiles = { css: string; js: string };
+import { Back, documentOf, type PageFiles, Time } from "./frame.tsx";
+import { StateIcon } from "./icons.tsx";
+import type { DayView, IncidentView, MonitorView, StatusView } from "./view.ts";
 
 /** The page as HTML: complete without script. */
 export function statusPage(view: StatusView, files: PageFiles, base: string): string {
@@ -64,88 +59,6 @@ export function historyPage(
         {later !== null && <a href={`${base}/history?month=${later}`}>Later →</a>}
       </nav>
     </>,
-  );
-}
-
-function documentOf(
-  { page, headline, checked }: StatusView,
-  files: PageFiles,
-  base: string,
-  title: string,
-  content: ReactNode,
-): string {
-  const accent =
-    page.accentColor === null
-      ? {}
-      : { style: { "--accent": readableAccent(page.accentColor) } as CSSProperties };
-  return `<!doctype html>${renderToStaticMarkup(
-    <html lang="en" data-theme={page.theme} {...accent}>
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width,initial-scale=1" />
-        <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
-        <meta name="description" content={page.description || `${page.title}: ${headline.text}`} />
-        <title>{title}</title>
-        <link rel="stylesheet" href={files.css} />
-        <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
-        <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
-        <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
-        <script src={files.js} defer />
-      </head>
-      <body>
-        <div className="wrap">
-          <header className="top">
-            <a className="name" href={base === "" ? "/" : base}>
-              {page.logoUrl === null ? (
-                <Mark tone={headline.tone} />
-              ) : (
-                <img src={page.logoUrl} alt="" height={32} />
-              )}
-              <b dir="auto">{page.title}</b>
-            </a>
-          </header>
-          <main id="status">{content}</main>
-          <footer>
-            <span>
-              Times in {page.timeZone}
-              {checked !== null && (
-                <>
-                  {" · checked "}
-                  <Time moment={checked} />
-                </>
-              )}
-            </span>
-            <span className="links">
-              <a href={`${base}/feed.rss`}>RSS</a>
-              <a href={`${base}/feed.atom`}>Atom</a>
-              <a href={`${base}/maintenance.ics`}>Calendar</a>
-              <a href={`${base === "" ? "/status" : base}.json`}>JSON</a>
-              <span>Signalbox</span>
-            </span>
-          </footer>
-        </div>
-      </body>
-    </html>,
-  )}`;
-}
-
-/** A dot of the state's colour, as the tab shows it. */
-function faviconOf(tone: Tone): string {
-  const colours = {
-    up: "12805c",
-    degraded: "9a6200",
-    down: "c2273b",
-    maintenance: "5a4fc9",
-    none: "77746d",
-  };
-  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${colours[tone]}'/%3E%3C/svg%3E`;
-}
-
-function Back({ base }: { base: string }) {
-  return (
-    <p className="back">
-      <a href={base === "" ? "/" : base}>← Current status</a>
-    </p>
   );
 }
 
@@ -244,10 +157,6 @@ function Monitor({ monitor }: { monitor: MonitorView }) {
 
 function bar({ tone, text }: DayView): string {
   return tone === "up" ? `<i title="${text}"></i>` : `<i class="${tone}" title="${text}"></i>`;
-}
-
-function Time({ moment: { at, text } }: { moment: Moment }) {
-  return <time dateTime={at}>{text}</time>;
 }
 
 type IncidentProps = { incident: IncidentView; base: string; level: "h1" | "h2" };

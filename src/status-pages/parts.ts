@@ -4,13 +4,15 @@ import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
 import type { Made } from "./cache.ts";
 import type { Loaded } from "./load.ts";
-import { historyPage, incidentPage, type PageFiles, statusPage } from "./page.tsx";
+import type { PageFiles } from "./frame.tsx";
+import { historyPage, incidentPage, statusPage } from "./page.tsx";
+import { type SignUpResult, subscribePage } from "./subscribe-page.tsx";
 import { type V2Name, v2Of } from "./statuspage-v2.ts";
 import { type StatusView, viewOf } from "./view.ts";
 
 /** What of a page is asked for. */
 export type Part =
-  | { name: "page" | "json" | "rss" | "atom" | "ics" }
+  | { name: "page" | "json" | "rss" | "atom" | "ics" | "subscribe" }
   | { name: "logo" }
   | { name: "history"; month: string | null }
   | { name: "incident"; id: string }
@@ -18,7 +20,7 @@ export type Part =
 
 const v2 = "summary|status|components|incidents|incidents/unresolved|scheduled-maintenances";
 const paths = new RegExp(
-  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2})\\.json)$`,
+  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<subscribe>/subscribe)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2})\\.json)$`,
 );
 
 /** The part that stands at this path behind the page's address; null for none. */
@@ -29,13 +31,13 @@ export function partAt(path: string, month: string | null): Part | null {
   if (incident !== undefined) return { name: "incident", id: incident };
   if (v2 !== undefined) return { name: "v2", what: v2 as V2Name };
   if (history !== undefined) return { name: "history", month };
-  const name = (["page", "json", "rss", "atom", "ics", "logo"] as const).find(
+  const name = (["page", "json", "rss", "atom", "ics", "subscribe", "logo"] as const).find(
     (name) => found[name] !== undefined,
   );
   return name === undefined ? null : { name };
 }
 
-type Place = {
+export type Place = {
   /** Path of the page, as it stands in links. */
   base: string;
   /** Its whole address. */
@@ -64,6 +66,8 @@ export async function makePart(
       return feed("text/calendar", calendarOf(published, url, now));
     case "v2":
       return json(await v2Of(part.what, published, view, url, now));
+    case "subscribe":
+      return signUpAnswer(published, null, { base, files, now });
     case "incident":
       return incident(part.id, published, view, { base, url, files, now });
     case "history": {
@@ -71,6 +75,17 @@ export async function makePart(
       return history === null ? null : html(historyPage(view, history, files, base));
     }
   }
+}
+
+/** The form that signs up, and what became of what it sent. */
+export function signUpAnswer(
+  published: Loaded,
+  result: SignUpResult,
+  { base, files, now }: Omit<Place, "url">,
+): Made {
+  const view = viewOf(published, now);
+  const body = subscribePage(view, published.takesMail, result, files, base);
+  return html(body, result?.status ?? 200);
 }
 
 async function incident(id: string, published: Loaded, view: StatusView, place: Place) {

@@ -17,6 +17,8 @@ export type Published = {
   /** Newest first. */
   incidents: readonly PublishedIncident[];
   windows: readonly PublishedWindow[];
+  /** Whether there is a mail server, so that people can subscribe by e-mail. */
+  takesMail: boolean;
 };
 
 export type MonitorState = "up" | "degraded" | "down" | "maintenance" | "pending" | "paused";

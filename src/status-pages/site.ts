@@ -8,9 +8,11 @@ import { badgeDays, type BadgeKind, badgeOf } from "./badges.ts";
 import { type Made, pageCache } from "./cache.ts";
 import { monthOf } from "./history.ts";
 import { pageLoader } from "./load.ts";
-import type { PageFiles } from "./page.tsx";
+import type { PageFiles } from "./frame.tsx";
 import type { Lock } from "./lock.ts";
-import { html, makePart, type Part, partAt } from "./parts.ts";
+import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
+import { smallPage } from "./small-page.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 import {
   findDefaultSlugs,
   findHosts,
@@ -43,14 +45,16 @@ type Room = {
   /** Names that are the appliance's own, whatever a page says. */
   reservedHosts: readonly string[];
   lock: Lock;
+  subscriptions: Subscriptions;
 };
 
 const files: PageFiles = { css: "/status-files/status.css", js: "/status-files/status.js" };
 const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
+const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,400})$/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
 export function statusSite(room: Room): StatusSite {
-  const { store, clock, log, web, origin, ownPort, reservedHosts, lock } = room;
+  const { store, clock, log, web, origin, ownPort, reservedHosts, lock, subscriptions } = room;
   const cache = pageCache(log);
   const load = pageLoader(store);
   let hosts: ReadonlySet<string> = new Set();
@@ -58,7 +62,11 @@ export function statusSite(room: Room): StatusSite {
 
   function answer(request: Request): Response | Promise<Response> | null {
     const path = pathOf(request);
-    if (request.method === "POST") return unlock(request, path);
+    if (path.startsWith("/status/")) {
+      const [, verb, token = ""] = linkPath.exec(path) ?? [];
+      if (verb !== undefined) return linked(request, verb as "confirm" | "unsubscribe", token);
+    }
+    if (request.method === "POST") return sent(request, path);
     if (!isReading(request)) return null;
     if (path.startsWith("/status/")) {
       const key = keyOf(request, path);
@@ -125,19 +133,41 @@ export function statusSite(room: Room): StatusSite {
     return made ?? nothing();
   }
 
-  /** Takes the password of a page at its own address; null where there is none to be opened. */
-  function unlock(request: Request, path: string): Promise<Response> | null {
-    const slug = /^\/status\/([a-z0-9-]{1,63})\/?$/.exec(path)?.[1];
+  /** The links of e-mails: a question, which its own button answers. */
+  async function linked(request: Request, verb: "confirm" | "unsubscribe", token: string) {
+    return (await subscriptions.answer(request, verb, token)) ?? nothing();
+  }
+
+  /** Takes what the forms of a page send: its password, at its own address, or a sign-up; null where there is none. */
+  function sent(request: Request, path: string): Promise<Response> | null {
     const host = hostOf(request);
-    if (slug === undefined && !(path === "/" && hosts.has(host))) return null;
+    const found = /^\/status\/([a-z0-9-]{1,63})(\/subscribe)?\/?$/.exec(path);
+    const isHosted = hosts.has(host) && (path === "/" || path === "/subscribe");
+    if (found === null && !isHosted) return null;
+    const [, slug, signUp] = found ?? [];
     return (async () => {
       const page = await (slug === undefined
         ? findPageByHost(store, host)
         : findPublicPage(store, slug));
-      return page?.visibility === "password"
-        ? lock.unlock(request, page, path.replace(/(?<=.)\/$/, ""))
-        : nothing();
+      if (page === null) return nothing();
+      const base = slug === undefined ? "" : `/status/${slug}`;
+      if (signUp !== undefined || path === "/subscribe") return signedUp(request, page, base);
+      return page.visibility === "password" ? lock.unlock(request, page, base || "/") : nothing();
     })();
+  }
+
+  async function signedUp(request: Request, page: PublicPage, base: string): Promise<Response> {
+    if (page.visibility === "password" && !lock.isOpenFor(request, page))
+      return lock.ask(page, base || "/", `${base}/subscribe`);
+    const now = clock();
+    const loaded = await load(page, now);
+    if (!loaded.takesMail) return nothing();
+    const result = await subscriptions.signUp(request, page);
+    const { body, status, type, headers } = signUpAnswer(loaded, result, { base, files, now });
+    return new Response(body, {
+      status,
+      headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers },
+    });
   }
 
   async function logo(page: PublicPage): Promise<Response> {
@@ -219,8 +249,9 @@ function owned(organizationId: string, made: Made | null) {
   return made === null ? null : { ...made, organizationId };
 }
 
-const nothingHere = html(
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Nothing here</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${files.css}"></head><body><div class="wrap"><main><h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p></main></div></body></html>`,
+const nothingHere = smallPage(
+  "Nothing here",
+  '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
   404,
 );
 

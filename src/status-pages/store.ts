@@ -89,6 +89,15 @@ export function findPublicPage(store: Store, slug: string): Promise<PublicPage |
   return findPublic(store, eq(statusPages.slug, slug));
 }
 
+/** The page with this id; null for none and for a hidden one. */
+export function findPublicPageById(
+  store: Store,
+  organizationId: string,
+  id: string,
+): Promise<PublicPage | null> {
+  return findPublic(store, sql`${isPage(organizationId, id)}`);
+}
+
 /** The page that answers under this host name, given in lower case and without port; null for none and for a hidden one. */
 export function findPageByHost(store: Store, host: string): Promise<PublicPage | null> {
   return findPublic(

@@ -24,6 +24,7 @@ const approved = {
     rss: ["/feed.rss"],
     atom: ["/feed.atom"],
     ics: ["/maintenance.ics"],
+    subscribe: ["/subscribe"],
     logo: ["/logo"],
     history: ["/history"],
     incident: ["/incidents/:id"],

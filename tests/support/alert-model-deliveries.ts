@@ -54,7 +54,7 @@ export function arriving(
 export function lostBy(database: Database): string[] {
   return database
     .query<{ channel: string; subject: string; type: string; at: string }, []>(
-      `SELECT d.channel_id AS channel, coalesce(a.monitor_id, a.incident_id) AS subject, a.type, a.at
+      `SELECT d.receiver_id AS channel, coalesce(a.monitor_id, a.incident_id) AS subject, a.type, a.at
        FROM deliveries d JOIN delivery_alerts t ON t.delivery_id = d.id
          JOIN alerts a ON a.id = t.alert_id WHERE d.status IN ('failed', 'skipped')`,
     )

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { alertEngine } from "../../src/alerting/engine.ts";
+import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { sha256 } from "../../src/base/ids.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import { lastSeq, readSince } from "../../src/events/log.ts";
@@ -38,7 +39,11 @@ export async function alertedWorld(server: Target) {
   const incidents: string[] = [];
   let seq = await lastSeq(store);
   let seen = 0;
-  let alerts = alertEngine({ ...appliance, random: () => 0.5 });
+  let alerts = alertEngine({
+    ...appliance,
+    subscribers: subscriberReceivers(appliance),
+    random: () => 0.5,
+  });
 
   const group = await made.group({ name: "Both" });
   const paths = new Map<string, string>();
@@ -142,7 +147,11 @@ export async function alertedWorld(server: Target) {
       }
     },
     restart() {
-      alerts = alertEngine({ ...appliance, random: () => 0.5 });
+      alerts = alertEngine({
+        ...appliance,
+        subscribers: subscriberReceivers(appliance),
+        random: () => 0.5,
+      });
     },
     mute: (index: number, muted: boolean) => change(index, { muted }, { muted }),
     muteGroup(muted: boolean) {

@@ -6,6 +6,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { type Vault, vaultOf } from "../../src/base/secrets.ts";
 import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
 import { alertEngine } from "../../src/alerting/engine.ts";
+import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import type { Store } from "../../src/database/store.ts";
 import type { Exchange } from "../../src/outgoing/exchange.ts";
@@ -79,7 +80,11 @@ export function applianceOn(
     giveTime: () => {},
     ...(exchange && { exchange }),
   };
-  const alerts = alertEngine({ ...appliance, random: () => 0.5 });
+  const alerts = alertEngine({
+    ...appliance,
+    subscribers: subscriberReceivers(appliance),
+    random: () => 0.5,
+  });
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
     allowedHosts: ["status.example"],

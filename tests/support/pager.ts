@@ -1,4 +1,5 @@
 import { alertEngine } from "../../src/alerting/engine.ts";
+import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { compiled } from "../../src/database/store.ts";
 import type { Reply } from "./target.ts";
 import { answer, target } from "./target.ts";
@@ -70,7 +71,11 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     },
     /** Goes on with an engine that knows nothing but what is stored; `random` spreads its retries. */
     restart: (random = 0.5) => {
-      alerts = alertEngine({ ...appliance, random: () => random });
+      alerts = alertEngine({
+        ...appliance,
+        subscribers: subscriberReceivers(appliance),
+        random: () => random,
+      });
       return alerts;
     },
     /** The next write with such a statement is not made: the power fails just before it. */

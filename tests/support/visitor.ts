@@ -5,6 +5,8 @@ import { rateLimit } from "../../src/http/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/lock.ts";
 import { statusSite } from "../../src/status-pages/site.ts";
 import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/uptime/store.ts";
+import { subscriberFanOut } from "../../src/subscribers/fan-out.ts";
+import { subscriptionsOf } from "../../src/subscribers/visits.ts";
 import { watch } from "./watch.ts";
 
 /** What somebody without a key gets to see. */
@@ -37,6 +39,12 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
   const made = await watch(settings);
   const { api, time, store, ours } = made;
   const { clock, log, origin, vault } = made.appliance;
+  const subscriptions = subscriptionsOf({
+    ...made.appliance,
+    signUps: rateLimit(5, clock),
+    addressOf: () => "192.168.1.7",
+  });
+  const notices = subscriberFanOut(made.appliance);
   const lock = pageLock(vault, clock, rateLimit(10, clock), () => "192.168.1.7");
   const open = async () => {
     const site = statusSite({
@@ -48,6 +56,7 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
       ownPort: () => 3210,
       reservedHosts: [],
       lock,
+      subscriptions,
     });
     await site.start();
     return site;
@@ -96,6 +105,7 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
 
   return {
     ...made,
+    notices,
     /** Null where the path is none of the public pages'. */
     ask,
     get,

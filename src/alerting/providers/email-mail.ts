@@ -6,12 +6,26 @@ import { colours, partsOf } from "./shared-layout.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
+/** How a mail speaks to its readers. */
+export type Manner = {
+  /** What the link says. */
+  link: string;
+  headers: Record<string, string>;
+  /** Why they get it, and where to end that. */
+  footer: { text: string; link: string; url: string } | null;
+};
+
+const toColleagues: Manner = { link: "Open in Signalbox", headers: {}, footer: null };
+
 /** The mail of one delivery: the same id and date on every attempt, and one thread from an outage to its end. */
 export async function mailOf(
   message: Message,
   to: readonly string[],
   sender: string,
+  manner: Manner = toColleagues,
 ): Promise<Mail> {
+  const { footer } = manner;
+  const ending = footer === null ? [] : ["", "-- ", footer.text, `${footer.link}: ${footer.url}`];
   const { id, at, title, lines, url, problem } = message;
   const from = senderOf(sender);
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf("@") + 1));
@@ -25,9 +39,9 @@ export async function mailOf(
     inReplyTo: thread,
     references: thread,
     date: new Date(at),
-    headers: { "Auto-Submitted": "auto-generated", "X-Signalbox-Delivery": id },
-    text: `${[title, "", ...lines, "", url].join("\n")}\n`,
-    html: pageOf(message),
+    headers: { "Auto-Submitted": "auto-generated", "X-Signalbox-Delivery": id, ...manner.headers },
+    text: `${[title, "", ...lines, "", url, ...ending].join("\n")}\n`,
+    html: pageOf(message, manner),
     textEncoding: "quoted-printable",
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -45,7 +59,7 @@ function senderOf(text: string): { name: string; address: string } {
 const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
 
 // No colours of text and ground: mail programs have their own, dark ones among them.
-function pageOf(message: Message): string {
+function pageOf(message: Message, { link, footer }: Manner): string {
   const { type, tone, title, url } = message;
   const { text, fields } = partsOf(message);
   const said =
@@ -62,6 +76,10 @@ function pageOf(message: Message): string {
     rows.length === 0
       ? ""
       : `<table style="margin-top:12px;border-spacing:0">\n${rows.join("\n")}\n</table>`;
+  const ending =
+    footer === null
+      ? ""
+      : `<p style="margin:24px 0 0;font-size:13px;opacity:0.7">${escaped(footer.text)} <a href="${escaped(footer.url)}">${escaped(footer.link)}</a></p>`;
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>${escaped(title)}</title></head>
@@ -71,7 +89,7 @@ function pageOf(message: Message): string {
 <h1 style="margin:0 0 8px;font-size:20px;line-height:1.3">${escaped(title)}</h1>
 ${said}
 ${table}
-<p style="margin:16px 0 0"><a href="${escaped(url)}">Open in Signalbox</a></p>
+<p style="margin:16px 0 0"><a href="${escaped(url)}">${escaped(link)}</a></p>${ending}
 </td></tr>
 </table>
 </body>

@@ -1,31 +1,45 @@
 import { inTime } from "../../outgoing/exchange.ts";
 import { TargetFailure } from "../../outgoing/failures.ts";
-import { delivered, permanent, type Provider, type Verdict } from "../provider.ts";
-import { mailOf } from "./email-mail.ts";
+import type { Message } from "../messages.ts";
+import {
+  delivered,
+  type DeliveryRoom,
+  permanent,
+  type Provider,
+  type Verdict,
+} from "../provider.ts";
+import { mailOf, type Manner } from "./email-mail.ts";
 import { handOver, type SessionError } from "./email-session.ts";
+
+export const email: Provider<"email"> = {
+  digests: true,
+  deliver: ({ to }, message, room) => mailed(message, to, room),
+};
 
 /**
  * One mail to all receivers, over the organization's mail server. 2yz is success, 5yz is permanent but
  * for 503, 4yz is tried again: https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, of AUTH,
  * https://www.rfc-editor.org/rfc/rfc4954#section-6
  */
-export const email: Provider<"email"> = {
-  digests: true,
-  async deliver({ to }, message, room) {
-    const { smtp } = room;
-    if (smtp === null) return permanent("No mail server is set; see the settings.");
-    if (smtp.user !== null && smtp.password === null)
-      return permanent("The settings have a user name for the mail server, but no password.");
-    const mail = await mailOf(message, to, smtp.from);
-    return inTime(room, async (context) => {
-      try {
-        return afterRefusals(await handOver(mail, smtp, context), to.length);
-      } catch (error) {
-        return verdictOf(error as SessionError);
-      }
-    });
-  },
-};
+export async function mailed(
+  message: Message,
+  to: readonly string[],
+  room: DeliveryRoom,
+  manner?: Manner,
+): Promise<Verdict> {
+  const { smtp } = room;
+  if (smtp === null) return permanent("No mail server is set; see the settings.");
+  if (smtp.user !== null && smtp.password === null)
+    return permanent("The settings have a user name for the mail server, but no password.");
+  const mail = await mailOf(message, to, smtp.from, manner);
+  return inTime(room, async (context) => {
+    try {
+      return afterRefusals(await handOver(mail, smtp, context), to.length);
+    } catch (error) {
+      return verdictOf(error as SessionError);
+    }
+  });
+}
 
 /** What became of a mail that the server took for the others. */
 function afterRefusals(refusals: readonly SessionError[], of: number): Verdict {

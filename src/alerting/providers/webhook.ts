@@ -1,32 +1,45 @@
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
 import { type Message, urlOf } from "../messages.ts";
-import { overHttp } from "../provider.ts";
+import { overHttp, type ToPost } from "../provider.ts";
+
+/** 2xx is success, 410 and what says the same are permanent. */
+export const webhook = overHttp<"webhook">({
+  request: (settings, message, now) => signed(settings, message.id, payloadOf(message), now),
+});
 
 /**
- * Requests as Standard Webhooks has them, signed with `secret`; 2xx is success, 410 and what says the
- * same are permanent.
+ * A request as Standard Webhooks has it: `id` is the same on every attempt, `secret` signs it.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
-export const webhook = overHttp<"webhook">({
-  request({ url, secret, headers }, message, now) {
-    const body = JSON.stringify(payloadOf(message));
-    const timestamp = String(Math.floor(now / 1000));
-    return {
-      url,
-      headers: {
-        ...withoutOurs(headers),
-        "Content-Type": "application/json",
-        "webhook-id": message.id,
-        "webhook-timestamp": timestamp,
-        ...(secret !== null && {
-          "webhook-signature": signature(secret, `${message.id}.${timestamp}.${body}`),
-        }),
-      },
-      body,
-    };
-  },
-});
+export function signed(
+  { url, secret, headers = {} }: Receiver,
+  id: string,
+  payload: object,
+  now: number,
+): ToPost {
+  const body = JSON.stringify(payload);
+  const timestamp = String(Math.floor(now / 1000));
+  return {
+    url,
+    headers: {
+      ...withoutOurs(headers),
+      "Content-Type": "application/json",
+      "webhook-id": id,
+      "webhook-timestamp": timestamp,
+      ...(secret !== null && {
+        "webhook-signature": signature(secret, `${id}.${timestamp}.${body}`),
+      }),
+    },
+    body,
+  };
+}
+
+type Receiver = {
+  url: string;
+  secret: string | null;
+  headers?: Readonly<Record<string, string>>;
+};
 
 /** What a webhook is told of one alert, alone or in a digest. */
 export function wireOf({ id, type, at, data }: Alert, url: string) {

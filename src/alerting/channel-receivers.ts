@@ -1,0 +1,144 @@
+import type { ChannelRow } from "../alert-channels/store.ts";
+import { findChannel } from "../alert-channels/store.ts";
+import { timestamp } from "../base/clock.ts";
+import type { Statement, Store } from "../database/store.ts";
+import { appendEvent } from "../events/log.ts";
+import type { Alert } from "./alert.ts";
+import { makeAttempt, type SendingRoom } from "./attempt.ts";
+import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
+import type { Receivers } from "./receivers.ts";
+
+/** Alert channels as receivers of alerts. */
+export function channelReceivers(room: SendingRoom): Receivers {
+  const { store, log } = room;
+  return {
+    atOnce: Infinity,
+    subjectsOf: (organizationId, ids) => subjectsOf(store, organizationId, ids),
+    async find({ organizationId, receiverId }) {
+      const channel = await findChannel(store, organizationId, receiverId);
+      if (channel === null) return null;
+      return {
+        refusal: channel.enabled ? null : "The channel was disabled.",
+        async prepare(deliveryId) {
+          const told = await alertsOf(store, organizationId, deliveryId);
+          const withheld = told.filter(({ isFollowable }) => !isFollowable);
+          const alerts = told.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
+          const positions = withheld.map(({ position }) => position);
+          const statements = withhold(organizationId, deliveryId, positions);
+          if (alerts.length === 0)
+            return {
+              statements,
+              nothing: "Its outage never reached this channel, so its end is not told.",
+            };
+          return {
+            statements,
+            send: (cancelled) => makeAttempt(room, channel, deliveryId, alerts, cancelled),
+          };
+        },
+        after(attempt, facts) {
+          if (facts.gaveUp) log.warn("an alert channel fails", { channel: channel.id });
+          return [
+            ...channelAfter(channel, attempt, facts),
+            ...(facts.gaveUp ? failed(channel, attempt, facts.now) : []),
+          ];
+        },
+      };
+    },
+  };
+}
+
+/** Others are told once of a channel that fails, until it is back. */
+function failed(
+  { organizationId, id, failingSince }: ChannelRow,
+  { message }: Attempt,
+  now: number,
+): Statement[] {
+  if (failingSince !== null) return [];
+  const at = timestamp(now);
+  const data = { message };
+  return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
+}
+
+/** What an attempt says of its channel: a success ends every trouble and brings forward what waits for it. */
+export function channelAfter(
+  { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
+  attempt: Attempt,
+  { note, gaveUp, now }: { note: string | null; gaveUp: boolean; now: number },
+): Statement[] {
+  if (!attempt.delivered)
+    return [
+      {
+        text: `update alert_channels set last_error = ?,
+          failing_since = case when ? then coalesce(failing_since, ?) else failing_since end
+          where organization_id = ? and id = ?`,
+        parameters: [attempt.message, gaveUp ? 1 : 0, attempt.at, organizationId, id],
+      },
+    ];
+  const key: ReceiverKey = { organizationId, receiverType: "channel", receiverId: id };
+  return [
+    {
+      text: `update alert_channels set last_delivery_at = ?, last_error = ?, failing_since = null
+        where organization_id = ? and id = ?`,
+      parameters: [attempt.at, note, organizationId, id],
+    },
+    bringForward(key, now),
+  ];
+}
+
+/** Monitors and incidents that these deliveries tell of. */
+async function subjectsOf(
+  store: Store,
+  organizationId: string,
+  deliveryIds: readonly string[],
+): Promise<ReadonlyMap<string, string[]>> {
+  const rows = await store.query<{ deliveryId: string; subject: string }>(
+    `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
+     from json_each(?) wanted
+       cross join delivery_alerts t on t.organization_id = ? and t.delivery_id = wanted.value
+       cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
+     where subject is not null`,
+    [JSON.stringify(deliveryIds), organizationId],
+  );
+  const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);
+  return new Map([...byDelivery].map(([id, all]) => [id, all.map(({ subject }) => subject)]));
+}
+
+/** What a delivery tells, without what was withheld, in order; and of recoveries, whether what they follow got there. */
+async function alertsOf(
+  store: Store,
+  organizationId: string,
+  deliveryId: string,
+): Promise<{ position: number; alert: Alert; isFollowable: boolean }[]> {
+  type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
+  const rows = await store.query<Row>(
+    `select t.position, a.id, a.type, a.at, a.data,
+       t.follows is null or exists (select 1 from json_each(t.follows) j
+         left join deliveries f on f.organization_id = t.organization_id and f.id = j.value
+         where f.id is null or f.id = t.delivery_id or f.status = 'delivered') as isFollowable
+     from delivery_alerts t
+       cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
+     where t.organization_id = ? and t.delivery_id = ? and not t.withheld order by t.position`,
+    [organizationId, deliveryId],
+  );
+  return rows.map(({ position, isFollowable, id, type, at, data }) => ({
+    position,
+    alert: { id, type, at, data: JSON.parse(data) as unknown } as Alert,
+    isFollowable: isFollowable === 1,
+  }));
+}
+
+/** Leaves these alerts out of a delivery for good. */
+function withhold(
+  organizationId: string,
+  deliveryId: string,
+  positions: readonly number[],
+): Statement[] {
+  if (positions.length === 0) return [];
+  return [
+    {
+      text: `update delivery_alerts set withheld = 1 where organization_id = ? and delivery_id = ?
+        and position in (select value from json_each(?))`,
+      parameters: [organizationId, deliveryId, JSON.stringify(positions)],
+    },
+  ];
+}

@@ -1,0 +1,83 @@
+import { Back, documentOf, type PageFiles } from "./frame.tsx";
+import type { StatusView } from "./view.ts";
+
+/** What became of a sign-up; null where nothing was sent yet. */
+export type SignUpResult = { email: string; trouble: string | null; status: number } | null;
+
+/** How to be told of updates: by e-mail, where a mail server is set, and by feeds. */
+export function subscribePage(
+  view: StatusView,
+  takesMail: boolean,
+  result: SignUpResult,
+  files: PageFiles,
+  base: string,
+): string {
+  const isSent = result !== null && result.trouble === null;
+  return documentOf(
+    view,
+    files,
+    base,
+    `Get updates – ${view.page.title}`,
+    <>
+      <Back base={base} />
+      <h1 className="month">Get updates</h1>
+      <p className="about">
+        You are told when an incident is posted and when maintenance is planned.
+      </p>
+      {isSent ? (
+        <section className="sec way" role="status">
+          <h2>Check your mailbox</h2>
+          <p>
+            If <b dir="auto">{result.email}</b> is not subscribed yet, a mail with a link is on its
+            way to it. Updates come once you have followed the link.
+          </p>
+        </section>
+      ) : (
+        takesMail && <MailForm result={result} base={base} />
+      )}
+      <section className="sec way">
+        <h2>With a feed reader or a calendar</h2>
+        <p className="feeds">
+          <a href={`${base}/feed.rss`}>RSS feed</a>
+          <a href={`${base}/feed.atom`}>Atom feed</a>
+          <a href={`${base}/maintenance.ics`}>Calendar of maintenance</a>
+        </p>
+      </section>
+    </>,
+  );
+}
+
+function MailForm({ result, base }: { result: SignUpResult; base: string }) {
+  const trouble = result?.trouble ?? null;
+  return (
+    <section className="sec way">
+      <h2>By e-mail</h2>
+      <form method="post" action={`${base}/subscribe`}>
+        <label htmlFor="email">E-mail address</label>
+        <div className="ask">
+          <input
+            id="email"
+            name="email"
+            type="email"
+            autoComplete="email"
+            maxLength={254}
+            required
+            defaultValue={result?.email}
+            aria-invalid={trouble !== null}
+            aria-describedby={trouble === null ? "what-happens" : "trouble"}
+          />
+          <button>Subscribe</button>
+        </div>
+        {trouble === null ? (
+          <p className="hint" id="what-happens">
+            You get a mail with a link that confirms it. Every update has a link that ends it.
+          </p>
+        ) : (
+          <p className="trouble" id="trouble" role="alert">
+            {trouble}
+          </p>
+        )}
+      </form>
+    </section>
+  );
+}

@@ -1,0 +1,101 @@
+import type { Scope } from "../audit/scope.ts";
+import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { EmailAddress } from "../base/fields.ts";
+import type { Vault } from "../base/secrets.ts";
+import type { TargetGuard } from "../base/target-guard.ts";
+import type { Store } from "../database/store.ts";
+import type { RateLimit } from "../http/rate-limit.ts";
+import { fieldsOf } from "../status-pages/form.ts";
+import { question, statement } from "../status-pages/small-page.ts";
+import { findPages } from "../status-pages/store.ts";
+import type { Subscriptions } from "../status-pages/subscriptions.ts";
+import { ownerOf } from "./links.ts";
+import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
+import { findSubscriber } from "./store.ts";
+
+type Room = {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  targets: TargetGuard;
+  /** Sign-ups a minute by client address. */
+  signUps: RateLimit;
+  addressOf: (request: Request) => string;
+};
+
+/** What visitors of the public pages do about their subscriptions. */
+export function subscriptionsOf(room: Room): Subscriptions {
+  const { store, clock, vault, targets, signUps, addressOf } = room;
+
+  const scopeOf = (organizationId: string): Scope => ({
+    store,
+    clock,
+    vault,
+    targets,
+    organizationId,
+    actor: { type: "visitor", id: null, name: "visitor" },
+    requestId: null,
+    origin: "",
+    ifMatch: null,
+    remember: null,
+  });
+
+  return {
+    async signUp(request, page) {
+      const { email = "" } = await fieldsOf(request);
+      const said = email.trim().slice(0, 320);
+      if (signUps.take(addressOf(request)) > 0)
+        return {
+          email: said,
+          trouble: "Too many sign-ups from here. Try again in a minute.",
+          status: 429,
+        };
+      if (!EmailAddress.safeParse(said).success)
+        return {
+          email: said,
+          trouble: "This must be an e-mail address, such as ann@team.example.",
+          status: 422,
+        };
+      try {
+        await askMailbox(scopeOf(page.organizationId), page.id, said);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
+        return { email: said, trouble: error.message, status: 429 };
+      }
+      return { email: said, trouble: null, status: 200 };
+    },
+
+    async answer(request, verb, token) {
+      const owner = ownerOf(vault, verb, token, clock());
+      if (owner === null || !["GET", "HEAD", "POST"].includes(request.method)) return null;
+      const { organizationId, id } = owner;
+      const row = await findSubscriber(store, organizationId, id);
+      const [stored] = row === null ? [] : await findPages(store, organizationId, row.pageId);
+      if (row === null || stored === undefined)
+        return statement(
+          verb === "confirm" ? "This link has ended" : "You are not subscribed",
+          verb === "confirm"
+            ? "Sign up again on the status page to get a new one."
+            : "No updates go to this address any more.",
+        );
+      const { title } = stored.page;
+      const scope = scopeOf(organizationId);
+      if (request.method === "POST") {
+        if (verb === "confirm") {
+          await confirmSubscriber(scope, id);
+          return statement("You are subscribed", `Updates from ${title} go to ${row.address}.`);
+        }
+        await endSubscription(scope, id);
+        return statement(
+          "You are unsubscribed",
+          `No more updates from ${title} go to ${row.address}.`,
+        );
+      }
+      // A mail scanner that follows links must not decide anything.
+      return verb === "confirm"
+        ? question(`Updates from ${title}`, `They will go to ${row.address}.`, "Confirm")
+        : question(`Updates from ${title}`, `They go to ${row.address}.`, "Unsubscribe");
+    },
+  };
+}
