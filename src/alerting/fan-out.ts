@@ -64,7 +64,7 @@ export function fanOut(store: Store, clock: Clock): FanOut {
     return found.length > 0;
   }
 
-  const save = () => retrying(cursor.save);
+  const save = () => retrying(() => cursor.save());
 
   async function decide(
     organizationId: string,

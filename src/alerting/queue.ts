@@ -7,7 +7,6 @@ import {
   type Store,
 } from "../database/store.ts";
 import { deliveryAttempts } from "../database/tables.ts";
-import type { Alert } from "./alert.ts";
 import { isEarly, longestWaitMs, type Queued } from "./rules.ts";
 
 export type ReceiverKey = {

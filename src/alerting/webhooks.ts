@@ -2,6 +2,20 @@ import type { ZodOpenApiObject } from "zod-openapi";
 import { z } from "zod";
 import { WebhookBody } from "./schema.ts";
 
+/** What every webhook of ours carries, as Standard Webhooks has it. */
+export const webhookHeaders = z.object({
+  "webhook-id": z.string().meta({
+    description: "Id of the delivery, equal on every attempt.",
+  }),
+  "webhook-timestamp": z.string().meta({
+    description: "Unix seconds of the attempt.",
+  }),
+  "webhook-signature": z.string().optional().meta({
+    description:
+      "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the receiver's `secret`: the Base64 behind `whsec_`, or else its UTF-8 bytes.",
+  }),
+});
+
 /** What the API's document says about the requests that `webhook` channels get. */
 export const webhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
   alert: {
@@ -13,18 +27,7 @@ export const webhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
       tags: ["Alert channels"],
       security: [],
       requestParams: {
-        header: z.object({
-          "webhook-id": z.string().meta({
-            description: "Id of the delivery, equal on every attempt.",
-          }),
-          "webhook-timestamp": z.string().meta({
-            description: "Unix seconds of the attempt.",
-          }),
-          "webhook-signature": z.string().optional().meta({
-            description:
-              "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the channel's `secret`: the Base64 behind `whsec_`, or else its UTF-8 bytes.",
-          }),
-        }),
+        header: webhookHeaders,
       },
       requestBody: { required: true, content: { "application/json": { schema: WebhookBody } } },
       responses: { "2XX": { description: "Taken." }, "4XX": { description: "Not taken." } },

@@ -43,6 +43,12 @@ function uploadOf(types: readonly string[]) {
   return Object.fromEntries(types.map((type) => [type, {}]));
 }
 
+function idsIn(path: string) {
+  return z.object(
+    Object.fromEntries([...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = ""]) => [name, Id])),
+  );
+}
+
 function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOperationObject {
   const spec = hooks.detail?.endpoint;
   if (spec === undefined) throw new Error(`${method} ${path} declares no endpoint.`);
@@ -54,7 +60,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
     tags: [tag],
     "x-access": spec.access,
     requestParams: {
-      ...(path.includes(":id") && { path: z.object({ id: Id }) }),
+      ...(path.includes(":") && { path: idsIn(path) }),
       query: z.object(shape),
       header: z.object(headersTaken(method, spec)),
     },

@@ -85,7 +85,7 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
     },
     async stop() {
       await following?.stop();
-      await retrying(cursor.save).catch(() => {});
+      await retrying(() => cursor.save()).catch(() => {});
     },
     async runOnce() {
       const { seq } = await cursor.place();

@@ -11,9 +11,9 @@ import {
   listSubscribers,
 } from "./service.ts";
 
-export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id/subscribers" })
+export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id" })
   .get(
-    "/",
+    "/subscribers",
     ...endpoint(
       {
         name: "listSubscribers",
@@ -29,7 +29,7 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id/s
     ),
   )
   .post(
-    "/",
+    "/subscribers",
     ...endpoint(
       {
         name: "addSubscriber",
@@ -46,7 +46,7 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id/s
     ),
   )
   .get(
-    "/export",
+    "/subscribers-export",
     ...endpoint(
       {
         name: "exportSubscribers",
@@ -60,7 +60,7 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id/s
     ),
   )
   .get(
-    "/:subscriberId",
+    "/subscribers/:subscriberId",
     ...endpoint(
       {
         name: "getSubscriber",
@@ -70,13 +70,11 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id/s
         answer: dataOf(Subscriber),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, params }) => ({
-        data: await getSubscriber(scope, id, params.subscriberId),
-      }),
+      async ({ scope, id, childId }) => ({ data: await getSubscriber(scope, id, childId) }),
     ),
   )
   .delete(
-    "/:subscriberId",
+    "/subscribers/:subscriberId",
     ...endpoint(
       {
         name: "deleteSubscriber",
@@ -86,8 +84,8 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id/s
         answer: Deleted,
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, params }) => {
-        await deleteSubscriber(scope, id, params.subscriberId);
+      async ({ scope, id, childId }) => {
+        await deleteSubscriber(scope, id, childId);
         return deleted;
       },
     ),

@@ -42,7 +42,7 @@ export const NewSubscriber = bodyOf(
   newOf(
     subscriberKinds,
     {},
-    { id: "NewSubscriber", example: { type: "email", email: "ann@team.example" } },
+    { id: "NewSubscriber", example: { type: "email", email: "ann@team.example", confirmed: true } },
   ),
 ) as unknown as z.ZodType<NewSubscriber, unknown>;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createApiKey, revokeApiKey } from "../../src/api-keys/service.ts";
 import { sha256 } from "../../src/base/ids.ts";
 import { type Answer, testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, bodyFor } from "../support/records.ts";
+import { apiRoutes, bodyFor, placed } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const wrongKey = `sbx_${"0".repeat(43)}`;
@@ -102,7 +102,7 @@ describe("who is asking", () => {
 test("a read key may GET and nothing else", async () => {
   const { ours } = await testAppliance();
   for (const route of apiRoutes) {
-    const path = route.path.replace(":id", unknownId);
+    const path = placed(route.path, unknownId);
     const { status } = await ours.reader(route.method, path, { body: bodyFor(route) });
     expect([route.method, path, status === 403]).toEqual([
       route.method,

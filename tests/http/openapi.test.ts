@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type { ErrorCode } from "../../src/base/errors.ts";
 import { statusOf } from "../../src/http/error-body.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
-import { documentOf } from "../../src/server.ts";
+import { documentOf } from "../../src/api.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { apiRoutes, made, nounOf } from "../support/records.ts";
 
@@ -34,7 +34,7 @@ const operations = new Map<string, Operation>(
 );
 
 const nameOf = ({ method, path }: Route) =>
-  `${method} ${path.replace(/\/$/, "").replace(":id", "{id}")}`;
+  `${method} ${path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")}`;
 
 function operationOf(route: Route): Operation {
   const operation = operations.get(nameOf(route));
@@ -123,7 +123,8 @@ test("every body has an example, and the server takes it", async () => {
 test("every record has an example, just as an answer could show it", () => {
   const withRecord = apiRoutes.filter(({ path }) => path.includes(":id"));
   for (const route of withRecord.filter(({ method }) => method !== "DELETE")) {
-    const media = operationOf(route).responses["200"]?.content["application/json"];
+    const { responses } = operationOf(route);
+    const media = (responses["200"] ?? responses["201"])?.content["application/json"];
     const data = media?.schema.properties["data"] as (Schema & { items?: Schema }) | undefined;
     const items = data?.items;
     const example = exampleOf(items ?? data);

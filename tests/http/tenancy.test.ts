@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
 import { type Answer, dump, type Options, testAppliance, unknownId } from "../support/appliance.ts";
-import { apiRoutes, bodyFor, inputFor, made, nounOf, nouns } from "../support/records.ts";
+import { apiRoutes, bodyFor, inputFor, made, nounOf, nouns, placed } from "../support/records.ts";
 
 type Schema = {
   $ref?: string;
@@ -35,7 +35,7 @@ function alternatives(schema: Schema): Schema[] {
 
 /** The fields of a body that hold an id or a list of ids, found in the document. */
 function idFields({ method, path }: Route): [name: string, isList: boolean][] {
-  const place = document.paths?.[path.replace(/\/$/, "").replace(":id", "{id}")];
+  const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
   const operation = place?.[method.toLowerCase() as "post"];
   if (operation?.requestBody === undefined || "$ref" in operation.requestBody) return [];
   const media = operation.requestBody.content["application/json"] as { schema: Schema } | undefined;
@@ -52,7 +52,7 @@ function idFields({ method, path }: Route): [name: string, isList: boolean][] {
 }
 
 function documentedStatuses({ method, path }: Route): string[] {
-  const place = document.paths?.[path.replace(/\/$/, "").replace(":id", "{id}")];
+  const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
   return Object.keys(place?.[method.toLowerCase() as "post"]?.responses ?? {});
 }
 
@@ -92,7 +92,7 @@ test("in every path another organization's id is as unknown as one that nobody h
     const input = inputFor(route);
     const ask = async (id: string, { headers }: Options = {}) =>
       told(
-        await ours.api(route.method, route.path.replace(":id", id), {
+        await ours.api(route.method, placed(route.path, id), {
           ...input,
           headers: { ...input.headers, ...headers },
         }),
@@ -124,7 +124,7 @@ test("in every body another organization's id is as unknown as one that nobody h
   expect(new Set(positions.map(({ name }) => name))).toEqual(new Set(Object.keys(nounNamed)));
   for (const { route, name, isList } of positions) {
     const named = nounNamed[name] ?? "";
-    const path = route.path.replace(":id", mine[nounOf(route.path)] ?? "");
+    const path = placed(route.path, mine[nounOf(route.path)] ?? "");
     const lists = (id: string) => [[id], [mine[named], id], [id, unknownId]];
     const values = (id: string) => (isList ? lists(id) : [id]);
     const ask = (id: string) =>

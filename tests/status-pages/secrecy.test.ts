@@ -47,7 +47,7 @@ test("the routes that need no key are the approved ones", async () => {
   const open: string[] = [];
   for (const { method, path } of app.routes) {
     const place = path.replace(":token", "x").replace(":file", "x").replace(/:\w+/g, unknownId);
-    const headers = { Host: "localhost" };
+    const headers = { Host: "localhost", "Sec-Fetch-Site": "same-origin" };
     const { status } = await app.handle(
       new Request(`http://localhost${place}`, { method, headers }),
     );

@@ -53,7 +53,8 @@ type Shown = {
 };
 function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, at = now) {
   const sections = [{ name: "Services", monitors }];
-  return viewOf({ page: { ...page, ...rest.page }, sections, incidents, windows }, at);
+  const shown = { page: { ...page, ...rest.page }, sections, incidents, windows, takesMail: false };
+  return viewOf(shown, at);
 }
 
 const totals = (fields: Partial<DayTotals>): DayTotals => ({

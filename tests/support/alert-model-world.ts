@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
-import { alertEngine } from "../../src/alerting/engine.ts";
-import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
+import { alertsOn } from "./appliance.ts";
 import { sha256 } from "../../src/base/ids.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import { lastSeq, readSince } from "../../src/events/log.ts";
@@ -39,11 +38,7 @@ export async function alertedWorld(server: Target) {
   const incidents: string[] = [];
   let seq = await lastSeq(store);
   let seen = 0;
-  let alerts = alertEngine({
-    ...appliance,
-    subscribers: subscriberReceivers(appliance),
-    random: () => 0.5,
-  });
+  let alerts = alertsOn(appliance);
 
   const group = await made.group({ name: "Both" });
   const paths = new Map<string, string>();
@@ -147,11 +142,7 @@ export async function alertedWorld(server: Target) {
       }
     },
     restart() {
-      alerts = alertEngine({
-        ...appliance,
-        subscribers: subscriberReceivers(appliance),
-        random: () => 0.5,
-      });
+      alerts = alertsOn(appliance);
     },
     mute: (index: number, muted: boolean) => change(index, { muted }, { muted }),
     muteGroup(muted: boolean) {

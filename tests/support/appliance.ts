@@ -18,6 +18,7 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
+import { sessionDesk } from "../../src/sessions/desk.ts";
 import { serverOf } from "../../src/server.ts";
 
 export type Answer = {
@@ -46,6 +47,12 @@ type Settings = {
   exchange?: Exchange;
 };
 
+/** An engine that sends what waits for channels and subscribers; `random` spreads its retries. */
+export function alertsOn(appliance: Appliance, random = 0.5) {
+  const subscribers = subscriberReceivers(appliance);
+  return alertEngine({ ...appliance, subscribers, random: () => random });
+}
+
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
@@ -73,18 +80,16 @@ export function applianceOn(
     targets,
     answers: answerCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
+    personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
     authenticate: authenticator(store, clock),
+    sessions: sessionDesk(store, clock),
     checkNow: engine.checkNow,
     origin: () => "http://signalbox.lan:3210",
     giveTime: () => {},
     ...(exchange && { exchange }),
   };
-  const alerts = alertEngine({
-    ...appliance,
-    subscribers: subscriberReceivers(appliance),
-    random: () => 0.5,
-  });
+  const alerts = alertsOn(appliance);
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
     allowedHosts: ["status.example"],

@@ -1,6 +1,5 @@
-import { alertEngine } from "../../src/alerting/engine.ts";
-import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { compiled } from "../../src/database/store.ts";
+import { alertsOn } from "./appliance.ts";
 import type { Reply } from "./target.ts";
 import { answer, target } from "./target.ts";
 import { watch } from "./watch.ts";
@@ -71,11 +70,7 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     },
     /** Goes on with an engine that knows nothing but what is stored; `random` spreads its retries. */
     restart: (random = 0.5) => {
-      alerts = alertEngine({
-        ...appliance,
-        subscribers: subscriberReceivers(appliance),
-        random: () => random,
-      });
+      alerts = alertsOn(appliance, random);
       return alerts;
     },
     /** The next write with such a statement is not made: the power fails just before it. */

@@ -1,6 +1,6 @@
-import { api as routes } from "../../src/server.ts";
+import { api as routes } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import type { Client, Options } from "./appliance.ts";
+import { type Client, type Options, unknownId } from "./appliance.ts";
 import { pixel } from "./images.ts";
 
 /** The routes of `/api/v1`, each with its endpoint. */
@@ -37,7 +37,16 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
 };
 
+/** What makes a record within another one. */
+const children: Record<string, object> = {
+  subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
+};
+
 export const nounOf = (path: string) => path.split("/")[3] ?? "";
+
+/** The path with these ids in it. */
+export const placed = (path: string, id: string, childId = unknownId) =>
+  path.replace(":id", id).replace(":subscriberId", childId);
 
 /** Makes a record of this resource and returns its id. */
 export async function made(api: Client, noun: string, fields: object = {}): Promise<string> {
@@ -50,6 +59,8 @@ export async function made(api: Client, noun: string, fields: object = {}): Prom
 /** A body that this route takes; undefined where it takes none. */
 export function bodyFor({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
+  const child = children[path.split("/")[5] ?? ""];
+  if (child !== undefined) return child;
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
 }
 
