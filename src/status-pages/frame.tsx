@@ -5,7 +5,7 @@ import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./view.ts";
 
 /** Where the page's own files are; their names change with their content. */
-export type PageFiles = { css: string; js: string };
+export type PageFiles = { css: string; js: string; font: string };
 
 /** A document of the page: its name, its foot and `content` between them. */
 export function documentOf(
@@ -27,6 +27,7 @@ export function documentOf(
         <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
         <meta name="description" content={page.description || `${page.title}: ${headline.text}`} />
         <title>{title}</title>
+        <link rel="preload" href={files.font} as="font" type="font/woff2" crossOrigin="anonymous" />
         <link rel="stylesheet" href={files.css} />
         <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />

@@ -115,7 +115,7 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
       ))}
       <section className="past">
         <h2>Past incidents</h2>
-        {past.map(({ day, incidents }) => (
+        {folded(past).map(({ day, incidents }) => (
           <Day key={day} day={day} incidents={incidents} base={base} level="h3" />
         ))}
         <p className="more">
@@ -123,6 +123,20 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
         </p>
       </section>
     </>
+  );
+}
+
+/** Days in a row on which nothing happened are one entry. */
+function folded(past: StatusView["past"]): StatusView["past"] {
+  return past.reduce<{ day: string; last: string; incidents: readonly IncidentView[] }[]>(
+    (all, { day, incidents }) => {
+      const before = all.at(-1);
+      if (incidents.length > 0 || before === undefined || before.incidents.length > 0)
+        return [...all, { day, last: day, incidents }];
+      before.day = `${day} – ${before.last}`;
+      return all;
+    },
+    [],
   );
 }
 

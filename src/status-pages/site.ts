@@ -48,7 +48,11 @@ type Room = {
   subscriptions: Subscriptions;
 };
 
-const files: PageFiles = { css: "/status-files/status.css", js: "/status-files/status.js" };
+const files: PageFiles = {
+  css: "/status-files/status.css",
+  js: "/status-files/status.js",
+  font: "/status-files/inter.woff2",
+};
 const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
 const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,400})$/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;

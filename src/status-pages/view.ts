@@ -192,14 +192,16 @@ function headlineOf(
   const count = (state: MonitorState) => monitors.filter((one) => one.state === state).length;
   const judged = monitors.length - count("paused") - count("pending");
   const open = incidents.filter(({ isOpen }) => isOpen).length;
+  const down = count("down");
   const detail =
     open === 0
-      ? "No open incidents."
+      ? down > 0
+        ? "No incident has been posted yet."
+        : "No open incidents."
       : open === 1
         ? "One incident is being worked on."
         : `${open} incidents are being worked on.`;
   const says = (tone: Tone, text: string) => ({ tone, text, detail });
-  const down = count("down");
   if (down > 0 && down === judged) return says("down", "All systems are down");
   if (down > 0) return says("down", "Some systems are down");
   if (incidents.some(({ isOpen, tone }) => isOpen && tone === "down"))

@@ -16,10 +16,13 @@ import { statusWorld, type StatusWorld } from "../support/status-world.ts";
 const schemes = ["light", "dark"] as const;
 const widths = [360, 768, 1440];
 
+const parts = ["page", "history", "subscribe", "incident", "404"] as const;
+
 /** Every kind of page that the public side has. */
 const partsOf = ({ url, address, incidentIds }: StatusWorld) => ({
   page: address,
   history: `${address}/history`,
+  subscribe: `${address}/subscribe`,
   incident: `${address}/incidents/${incidentIds[0]}`,
   "404": `${url}/status/nobody`,
 });
@@ -62,7 +65,7 @@ if (hasChromium)
       await world[Symbol.asyncDispose]();
     });
 
-    for (const part of ["page", "history", "incident", "404"] as const)
+    for (const part of parts)
       for (const colorScheme of schemes)
         test(`${part}, ${colorScheme}: axe finds nothing, the browser blocks and complains of nothing`, async () => {
           // Tall, so that axe sees all of it.
@@ -73,7 +76,7 @@ if (hasChromium)
           expect(ownFaults(open.faults)).toEqual([]);
         }, 20_000);
 
-    for (const part of ["page", "history", "incident", "404"] as const)
+    for (const part of parts)
       test(`${part} fits phones, tablets and desks, and is kept as pictures`, async () => {
         for (const width of widths) {
           const viewport = { width, height: 900 };

@@ -38,7 +38,7 @@ const approved = {
     ],
   } satisfies Record<Part["name"], string[]>,
   badges: ["status", "uptime", "latency"],
-  files: ["/status-files/status.css", "/status-files/status.js"],
+  files: ["/status-files/status.css", "/status-files/status.js", "/status-files/inter.woff2"],
 };
 
 test("the routes that need no key are the approved ones", async () => {

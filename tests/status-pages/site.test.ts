@@ -42,7 +42,7 @@ describe("the default page", () => {
     const paths = [...text.matchAll(/(?:src|href)="(\/status-files\/[^"]+)"/g)].map(
       ([, path]) => path,
     );
-    expect(paths).toHaveLength(2);
+    expect(paths).toHaveLength(3);
     for (const path of paths) expect((await made.read(path ?? "")).text).not.toBe("");
   });
 });

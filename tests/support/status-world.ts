@@ -60,6 +60,8 @@ export async function statusWorld(
     name,
     monitors: monitors.map(() => ({ id: ids[next++] })),
   }));
+  const smtp = { host: "mail.team.example", from: "status@team.example" };
+  await server.api("PATCH", "/api/v1/settings", { smtp });
   const patched = await server.api("PATCH", `/api/v1/status-pages/${pageId}`, {
     sections: listed,
     ...page,
