@@ -3,10 +3,11 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Role } from "../base/roles.ts";
-import type { Store } from "../database/store.ts";
+import type { Statement, Store } from "../database/store.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import type { Live } from "./event-stream.ts";
 import type { Session, Sessions } from "./session.ts";
 
 /** What every request of one running appliance shares. */
@@ -23,9 +24,12 @@ export type Appliance = {
   personLimit: RateLimit;
   /** Wrong credentials a minute by client address. */
   failureLimit: RateLimit;
-  /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
-  authenticate(keyHash: string): Promise<Principal | null>;
+  /** Wrong passwords, codes and tokens a minute, by where they come from. */
+  guessLimit: RateLimit;
+  keys: Keys;
   sessions: Sessions;
+  live: Live;
+  setUp: SetUp;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */
@@ -34,6 +38,39 @@ export type Appliance = {
   exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+  /** Makes one check of what is no monitor yet and keeps nothing of it. */
+  tryCheck: (monitor: Unsaved) => Promise<Found>;
+};
+
+/** What a check needs to know of a monitor. */
+type Unsaved = {
+  type: "http" | "tcp" | "ping" | "dns" | "tls";
+  settings: object;
+  timeoutMs: number;
+  degradedAfterMs: number | null;
+};
+
+/** What a check found. */
+type Found = {
+  status: "up" | "degraded" | "down" | "unknown";
+  message: string;
+  latencyMs: number | null;
+  certificateExpiresAt?: string;
+};
+
+export type Keys = {
+  /** Who holds the API key with this SHA-256; null for an unknown, revoked or expired one. Counts as its use. */
+  find(hash: string): Promise<Principal | null>;
+  /** Writes down when keys were last used, since the last time this was asked. */
+  used(): Statement[];
+};
+
+/** The first run, which whoever reads the console may claim. */
+export type SetUp = {
+  /** Whether this is the token that was printed, while that is valid. */
+  isToken(token: string): boolean;
+  /** There is somebody who signs in: the token is over. */
+  end(): void;
 };
 
 /** Who asks, on behalf of one organization: an API key, or a person by their session. */

@@ -12,10 +12,17 @@ const approved = {
   app: [
     "GET /",
     "GET /api/v1/openapi.json",
+    "GET /dashboard/session",
     "GET /docs",
     "GET /docs/:file",
     "GET /healthz",
     "GET /push/:token",
+    "POST /dashboard/invitations/accept",
+    "POST /dashboard/invitations/look",
+    "POST /dashboard/set-up",
+    "POST /dashboard/sign-in",
+    "POST /dashboard/sign-in/code",
+    "POST /dashboard/sign-out",
     "POST /push/:token",
   ],
   parts: {

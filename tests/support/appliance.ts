@@ -1,5 +1,4 @@
-import { createApiKey } from "../../src/api-keys/service.ts";
-import { authenticator } from "../../src/api-keys/service.ts";
+import { createApiKey, keyDesk } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -9,6 +8,7 @@ import { alertEngine } from "../../src/alerting/engine.ts";
 import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import type { Store } from "../../src/database/store.ts";
+import { livePages } from "../../src/dashboard/live.ts";
 import type { Exchange } from "../../src/outgoing/exchange.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
@@ -18,6 +18,7 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
+import { setUpOf } from "../../src/sign-in/set-up-token.ts";
 import { sessionDesk } from "../../src/sessions/desk.ts";
 import { serverOf } from "../../src/server.ts";
 
@@ -41,6 +42,8 @@ export type Client = (method: string, path: string, options?: Options) => Promis
 type Data = { store: Store; vault: Vault; clock: Clock };
 type Settings = {
   requestsPerMinute?: number;
+  /** Wrong passwords, codes and tokens from one address. */
+  guessesPerMinute?: number;
   allowTarget?: string[];
   addressOf?: (request: Request) => string;
   /** Stands for the outside world that alerts go to. */
@@ -53,11 +56,15 @@ export function alertsOn(appliance: Appliance, random = 0.5) {
   return alertEngine({ ...appliance, subscribers, random: () => random });
 }
 
+/** What the console would have printed. */
+export const setUpToken = "a".repeat(43);
+
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
   {
     requestsPerMinute = 0,
+    guessesPerMinute = 10,
     allowTarget = [],
     addressOf = () => "127.0.0.1",
     exchange,
@@ -74,6 +81,7 @@ export function applianceOn(
   const { of: maintenanceOf } = maintenance;
   const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });
   maintenance.onChange(engine.checkSoon);
+  const live = livePages(store, clock, log);
   const appliance: Appliance = {
     ...data,
     log,
@@ -82,9 +90,13 @@ export function applianceOn(
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
-    authenticate: authenticator(store, clock),
+    guessLimit: rateLimit(guessesPerMinute, clock),
+    keys: keyDesk(store, clock),
+    setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
+    live,
     checkNow: engine.checkNow,
+    tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
     giveTime: () => {},
     ...(exchange && { exchange }),
@@ -96,7 +108,7 @@ export function applianceOn(
     addressOf,
     push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
   });
-  return { appliance, app, engine, maintenance, alerts, logged };
+  return { appliance, app, engine, maintenance, alerts, live, logged };
 }
 
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
@@ -107,7 +119,7 @@ export async function testAppliance(settings: Settings = {}) {
   migrate(database, assets.migrations);
   const store = embeddedStore(database);
   const vault = vaultOf(new Uint8Array(32).fill(7));
-  const { appliance, app, engine, maintenance, alerts, logged } = applianceOn(
+  const { appliance, app, engine, maintenance, alerts, live, logged } = applianceOn(
     { store, clock, vault },
     settings,
   );
@@ -169,6 +181,7 @@ export async function testAppliance(settings: Settings = {}) {
     engine,
     maintenance,
     alerts,
+    live,
     database,
     store,
     time,

@@ -42,7 +42,9 @@ const children: Record<string, object> = {
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
 };
 
-export const nounOf = (path: string) => path.split("/")[3] ?? "";
+/** The resource that a path of the API or of the admin page is about. */
+export const nounOf = (path: string) =>
+  path.replace(/^\/(dashboard\/)?(api\/v1\/)?/, "").split("/")[0] ?? "";
 
 /** The path with these ids in it. */
 export const placed = (path: string, id: string, childId = unknownId) =>
