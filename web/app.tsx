@@ -1,5 +1,11 @@
 import { MantineProvider } from "@mantine/core";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { queryClient } from "./data/query.ts";
 import { nonce } from "./first.ts";
+import { Toasts } from "./parts/toasts.tsx";
+import { router } from "./router.tsx";
+import { Entrance } from "./shell/entrance.tsx";
 import { cssVariablesResolver, theme } from "./theme/theme.ts";
 
 export function App() {
@@ -10,7 +16,12 @@ export function App() {
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      Hello
+      <QueryClientProvider client={queryClient}>
+        <Entrance>
+          <RouterProvider router={router} />
+        </Entrance>
+        <Toasts />
+      </QueryClientProvider>
     </MantineProvider>
   );
 }

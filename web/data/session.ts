@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query";
+import { ApiError, call, send, setOrganization } from "./client.ts";
+import { queryClient } from "./query.ts";
+import { signedOut } from "./signed-out.ts";
+
+export type Role = "viewer" | "member" | "admin" | "owner";
+export type Organization = {
+  id: string;
+  slug: string;
+  name: string;
+  timeZone: string;
+  role: Role;
+};
+export type Person = { id: string; name: string; email: string; twoFactor: boolean };
+export type Session = {
+  state: "set-up" | "signed-out" | "two-factor" | "signed-in";
+  version: string;
+  person: Person | null;
+  organizations: Organization[];
+};
+
+const chosenKey = "signalbox.organization";
+const ranks: Role[] = ["viewer", "member", "admin", "owner"];
+
+export async function loadSession(): Promise<Session> {
+  const { data } = await call<Session>("GET", "/session");
+  setOrganization(chosenOf(data)?.id ?? null);
+  if (data.state === "signed-in") signedOut.over();
+  return data;
+}
+
+/** The organization that was looked at last, or the person's first. */
+function chosenOf({ organizations }: Session): Organization | undefined {
+  const id = localStorage.getItem(chosenKey);
+  return organizations.find((organization) => organization.id === id) ?? organizations[0];
+}
+
+export const sessionQuery = { queryKey: ["session"], queryFn: loadSession, staleTime: Infinity };
+
+export function useSession() {
+  return useQuery(sessionQuery);
+}
+
+/** Who looks at which organization. Only below the shell, where somebody is signed in. */
+export function useSignedIn() {
+  const { data } = useSession();
+  const organization = data && chosenOf(data);
+  if (data?.person == null || organization === undefined)
+    throw new Error("Nobody is signed in here.");
+  const { person, organizations, version } = data;
+  const atLeast = (role: Role) => ranks.indexOf(organization.role) >= ranks.indexOf(role);
+  return { person, organizations, organization, version, atLeast, mayWrite: atLeast("member") };
+}
+
+/** Everything on the page becomes the other organization's. */
+export async function switchOrganization(id: string) {
+  localStorage.setItem(chosenKey, id);
+  setOrganization(id);
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+  await queryClient.invalidateQueries({ queryKey: ["session"] });
+}
+
+/** Resolves with whether a code is needed next. */
+export async function signIn(email: string, password: string): Promise<boolean> {
+  const { state } = await send<Session>("POST", "/sign-in", { email, password });
+  if (state !== "two-factor") await sessionBegan();
+  return state === "two-factor";
+}
+
+export async function signInWithCode(code: string) {
+  await send("POST", "/sign-in/code", { code });
+  await sessionBegan();
+}
+
+export async function sessionBegan() {
+  queryClient.setQueryData(["session"], await loadSession());
+}
+
+export async function signOut() {
+  await send("POST", "/sign-out");
+  queryClient.clear();
+  queryClient.setQueryData(["session"], await loadSession());
+}
+
+/** The organization of the person's that has such a record; null when none has. */
+export async function whereIs(kind: string, id: string): Promise<string | null> {
+  try {
+    const { data } = await call<{ organizationId: string }>("GET", "/where", {
+      query: { kind, id },
+    });
+    return data.organizationId;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
