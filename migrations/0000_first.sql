@@ -133,6 +133,7 @@ CREATE TABLE `events` (
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
+CREATE INDEX `events_of_states` ON `events` (`organization_id`,`subject_id`,`seq`) WHERE type IN ('monitor.pending', 'monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed');--> statement-breakpoint
 CREATE TABLE `followers` (
 	`name` text PRIMARY KEY NOT NULL,
 	`seq` integer NOT NULL,
@@ -302,6 +303,7 @@ CREATE TABLE `monitor_states` (
 	`monitor_id` text NOT NULL,
 	`status` text NOT NULL,
 	`since` text NOT NULL,
+	`paused` integer NOT NULL,
 	`failures` integer NOT NULL,
 	`epoch` integer NOT NULL,
 	`last_checked_at` text,

@@ -2,7 +2,13 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { lastSeq, type LoggedEvent } from "../events/log.ts";
-import { allWatched, fingerprintOf, type Watched, watchedAmong, watchedIds } from "./watch-list.ts";
+import {
+  allWatched,
+  fingerprintOf,
+  type Watched,
+  watchedAmong,
+  watchedEpochs,
+} from "./watch-list.ts";
 
 /** A monitor is checked first at once, or – many at a start – at its place in the interval. */
 export type FirstCheck = "now" | "spread";
@@ -57,13 +63,16 @@ export function watching(
     for (const monitor of found) watch(monitor, "now");
   }
 
-  /** A group may have been paused or resumed, or monitors moved out of or into a paused one. */
+  /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one. */
   async function movedByGroups(organizationId: string): Promise<string[]> {
-    const wanted = new Set(await watchedIds(reading, organizationId));
+    const wanted = await watchedEpochs(reading, organizationId);
     const gone = [...monitors.values()].filter(
       (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
     );
-    return [...[...wanted].filter((id) => !keys.has(id)), ...gone.map(({ id }) => id)];
+    const turned = [...wanted].filter(
+      ([id, epoch]) => monitors.get(keys.get(id) ?? -1)?.epoch !== epoch,
+    );
+    return [...turned, ...gone.map(({ id }) => [id] as const)].map(([id]) => id);
   }
 
   return {

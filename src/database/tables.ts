@@ -90,14 +90,25 @@ export const auditEntries = sqliteTable(
 );
 
 /** What happened, in order; alerts, live pages and caches follow it by `seq`. */
-export const events = sqliteTable("events", {
-  seq: integer("seq").primaryKey({ autoIncrement: true }),
-  organizationId: organizationId(),
-  at: text("at").notNull(),
-  type: text("type").notNull(),
-  subjectId: text("subject_id").notNull(),
-  data: text("data"),
-});
+export const events = sqliteTable(
+  "events",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    organizationId: organizationId(),
+    at: text("at").notNull(),
+    type: text("type").notNull(),
+    subjectId: text("subject_id").notNull(),
+    data: text("data"),
+  },
+  (t) => [
+    // The history of a monitor's states.
+    index("events_of_states")
+      .on(t.organizationId, t.subjectId, t.seq)
+      .where(
+        sql`type IN ('monitor.pending', 'monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed')`,
+      ),
+  ],
+);
 
 /** Answers of POST requests that carried an Idempotency-Key, stored in the same write as what they did. */
 export const idempotentAnswers = sqliteTable(
@@ -195,7 +206,7 @@ export const monitors = sqliteTable(
     type: text("type").notNull(),
     description: text("description").notNull(),
     groupId: text("group_id"),
-    /** Place within its group, as the dashboard shows it. */
+    /** Place within its group or in the ungrouped list, as the dashboard shows it. */
     position: integer("position").notNull(),
     /** JSON list. */
     tags: text("tags").notNull(),
@@ -237,6 +248,8 @@ export const monitorStates = sqliteTable(
       enum: ["pending", "up", "degraded", "down", "maintenance"],
     }).notNull(),
     since: text("since").notNull(),
+    /** Whether the monitor or its group is paused; `followPauses` keeps it so. */
+    paused: flag("paused").notNull(),
     /** Failed checks in a row. */
     failures: integer("failures").notNull(),
     /** Counts the pauses and resumptions: the result of a check that began before one is void after it. */
