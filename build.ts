@@ -1,5 +1,5 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
-import { documentOf } from "./src/server.ts";
+import { documentOf } from "./src/api.ts";
 import manifest from "./package.json" with { type: "json" };
 
 const targets = {

@@ -18,11 +18,16 @@ import { webFiles } from "./http/web-files.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
+import { sessionDesk } from "./sessions/desk.ts";
+import { forgetOldSessions } from "./sessions/store.ts";
 import { sweepResults } from "./uptime/retention.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
+
+/** Requests a minute of one person to the admin page. */
+const requestsPerMinute = 6_000;
 
 /** Wrong push tokens a minute from one address. */
 const wrongTokensPerMinute = 60;
@@ -79,8 +84,10 @@ export async function startApp(
     log,
     answers: answerCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
+    personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
+    sessions: sessionDesk(store, clock),
     checkNow: engine.checkNow,
     origin,
     giveTime: (request, seconds) => server.timeout(received.get(request) ?? request, seconds),
@@ -138,7 +145,11 @@ export async function startApp(
       .finally(() => (keeping = null));
   }, 60_000);
   async function keepHouse() {
-    await store.atomic([forgetOldAnswers(clock())]);
+    await store.atomic([
+      ...appliance.sessions.seen(),
+      forgetOldSessions(clock()),
+      forgetOldAnswers(clock()),
+    ]);
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
     await sweepAlerts(store, clock(), () => stopping);
     await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);

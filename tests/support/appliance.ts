@@ -17,6 +17,7 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
+import { sessionDesk } from "../../src/sessions/desk.ts";
 import { serverOf } from "../../src/server.ts";
 
 export type Answer = {
@@ -72,8 +73,10 @@ export function applianceOn(
     targets,
     answers: answerCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
+    personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
     authenticate: authenticator(store, clock),
+    sessions: sessionDesk(store, clock),
     checkNow: engine.checkNow,
     origin: () => "http://signalbox.lan:3210",
     giveTime: () => {},

@@ -1,4 +1,4 @@
-import { api as routes } from "../../src/server.ts";
+import { api as routes } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import type { Client, Options } from "./appliance.ts";
 import { pixel } from "./images.ts";
