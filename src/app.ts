@@ -15,6 +15,7 @@ import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
+import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
@@ -76,6 +77,7 @@ export async function startApp(
   const maintenance = maintenanceWatch({ store, clock, log });
   const maintenanceOf = maintenance.of;
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
+  const live = livePages(store, clock, log);
   const appliance: Appliance = {
     store: data.store,
     clock,
@@ -88,7 +90,9 @@ export async function startApp(
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
     sessions: sessionDesk(store, clock),
+    live,
     checkNow: engine.checkNow,
+    tryCheck: engine.tryCheck,
     origin,
     giveTime: (request, seconds) => server.timeout(received.get(request) ?? request, seconds),
   };
@@ -132,6 +136,7 @@ export async function startApp(
     servers.push(listen(config, config.publicPort, publicServer(appliance, site.answerAlone)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
+  live.start();
   await alerts.start();
   await maintenance.start();
   await engine.start();
@@ -162,7 +167,7 @@ export async function startApp(
       stopping = true;
       clearInterval(housekeeping);
       for (const server of servers) void server.stop();
-      await Promise.all([engine.stop(), maintenance.stop(), keeping]);
+      await Promise.all([live.stop(), engine.stop(), maintenance.stop(), keeping]);
       await alerts.stop();
       await site.stop();
       const deadline = performance.now() + hardStopMs;

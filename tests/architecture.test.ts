@@ -27,6 +27,7 @@ const rooms = [
   "alerting",
   "checks",
   "status-pages",
+  "dashboard",
   "metrics.ts",
   "api.ts",
   "server.ts",

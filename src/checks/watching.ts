@@ -10,8 +10,11 @@ import {
   watchedEpochs,
 } from "./watch-list.ts";
 
-/** A monitor is checked first at once, or – many at a start – at its place in the interval. */
-export type FirstCheck = "now" | "spread";
+/** A monitor is checked first at once, with many others within seconds, or – at a start – at its place in the interval. */
+export type FirstCheck = "now" | "soon" | "spread";
+
+/** More monitors that begin together don't begin in the same moment. */
+const atOnce = 50;
 
 export type Watching = {
   get(key: number): Watched | undefined;
@@ -60,7 +63,7 @@ export function watching(
     const found = await watchedAmong(reading, organizationId, ids);
     const wanted = new Set(found.map(({ id }) => id));
     for (const id of ids) if (!wanted.has(id)) forget(id);
-    for (const monitor of found) watch(monitor, "now");
+    for (const monitor of found) watch(monitor, found.length > atOnce ? "soon" : "now");
   }
 
   /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one. */

@@ -7,6 +7,7 @@ import type { Store } from "../database/store.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import type { Live } from "./event-stream.ts";
 import type { Session, Sessions } from "./session.ts";
 
 /** What every request of one running appliance shares. */
@@ -26,6 +27,7 @@ export type Appliance = {
   /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
   authenticate(keyHash: string): Promise<Principal | null>;
   sessions: Sessions;
+  live: Live;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */
@@ -34,6 +36,24 @@ export type Appliance = {
   exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+  /** Makes one check of what is no monitor yet and keeps nothing of it. */
+  tryCheck: (monitor: Unsaved) => Promise<Found>;
+};
+
+/** What a check needs to know of a monitor. */
+type Unsaved = {
+  type: "http" | "tcp" | "ping" | "dns" | "tls";
+  settings: object;
+  timeoutMs: number;
+  degradedAfterMs: number | null;
+};
+
+/** What a check found. */
+type Found = {
+  status: "up" | "degraded" | "down" | "unknown";
+  message: string;
+  latencyMs: number | null;
+  certificateExpiresAt?: string;
 };
 
 /** Who asks, on behalf of one organization: an API key, or a person by their session. */

@@ -9,6 +9,7 @@ import { errorAnswer } from "./error-body.ts";
 import { admit, principalOf, rateLimited, signedIn } from "./gate.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
+import { streamHead } from "./event-stream.ts";
 import { organizationParameter } from "./session.ts";
 import { ifMatchOf, originOf, type PersonVisit, type Visit, visitOf } from "./visit.ts";
 
@@ -39,6 +40,10 @@ export type Endpoint<
   upload?: readonly string[];
   /** Drops whatever it does not declare: the secrecy filter of every route. */
   answer: A;
+  /** Whether the answer goes on for as long as the client listens: `use` then returns the Response itself. */
+  streams?: boolean;
+  /** Whether the answer is worth compressing. */
+  packed?: boolean;
   /** 201 makes the answer carry a Location. */
   status?: 200 | 201;
   /** Whether the answer depends on stored rows and the URL alone, so that it holds until something is written. */
@@ -60,6 +65,7 @@ type Input<Q extends z.ZodType, B extends z.ZodType, X extends Access> = Given<X
   /** The `:id` of the path, whatever it looks like. */
   id: string;
   appliance: Appliance;
+  request: Request;
 };
 
 /** Data belong to an organization; people and their sessions to none. */
@@ -81,7 +87,7 @@ export function endpoint<
   B extends z.ZodType = typeof NoBody,
   A extends z.ZodType = z.ZodType,
   X extends Access = Access,
->(spec: Endpoint<Q, B, A, X>, use: (input: Input<Q, B, X>) => Promise<z.input<A>>) {
+>(spec: Endpoint<Q, B, A, X>, use: (input: Input<Q, B, X>) => Promise<z.input<A> | Response>) {
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
 
@@ -110,7 +116,12 @@ export function endpoint<
     if ("body" in known) return known;
     const query = queryOf(request, call);
     const body = undefined as z.output<B>;
-    const answer = await done(request, call, caller, { query, body, upload: noUpload, id });
+    const given = { query, body, upload: noUpload, id };
+    if (spec.streams === true)
+      return request.method === "HEAD"
+        ? streamHead()
+        : ((await use(inputOf(request, call, caller, given))) as Response);
+    const answer = await done(request, call, caller, given);
     answers.keep(key, known, answer);
     return answer;
   }
@@ -144,15 +155,23 @@ export function endpoint<
     return parseQuery(url, querySchema, except) as z.output<Q>;
   }
 
+  type Parsed = Omit<Input<Q, B, Access>, "appliance" | "request" | "scope" | "visit">;
+
+  function inputOf(request: Request, { appliance }: Call, caller: Caller, given: Parsed) {
+    // The caller has what the route's access asks for: `callerOf` saw to it.
+    return { ...given, ...caller, appliance, request } as unknown as Input<Q, B, X>;
+  }
+
   async function done(
     request: Request,
-    { appliance }: Call,
+    call: Call,
     caller: Caller,
-    given: Omit<Input<Q, B, Access>, "appliance" | "scope" | "visit">,
-  ) {
-    // The caller has what the route's access asks for: `callerOf` saw to it.
-    const input = { ...given, ...caller, appliance } as unknown as Input<Q, B, X>;
-    return answerOf(request, spec, await use(input));
+    given: Parsed,
+  ): Promise<Answer> {
+    const answer = await use(inputOf(request, call, caller, given));
+    if (answer instanceof Response)
+      throw new Error("Only a stream makes its answer by itself; no schema has seen this one.");
+    return answerOf(request, spec, answer);
   }
 
   // The answer really is a Response; its type says what the client finds in it.

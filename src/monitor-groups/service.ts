@@ -176,7 +176,7 @@ function turn(
 }
 
 /** Sets the dashboard order. Throws NOT_FOUND for an unknown group, CONFLICT where one is left out. */
-export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Promise<object> {
+export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Promise<GroupOrder> {
   const { organizationId } = scope;
   return commit(
     scope,

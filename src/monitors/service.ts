@@ -85,9 +85,10 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       scope,
       [
         ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
-        ...insertMonitor(store, monitor, { paused, at }),
+        ...insertMonitor(store, monitor, at),
         ...(group === null ? [] : move(scope, monitor, group, at)),
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        ...followPauses(organizationId, at, [id]),
       ],
       { action: "monitor.created", subjectId: id },
       shown(scope, { monitor, state, alertChannelIds, uptime24h: null }),

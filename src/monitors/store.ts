@@ -120,14 +120,10 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
 }
 
 /** Appends the monitor to the ungrouped list, from where it may join a group. */
-export function insertMonitor(
-  store: Store,
-  monitor: MonitorRow,
-  { paused, at }: { paused: boolean; at: string },
-): Statement[] {
+export function insertMonitor(store: Store, monitor: MonitorRow, at: string): Statement[] {
   const { organizationId, id } = monitor;
   const position = sql<number>`(${endOf(organizationId, null)})`;
-  const state = { ...unchecked, organizationId, monitorId: id, since: at, paused, epoch: 0 };
+  const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
   return [
     store.db.insert(monitors).values({ ...monitor, groupId: null, position }),
     store.db.insert(monitorStates).values(state),

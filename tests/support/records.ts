@@ -37,7 +37,9 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
 };
 
-export const nounOf = (path: string) => path.split("/")[3] ?? "";
+/** The resource that a path of the API or of the admin page is about. */
+export const nounOf = (path: string) =>
+  path.replace(/^\/(dashboard\/)?(api\/v1\/)?/, "").split("/")[0] ?? "";
 
 /** Makes a record of this resource and returns its id. */
 export async function made(api: Client, noun: string, fields: object = {}): Promise<string> {
