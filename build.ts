@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
-import { documentOf } from "./src/server.ts";
+import { documentOf } from "./src/api.ts";
 import manifest from "./package.json" with { type: "json" };
 
 const targets = {

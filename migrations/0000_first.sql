@@ -55,6 +55,7 @@ CREATE TABLE `api_keys` (
 	`created_at` text NOT NULL,
 	`expires_at` text,
 	`revoked_at` text,
+	`last_used_at` text,
 	PRIMARY KEY(`organization_id`, `id`),
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "api_keys_scope" CHECK("api_keys"."scope" IN ('read', 'write'))
@@ -133,6 +134,7 @@ CREATE TABLE `events` (
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
+CREATE INDEX `events_of_states` ON `events` (`organization_id`,`subject_id`,`seq`) WHERE type IN ('monitor.pending', 'monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed');--> statement-breakpoint
 CREATE TABLE `followers` (
 	`name` text PRIMARY KEY NOT NULL,
 	`seq` integer NOT NULL,
@@ -157,7 +159,7 @@ CREATE TABLE `heartbeats` (
 --> statement-breakpoint
 CREATE TABLE `idempotent_answers` (
 	`organization_id` text NOT NULL,
-	`api_key_id` text NOT NULL,
+	`actor_id` text NOT NULL,
 	`route` text NOT NULL,
 	`idempotency_key` text NOT NULL,
 	`body_hash` text NOT NULL,
@@ -166,7 +168,7 @@ CREATE TABLE `idempotent_answers` (
 	`etag` text NOT NULL,
 	`body` text NOT NULL,
 	`created_at` text NOT NULL,
-	PRIMARY KEY(`organization_id`, `api_key_id`, `route`, `idempotency_key`),
+	PRIMARY KEY(`organization_id`, `actor_id`, `route`, `idempotency_key`),
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
@@ -216,6 +218,23 @@ CREATE TABLE `incidents` (
 CREATE INDEX `incidents_by_state` ON `incidents` (`organization_id`,`status`,`severity`,`id`);--> statement-breakpoint
 CREATE INDEX `incidents_by_monitor` ON `incidents` (`organization_id`,`monitor_id`,`id`);--> statement-breakpoint
 CREATE INDEX `incidents_open_by_monitor` ON `incidents` (`organization_id`,`monitor_id`) WHERE status <> 'resolved';--> statement-breakpoint
+CREATE TABLE `invitations` (
+	`organization_id` text NOT NULL,
+	`id` text NOT NULL,
+	`email` text NOT NULL,
+	`email_key` text NOT NULL,
+	`role` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`invited_by` text NOT NULL,
+	`created_at` text NOT NULL,
+	`expires_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "invitations_role" CHECK("invitations"."role" IN ('viewer', 'member', 'admin', 'owner'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_token_hash_unique` ON `invitations` (`token_hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_by_email` ON `invitations` (`organization_id`,`email_key`);--> statement-breakpoint
 CREATE TABLE `maintenance_groups` (
 	`organization_id` text NOT NULL,
 	`window_id` text NOT NULL,
@@ -256,6 +275,18 @@ CREATE TABLE `maintenance_windows` (
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `memberships` (
+	`organization_id` text NOT NULL,
+	`person_id` text NOT NULL,
+	`role` text NOT NULL,
+	`created_at` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `person_id`),
+	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "memberships_role" CHECK("memberships"."role" IN ('viewer', 'member', 'admin', 'owner'))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `memberships_by_person` ON `memberships` (`person_id`);--> statement-breakpoint
 CREATE TABLE `monitor_channels` (
 	`organization_id` text NOT NULL,
 	`monitor_id` text NOT NULL,
@@ -302,6 +333,7 @@ CREATE TABLE `monitor_states` (
 	`monitor_id` text NOT NULL,
 	`status` text NOT NULL,
 	`since` text NOT NULL,
+	`paused` integer NOT NULL,
 	`failures` integer NOT NULL,
 	`epoch` integer NOT NULL,
 	`last_checked_at` text,
@@ -360,6 +392,7 @@ CREATE TABLE `organization_settings` (
 	`id` text NOT NULL,
 	`smtp` text,
 	`secrets` text NOT NULL,
+	`time_zone` text NOT NULL,
 	`version` integer NOT NULL,
 	`updated_at` text NOT NULL,
 	PRIMARY KEY(`organization_id`, `id`),
@@ -374,10 +407,48 @@ CREATE TABLE `organizations` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `organizations_slug_unique` ON `organizations` (`slug`);--> statement-breakpoint
+CREATE TABLE `people` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`email` text NOT NULL,
+	`email_key` text NOT NULL,
+	`password_hash` text NOT NULL,
+	`totp_secret` text,
+	`totp_pending` text,
+	`totp_step` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` text NOT NULL,
+	`updated_at` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `people_email_key_unique` ON `people` (`email_key`);--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`person_id` text NOT NULL,
+	`hash` text NOT NULL,
+	PRIMARY KEY(`person_id`, `hash`),
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `removed_monitors` (
 	`key` integer PRIMARY KEY NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`person_id` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`stage` text NOT NULL,
+	`wrong_codes` integer NOT NULL,
+	`address` text NOT NULL,
+	`user_agent` text NOT NULL,
+	`created_at` text NOT NULL,
+	`last_seen_at` text NOT NULL,
+	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "sessions_stage" CHECK("sessions"."stage" IN ('two-factor', 'signed-in'))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_token_hash_unique` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_by_person` ON `sessions` (`person_id`);--> statement-breakpoint
 CREATE TABLE `status_page_hosts` (
 	`host` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,

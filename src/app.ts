@@ -15,14 +15,20 @@ import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
+import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
+import { sessionDesk } from "./sessions/desk.ts";
+import { forgetOldSessions } from "./sessions/store.ts";
 import { sweepResults } from "./uptime/retention.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one address; valid keys from there are not touched. */
 const failuresPerMinute = 600;
+
+/** Requests a minute of one person to the admin page. */
+const requestsPerMinute = 6_000;
 
 /** Wrong push tokens a minute from one address. */
 const wrongTokensPerMinute = 60;
@@ -71,6 +77,7 @@ export async function startApp(
   const maintenance = maintenanceWatch({ store, clock, log });
   const maintenanceOf = maintenance.of;
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
+  const live = livePages(store, clock, log);
   const appliance: Appliance = {
     store: data.store,
     clock,
@@ -79,9 +86,13 @@ export async function startApp(
     log,
     answers: answerCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
+    personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: rateLimit(failuresPerMinute, clock),
     authenticate: authenticator(data.store, clock),
+    sessions: sessionDesk(store, clock),
+    live,
     checkNow: engine.checkNow,
+    tryCheck: engine.tryCheck,
     origin,
     giveTime: (request, seconds) => server.timeout(received.get(request) ?? request, seconds),
   };
@@ -125,6 +136,7 @@ export async function startApp(
     servers.push(listen(config, config.publicPort, publicServer(appliance, site.answerAlone)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
+  live.start();
   await alerts.start();
   await maintenance.start();
   await engine.start();
@@ -138,7 +150,11 @@ export async function startApp(
       .finally(() => (keeping = null));
   }, 60_000);
   async function keepHouse() {
-    await store.atomic([forgetOldAnswers(clock())]);
+    await store.atomic([
+      ...appliance.sessions.seen(),
+      forgetOldSessions(clock()),
+      forgetOldAnswers(clock()),
+    ]);
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
     await sweepAlerts(store, clock(), () => stopping);
     await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);
@@ -151,7 +167,7 @@ export async function startApp(
       stopping = true;
       clearInterval(housekeeping);
       for (const server of servers) void server.stop();
-      await Promise.all([engine.stop(), maintenance.stop(), keeping]);
+      await Promise.all([live.stop(), engine.stop(), maintenance.stop(), keeping]);
       await alerts.stop();
       await site.stop();
       const deadline = performance.now() + hardStopMs;

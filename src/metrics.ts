@@ -1,8 +1,8 @@
 import { eq, sql } from "drizzle-orm";
 import { version } from "./assets.ts";
 import type { Store } from "./database/store.ts";
-import { incidentCounts, monitorGroups, monitors, monitorStates } from "./database/tables.ts";
-import { currentStatus, inGroup, ofMonitor } from "./monitors/store.ts";
+import { incidentCounts, monitors, monitorStates } from "./database/tables.ts";
+import { currentStatus, ofMonitor } from "./monitors/store.ts";
 
 type Sample = { labels?: Record<string, string>; value: number };
 
@@ -20,7 +20,6 @@ export async function metricsOf(store: Store, organizationId: string): Promise<s
     .select({ type: monitors.type, status: currentStatus, value: sql<number>`count(*)` })
     .from(monitors)
     .innerJoin(monitorStates, ofMonitor)
-    .leftJoin(monitorGroups, inGroup)
     .where(eq(monitors.organizationId, organizationId))
     .groupBy(monitors.type, currentStatus);
   return [

@@ -1,48 +1,17 @@
 import { Elysia } from "elysia";
+import { api, dashboard } from "./api.ts";
 import { AppError } from "./base/errors.ts";
 import { adminPage, adminPaths } from "./http/admin-page.ts";
 import { allowedMethods } from "./http/allow.ts";
 import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
-import { admit, authenticated, mustBeWellFormed } from "./http/gate.ts";
+import { admit, authenticated, mustBeWellFormed, signedIn, visited } from "./http/gate.ts";
 import { hostGuard } from "./http/host-guard.ts";
-import { openApiOf, type Route } from "./http/openapi.ts";
+import type { Route } from "./http/openapi.ts";
+import { mustBeSameOrigin } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
-import { settingsRoutes } from "./settings/routes.ts";
-import { alertChannelRoutes } from "./alert-channels/routes.ts";
-import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
-import { monitorRoutes } from "./monitors/routes.ts";
-import { uptimeRoutes } from "./uptime/routes.ts";
-import { pushPaths, type PushRoom, receivePush } from "./checks/push.ts";
-import { checkRoutes } from "./checks/routes.ts";
-import { alertRoutes } from "./alerting/routes.ts";
-import { webhooks } from "./alerting/webhooks.ts";
-import { publicPaths } from "./status-pages/document.ts";
+import { type PushRoom, receivePush } from "./checks/push.ts";
 import { metricsOf } from "./metrics.ts";
-import { statusPageRoutes } from "./status-pages/routes.ts";
-import { incidentRoutes } from "./incidents/routes.ts";
-import { maintenanceRoutes } from "./maintenance/routes.ts";
-
-/** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
-export const api = new Elysia({ name: "api" })
-  .use(incidentRoutes)
-  .use(maintenanceRoutes)
-  .use(monitorGroupRoutes)
-  .use(monitorRoutes)
-  .use(uptimeRoutes)
-  .use(checkRoutes)
-  .use(alertChannelRoutes)
-  .use(alertRoutes)
-  .use(statusPageRoutes)
-  .use(settingsRoutes);
-
-/** The OpenAPI document of everything that scripts talk to. */
-export function documentOf(version: string) {
-  return openApiOf(api.routes as unknown as Route[], version, {
-    paths: { ...pushPaths, ...publicPaths },
-    webhooks,
-  });
-}
 
 const openApiPath = "/api/v1/openapi.json";
 
@@ -61,14 +30,21 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
   const mustBeOurs = hostGuard(allowedHosts);
   const app = new Elysia({ name: "signalbox" })
     .onRequest(async ({ request }) => {
-      const call: Call = { appliance, requestId: Bun.randomUUIDv7(), principal: null };
+      const call: Call = {
+        appliance,
+        requestId: Bun.randomUUIDv7(),
+        address: addressOf(request),
+        principal: null,
+        session: null,
+        cookie: null,
+      };
       beginCall(request, call);
       try {
         mustBeWellFormed(request);
         const path = pathOf(request);
+        if (isOf("/dashboard", path)) await enterDashboard(request, call, path);
         if (request.method === "OPTIONS") return options(path, call.requestId);
-        if (isGuarded(path))
-          call.principal = await authenticated(request, appliance, addressOf(request));
+        if (isGuarded(path)) call.principal = await authenticated(request, appliance, call.address);
       } catch (error) {
         return errorAnswer(error, call.requestId, appliance.log);
       }
@@ -102,7 +78,8 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
     .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
     .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
-    .use(api);
+    .use(api)
+    .use(dashboard);
 
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
@@ -113,6 +90,15 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
     });
 
   const allowed = allowedMethods(app.routes);
+  const isOpen = openPaths(app.routes as unknown as Route[]);
+
+  /** Cookies are read here and nowhere else; API keys are not. */
+  async function enterDashboard(request: Request, call: Call, path: string) {
+    mustBeOurs(request);
+    mustBeSameOrigin(request);
+    call.session = await visited(request, appliance);
+    if (!isOpen(path)) signedIn(call);
+  }
 
   function webFile(request: Request, name: string): Response {
     const answer = web.answer(request, name);
@@ -168,5 +154,19 @@ function nothingHere() {
 /** Whether a path asks for a key. */
 function isGuarded(path: string): boolean {
   if (path === openApiPath) return false;
-  return path === "/metrics" || path === "/api/v1" || path.startsWith("/api/v1/");
+  return path === "/metrics" || isOf("/api/v1", path);
+}
+
+function isOf(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
+}
+
+/** Which paths a stranger may ask for, so that they can sign in. */
+function openPaths(routes: readonly Route[]): (path: string) => boolean {
+  const open = new Set(
+    routes
+      .filter(({ hooks }) => hooks.detail?.endpoint?.access === "anyone")
+      .map(({ path }) => path.replace(/\/$/, "")),
+  );
+  return (path) => open.has(path.replace(/\/$/, ""));
 }

@@ -31,6 +31,12 @@ const home = createRoute({
   validateSearch: filtersOf,
   component: MonitorsPage,
 });
+const monitor = createRoute({
+  getParentRoute: () => shell,
+  path: "/monitors/$id",
+  component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
+});
+
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -53,7 +59,7 @@ const invitation = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([home, monitors]),
+    shell.addChildren([home, monitors, monitor]),
     signIn,
     setUp,
     invitation,

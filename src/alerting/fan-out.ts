@@ -183,7 +183,7 @@ const certificatesText = `select 'certificate' as kind, s.organization_id as org
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
     left join alert_memory a on a.organization_id = m.organization_id and a.monitor_id = m.id
   where s.certificate_expires_at < ? and s.status in ('up', 'degraded', 'down')
-    and not m.paused and not m.muted and not coalesce(g.paused, 0) and not coalesce(g.muted, 0)
+    and not s.paused and not m.muted and not coalesce(g.muted, 0)
     and exists (select 1 from monitor_channels c
       join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
       where c.organization_id = m.organization_id and c.monitor_id = m.id and h.enabled)`;

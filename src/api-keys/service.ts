@@ -95,7 +95,15 @@ function alreadyRevoked() {
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
-const byHash = `SELECT organization_id AS "organizationId", id AS "keyId", name AS "keyName", scope,
+type Row = {
+  organizationId: string;
+  id: string;
+  name: string;
+  scope: "read" | "write";
+  expiresAt: string | null;
+};
+
+const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
 /** Finds who holds a key by its SHA-256; null for an unknown, revoked or expired one. */
@@ -107,9 +115,11 @@ export function authenticator(store: Store, clock: Clock) {
     if (known !== undefined && known.until > now && known.until <= now + trustedMs)
       return known.principal;
     trusted.delete(keyHash);
-    const [row] = await store.query<Principal & { expiresAt: string | null }>(byHash, [keyHash]);
+    const [row] = await store.query<Row>(byHash, [keyHash]);
     if (row === undefined) return null;
-    const { expiresAt, ...principal } = row;
+    const { organizationId, id, name, scope, expiresAt } = row;
+    const actor = { type: "api-key" as const, id, name };
+    const principal = { organizationId, actor, scope, role: null };
     const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
     if (expires <= now) return null;
     if (trusted.size >= maxTrusted) trusted.clear();

@@ -36,6 +36,38 @@ export async function commit<T extends object>(
   return answer;
 }
 
+/** The same for a change that many records take alike: each has its audit row and its event. */
+export async function commitEach<T extends object>(
+  scope: Scope,
+  statements: readonly Statement[],
+  happening: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
+  answer: T,
+): Promise<T> {
+  const { organizationId, actor, requestId } = scope;
+  const { action, subjectIds } = happening;
+  const at = timestamp(scope.clock());
+  const ids = JSON.stringify(subjectIds);
+  const fields = happening.fields === undefined ? null : JSON.stringify(happening.fields);
+  const { type, id, name } = actor;
+  await scope.store.atomic([
+    ...statements,
+    {
+      text: auditEach,
+      parameters: [organizationId, at, type, id, name, action, fields, requestId, ids],
+    },
+    { text: tellEach, parameters: [organizationId, at, action, ids] },
+    ...(scope.remember?.(answer) ?? []),
+  ]);
+  return answer;
+}
+
+const auditEach = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
+    action, fields, request_id, subject_id)
+  select ?, ?, ?, ?, ?, ?, ?, ?, value from json_each(?)`;
+
+const tellEach = `insert into events (organization_id, at, type, subject_id)
+  select ?, ?, ?, value from json_each(?)`;
+
 /** The audit row and the event of a change, for a write that holds more than one. */
 export function traceOf(
   { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,

@@ -4,7 +4,7 @@ import type { TargetGuard } from "../base/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {
-  type: "api-key" | "command-line" | "monitor";
+  type: "api-key" | "person" | "command-line" | "monitor";
   /** Null where the actor has no record, such as whoever sits at the command line. */
   id: string | null;
   name: string;

@@ -6,10 +6,17 @@ import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
 import { appendEvent, readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
-import { allowedSeconds, overdue } from "./kinds/push.ts";
+import { allowedSeconds, overdue, stillFailing } from "./kinds/push.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
-import { nextSlot, phaseOf, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
+import {
+  momentAfter,
+  nextSlot,
+  phaseOf,
+  secondsSince,
+  secondsToNext,
+  stateAfter,
+} from "./rules.ts";
 import {
   type Checkable,
   maxStallMs,
@@ -47,6 +54,8 @@ export type Engine = {
   runOnce(): Promise<void>;
   /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+  /** Makes one check of what is no monitor yet; nothing of it is kept. */
+  tryCheck: (monitor: Checkable) => Promise<Outcome>;
   /** Brings the next checks of these monitors forward to the next seconds. */
   checkSoon: (monitorIds: readonly string[]) => void;
   /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
@@ -209,6 +218,7 @@ export function checkEngine(room: EngineRoom): Engine {
   function firstDue(monitor: Watched, firstCheck: FirstCheck): number {
     const now = monotonic();
     if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
+    if (firstCheck === "soon") return now + phaseOf(monitor.key, rushMs);
     return firstCheck === "now" ? now : nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
   }
 
@@ -268,6 +278,8 @@ export function checkEngine(room: EngineRoom): Engine {
         }
       }
     },
+    tryCheck: (monitor) =>
+      runCheck(monitor, { ...room, monotonic, trouble }, new AbortController().signal),
     checkSoon(monitorIds) {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);
       for (const id of monitorIds) {
@@ -302,15 +314,3 @@ export function checkEngine(room: EngineRoom): Engine {
     },
   };
 }
-
-/** No two heartbeats of a monitor share a millisecond; a clock that was set back is followed all the same. */
-function momentAfter(lastAt: number | null, now: number): number {
-  return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
-}
-
-const stillFailing: Outcome = {
-  status: "down",
-  final: true,
-  message: "It had failed, and nothing else was reported since.",
-  latencyMs: null,
-};

@@ -86,3 +86,8 @@ export function nextSlot(key: number, intervalMs: number, after: number): number
   const phase = phaseOf(key, intervalMs);
   return phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;
 }
+
+/** No two heartbeats of a monitor share a millisecond; a clock that was set back is followed all the same. */
+export function momentAfter(lastAt: number | null, now: number): number {
+  return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
+}

@@ -1,8 +1,12 @@
 import type { Scope } from "../audit/scope.ts";
 import { AppError } from "../base/errors.ts";
-import { getMonitor } from "../monitors/service.ts";
+import { invalid } from "../base/validation.ts";
+import type { MonitorType, NewMonitor } from "../monitors/schema.ts";
+import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
+import type { Checkable, Outcome } from "./run-check.ts";
+import type { Trial } from "./schema.ts";
 
 /** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, CONFLICT for a paused or push monitor. */
 export async function checkNow(
@@ -21,4 +25,26 @@ export async function checkNow(
   const [newest] = await heartbeatsOf(scope, id, { limit: 1 });
   if (newest === undefined) throw new Error("A check left no heartbeat.");
   return newest;
+}
+
+/** Makes one check of what is no monitor yet and stores nothing. Throws VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
+export async function tryMonitor(
+  scope: Scope,
+  run: (monitor: Checkable) => Promise<Outcome>,
+  input: NewMonitor,
+): Promise<Trial> {
+  mustBeCheckable(scope, input);
+  const type = input.type as MonitorType;
+  if (type === "push")
+    throw invalid(
+      "type",
+      "can't be tried: a push monitor is not checked, it reports to its pushUrl",
+    );
+  const { status, message, latencyMs, certificateExpiresAt } = await run({
+    type,
+    settings: input,
+    timeoutMs: input.timeout * 1000,
+    degradedAfterMs: input.degradedAfterMs,
+  });
+  return { status, message, latencyMs, certificateExpiresAt: certificateExpiresAt ?? null };
 }

@@ -45,8 +45,7 @@ const watched = `select s.key, m.organization_id as organizationId, m.id, m.name
     s.certificate_expires_at as certificateExpiresAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
-  where not m.paused and not coalesce(g.paused, 0)`;
+  where not s.paused`;
 
 type Reading = { store: Store; vault: Vault; log: Log };
 
@@ -65,13 +64,16 @@ export async function watchedAmong(
   return opened(reading, await reading.store.query(among, [organizationId, JSON.stringify(ids)]));
 }
 
-/** Ids of an organization's monitors that are to be checked. */
-export async function watchedIds({ store }: Reading, organizationId: string): Promise<string[]> {
-  const rows = await store.query<{ id: string }>(
-    `select id from (${watched}) where organizationId = ?`,
+/** The epochs of an organization's monitors that are to be checked, by id. */
+export async function watchedEpochs(
+  { store }: Reading,
+  organizationId: string,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await store.query<{ id: string; epoch: number }>(
+    `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
     [organizationId],
   );
-  return rows.map(({ id }) => id);
+  return new Map(rows.map(({ id, epoch }) => [id, epoch]));
 }
 
 /** The monitor that this push token belongs to; null for none. */

@@ -2,10 +2,19 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { lastSeq, type LoggedEvent } from "../events/log.ts";
-import { allWatched, fingerprintOf, type Watched, watchedAmong, watchedIds } from "./watch-list.ts";
+import {
+  allWatched,
+  fingerprintOf,
+  type Watched,
+  watchedAmong,
+  watchedEpochs,
+} from "./watch-list.ts";
 
-/** A monitor is checked first at once, or – many at a start – at its place in the interval. */
-export type FirstCheck = "now" | "spread";
+/** A monitor is checked first at once, with many others within seconds, or – at a start – at its place in the interval. */
+export type FirstCheck = "now" | "soon" | "spread";
+
+/** More monitors that begin together don't begin in the same moment. */
+const atOnce = 50;
 
 export type Watching = {
   get(key: number): Watched | undefined;
@@ -54,16 +63,19 @@ export function watching(
     const found = await watchedAmong(reading, organizationId, ids);
     const wanted = new Set(found.map(({ id }) => id));
     for (const id of ids) if (!wanted.has(id)) forget(id);
-    for (const monitor of found) watch(monitor, "now");
+    for (const monitor of found) watch(monitor, found.length > atOnce ? "soon" : "now");
   }
 
-  /** A group may have been paused or resumed, or monitors moved out of or into a paused one. */
+  /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one. */
   async function movedByGroups(organizationId: string): Promise<string[]> {
-    const wanted = new Set(await watchedIds(reading, organizationId));
+    const wanted = await watchedEpochs(reading, organizationId);
     const gone = [...monitors.values()].filter(
       (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
     );
-    return [...[...wanted].filter((id) => !keys.has(id)), ...gone.map(({ id }) => id)];
+    const turned = [...wanted].filter(
+      ([id, epoch]) => monitors.get(keys.get(id) ?? -1)?.epoch !== epoch,
+    );
+    return [...turned, ...gone.map(({ id }) => [id] as const)].map(([id]) => id);
   }
 
   return {

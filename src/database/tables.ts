@@ -13,6 +13,7 @@ import {
 
 // Every table belongs to one organization and says so in its keys: a composite foreign key
 // (organization_id, id) makes a reference to another organization's row impossible in SQL itself.
+// People alone, with what is theirs, belong to as many as they are members of.
 // Timestamps of people's records are RFC 3339 text, as on the wire. The migrations add STRICT.
 
 export const organizations = sqliteTable("organizations", {
@@ -45,10 +46,108 @@ export const organizationSettings = sqliteTable(
     smtp: text("smtp"),
     /** JSON of the sealed secrets by field. */
     secrets: text("secrets").notNull(),
+    /** IANA name: in which the admin page tells times. */
+    timeZone: text("time_zone").notNull(),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
   },
   (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
+/** Who signs in to the admin page. */
+export const people = sqliteTable("people", {
+  id: text("id").primaryKey(),
+  name: text("name").notNull(),
+  email: text("email").notNull(),
+  /** The address as it is compared: in lower case. */
+  emailKey: text("email_key").notNull().unique(),
+  /** argon2id. */
+  passwordHash: text("password_hash").notNull(),
+  /** Sealed; null without two-factor. */
+  totpSecret: text("totp_secret"),
+  /** Sealed; to be confirmed by a first code. */
+  totpPending: text("totp_pending"),
+  /** The latest step a code was taken of: none is taken twice. */
+  totpStep: integer("totp_step").notNull(),
+  version: integer("version").notNull(),
+  createdAt: text("created_at").notNull(),
+  updatedAt: text("updated_at").notNull(),
+});
+
+const personId = () =>
+  text("person_id")
+    .notNull()
+    .references(() => people.id, { onDelete: "cascade" });
+const role = () => text("role", { enum: ["viewer", "member", "admin", "owner"] }).notNull();
+
+export const memberships = sqliteTable(
+  "memberships",
+  {
+    organizationId: organizationId(),
+    personId: personId(),
+    role: role(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.personId] }),
+    index("memberships_by_person").on(t.personId),
+    check("memberships_role", sql`${t.role} IN ('viewer', 'member', 'admin', 'owner')`),
+  ],
+);
+
+/** Codes that stand in once each for a lost phone. */
+export const recoveryCodes = sqliteTable(
+  "recovery_codes",
+  {
+    personId: personId(),
+    /** SHA-256, hexadecimal. */
+    hash: text("hash").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.personId, t.hash] })],
+);
+
+export const sessions = sqliteTable(
+  "sessions",
+  {
+    id: text("id").primaryKey(),
+    personId: personId(),
+    /** SHA-256 of the cookie, hexadecimal; the cookie itself is never stored. */
+    tokenHash: text("token_hash").notNull().unique(),
+    /** `two-factor` waits for a code and opens nothing yet. */
+    stage: text("stage", { enum: ["two-factor", "signed-in"] }).notNull(),
+    /** Codes that were wrong while it waited. */
+    wrongCodes: integer("wrong_codes").notNull(),
+    address: text("address").notNull(),
+    userAgent: text("user_agent").notNull(),
+    createdAt: text("created_at").notNull(),
+    /** Written at most once a minute. */
+    lastSeenAt: text("last_seen_at").notNull(),
+  },
+  (t) => [
+    index("sessions_by_person").on(t.personId),
+    check("sessions_stage", sql`${t.stage} IN ('two-factor', 'signed-in')`),
+  ],
+);
+
+export const invitations = sqliteTable(
+  "invitations",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    email: text("email").notNull(),
+    emailKey: text("email_key").notNull(),
+    role: role(),
+    /** SHA-256 of the link's token, hexadecimal. */
+    tokenHash: text("token_hash").notNull().unique(),
+    invitedBy: text("invited_by").notNull(),
+    createdAt: text("created_at").notNull(),
+    expiresAt: text("expires_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    uniqueIndex("invitations_by_email").on(t.organizationId, t.emailKey),
+    check("invitations_role", sql`${t.role} IN ('viewer', 'member', 'admin', 'owner')`),
+  ],
 );
 
 export const apiKeys = sqliteTable(
@@ -63,6 +162,8 @@ export const apiKeys = sqliteTable(
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at"),
     revokedAt: text("revoked_at"),
+    /** Written at most once a minute. */
+    lastUsedAt: text("last_used_at"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
@@ -77,7 +178,9 @@ export const auditEntries = sqliteTable(
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: organizationId(),
     at: text("at").notNull(),
-    actorType: text("actor_type", { enum: ["api-key", "command-line", "monitor"] }).notNull(),
+    actorType: text("actor_type", {
+      enum: ["api-key", "person", "command-line", "monitor"],
+    }).notNull(),
     actorId: text("actor_id"),
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
@@ -90,21 +193,33 @@ export const auditEntries = sqliteTable(
 );
 
 /** What happened, in order; alerts, live pages and caches follow it by `seq`. */
-export const events = sqliteTable("events", {
-  seq: integer("seq").primaryKey({ autoIncrement: true }),
-  organizationId: organizationId(),
-  at: text("at").notNull(),
-  type: text("type").notNull(),
-  subjectId: text("subject_id").notNull(),
-  data: text("data"),
-});
+export const events = sqliteTable(
+  "events",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    organizationId: organizationId(),
+    at: text("at").notNull(),
+    type: text("type").notNull(),
+    subjectId: text("subject_id").notNull(),
+    data: text("data"),
+  },
+  (t) => [
+    // The history of a monitor's states.
+    index("events_of_states")
+      .on(t.organizationId, t.subjectId, t.seq)
+      .where(
+        sql`type IN ('monitor.pending', 'monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed')`,
+      ),
+  ],
+);
 
 /** Answers of POST requests that carried an Idempotency-Key, stored in the same write as what they did. */
 export const idempotentAnswers = sqliteTable(
   "idempotent_answers",
   {
     organizationId: organizationId(),
-    apiKeyId: text("api_key_id").notNull(),
+    /** Of the API key or the person who asked. */
+    actorId: text("actor_id").notNull(),
     route: text("route").notNull(),
     idempotencyKey: text("idempotency_key").notNull(),
     bodyHash: text("body_hash").notNull(),
@@ -115,7 +230,7 @@ export const idempotentAnswers = sqliteTable(
     createdAt: text("created_at").notNull(),
   },
   (t) => [
-    primaryKey({ columns: [t.organizationId, t.apiKeyId, t.route, t.idempotencyKey] }),
+    primaryKey({ columns: [t.organizationId, t.actorId, t.route, t.idempotencyKey] }),
     index("idempotent_answers_by_age").on(t.createdAt),
   ],
 );
@@ -195,7 +310,7 @@ export const monitors = sqliteTable(
     type: text("type").notNull(),
     description: text("description").notNull(),
     groupId: text("group_id"),
-    /** Place within its group, as the dashboard shows it. */
+    /** Place within its group or in the ungrouped list, as the dashboard shows it. */
     position: integer("position").notNull(),
     /** JSON list. */
     tags: text("tags").notNull(),
@@ -237,6 +352,8 @@ export const monitorStates = sqliteTable(
       enum: ["pending", "up", "degraded", "down", "maintenance"],
     }).notNull(),
     since: text("since").notNull(),
+    /** Whether the monitor or its group is paused; `followPauses` keeps it so. */
+    paused: flag("paused").notNull(),
     /** Failed checks in a row. */
     failures: integer("failures").notNull(),
     /** Counts the pauses and resumptions: the result of a check that began before one is void after it. */

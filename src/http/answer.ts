@@ -2,7 +2,17 @@ import type { z } from "zod";
 import { pathOf } from "./call.ts";
 
 /** What a use case found or did, as it will go over the wire. */
-export type Answer = { status: number; body: string; etag: string; location: string | null };
+export type Answer = {
+  status: number;
+  body: string;
+  etag: string;
+  location: string | null;
+  /** Whether it goes compressed to those who take that. */
+  packed?: boolean;
+};
+
+/** Compressed bodies, for as long as their answers are kept. */
+const packs = new WeakMap<Answer, Uint8Array<ArrayBuffer>>();
 
 /**
  * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
@@ -10,7 +20,11 @@ export type Answer = { status: number; body: string; etag: string; location: str
  */
 export function answerOf(
   request: Request,
-  { answer, status = 200 }: { answer: z.ZodType; status?: 200 | 201 },
+  {
+    answer,
+    status = 200,
+    packed = false,
+  }: { answer: z.ZodType; status?: 200 | 201; packed?: boolean },
   payload: unknown,
 ): Answer {
   const result = answer.safeParse(payload);
@@ -24,6 +38,7 @@ export function answerOf(
     body,
     etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
     location: status === 201 ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
+    packed,
   };
 }
 
@@ -35,13 +50,30 @@ export function respond(request: Request, answer: Answer, requestId: string): Re
     "X-Request-Id": requestId,
     ETag: answer.etag,
   };
+  const isPacked = answer.packed === true && takesGzip(request);
+  if (answer.packed === true) headers["Vary"] = "Accept-Encoding";
+  // Other bytes, another tag (RFC 9110 §8.8.3).
+  if (isPacked) headers["ETag"] = answer.etag.replace(/"$/, '-gzip"');
   if (answer.location !== null) headers["Location"] = answer.location;
   if (request.method === "GET" || request.method === "HEAD") {
     const known = request.headers.get("if-none-match");
-    if (known !== null && names(known, answer.etag))
+    if (known !== null && names(known, headers["ETag"] ?? ""))
       return new Response(null, { status: 304, headers });
   }
-  return new Response(answer.body, { status: answer.status, headers });
+  if (!isPacked) return new Response(answer.body, { status: answer.status, headers });
+  headers["Content-Encoding"] = "gzip";
+  return new Response(packOf(answer), { status: answer.status, headers });
+}
+
+function packOf(answer: Answer): Uint8Array<ArrayBuffer> {
+  // The fastest level: it is made while somebody waits, and mostly for one reader.
+  const pack = packs.get(answer) ?? Bun.gzipSync(answer.body, { level: 1 });
+  packs.set(answer, pack);
+  return pack;
+}
+
+function takesGzip({ headers }: Request): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(headers.get("accept-encoding") ?? "");
 }
 
 /** If-None-Match compares weakly (RFC 9110 §13.1.2). */

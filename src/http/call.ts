@@ -2,10 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
+import type { Role } from "../base/roles.ts";
 import type { Store } from "../database/store.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
+import type { Live } from "./event-stream.ts";
+import type { Session, Sessions } from "./session.ts";
 
 /** What every request of one running appliance shares. */
 export type Appliance = {
@@ -17,10 +20,14 @@ export type Appliance = {
   answers: AnswerCache;
   /** Requests a minute by API key. */
   requestLimit: RateLimit;
+  /** The same by person. */
+  personLimit: RateLimit;
   /** Wrong credentials a minute by client address. */
   failureLimit: RateLimit;
   /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
   authenticate(keyHash: string): Promise<Principal | null>;
+  sessions: Sessions;
+  live: Live;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */
@@ -29,21 +36,47 @@ export type Appliance = {
   exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+  /** Makes one check of what is no monitor yet and keeps nothing of it. */
+  tryCheck: (monitor: Unsaved) => Promise<Found>;
 };
 
+/** What a check needs to know of a monitor. */
+type Unsaved = {
+  type: "http" | "tcp" | "ping" | "dns" | "tls";
+  settings: object;
+  timeoutMs: number;
+  degradedAfterMs: number | null;
+};
+
+/** What a check found. */
+type Found = {
+  status: "up" | "degraded" | "down" | "unknown";
+  message: string;
+  latencyMs: number | null;
+  certificateExpiresAt?: string;
+};
+
+/** Who asks, on behalf of one organization: an API key, or a person by their session. */
 export type Principal = {
   organizationId: string;
-  keyId: string;
-  keyName: string;
+  actor: { type: "api-key" | "person"; id: string; name: string };
   scope: "read" | "write";
+  /** Of a person; null for an API key. */
+  role: Role | null;
 };
 
 /** One request on its way through the gate and its endpoint. */
 export type Call = {
   appliance: Appliance;
   requestId: string;
-  /** Null only outside `/api/v1`, where no endpoint asks for it. */
+  /** The client's, without the port. */
+  address: string;
+  /** Whose API key it is; null outside `/api/v1`. */
   principal: Principal | null;
+  /** Whose cookie it is; null outside `/dashboard`, and there for whoever has none. */
+  session: Session | null;
+  /** The Set-Cookie that the answer will carry. */
+  cookie: string | null;
 };
 
 /** The path as the client wrote it, without the query. */

@@ -1,27 +1,37 @@
 import { z } from "zod";
 import type { Scope } from "../audit/scope.ts";
+import type { Role } from "../base/roles.ts";
 import { parse } from "../base/validation.ts";
 import { type Answer, answerOf, respond } from "./answer.ts";
 import { mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { type Appliance, type Call, callOf, pathOf, type Principal } from "./call.ts";
 import { errorAnswer } from "./error-body.ts";
-import { admit } from "./gate.ts";
+import { admit, principalOf, rateLimited, signedIn } from "./gate.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
+import { streamHead } from "./event-stream.ts";
+import { organizationParameter } from "./session.ts";
+import { ifMatchOf, originOf, type PersonVisit, type Visit, visitOf } from "./visit.ts";
 
 /** The query and the body of a route that takes none; clients that always send `{}` are fine. */
 const NoQuery = z.strictObject({});
 const NoBody = z.strictObject({}).optional();
+
+/** For whom a route is: those who may read or write an organization's data, anybody signed in, or anybody at all. */
+export type Access = "read" | "write" | "person" | "anyone";
 
 /** Everything that is declared about one route: who may, what goes in, what comes out, what the document says. */
 export type Endpoint<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
+  X extends Access = Access,
 > = {
   /** What generated clients call it; unique in the document. */
   name: string;
-  access: "read" | "write";
+  access: X;
+  /** What people need to be, where that is more than a viewer who reads and a member who writes. */
+  role?: Role;
   summary: string;
   description?: string;
   query?: Q;
@@ -30,6 +40,10 @@ export type Endpoint<
   upload?: readonly string[];
   /** Drops whatever it does not declare: the secrecy filter of every route. */
   answer: A;
+  /** Whether the answer goes on for as long as the client listens: `use` then returns the Response itself. */
+  streams?: boolean;
+  /** Whether the answer is worth compressing. */
+  packed?: boolean;
   /** 201 makes the answer carry a Location. */
   status?: 200 | 201;
   /** Whether the answer depends on stored rows and the URL alone, so that it holds until something is written. */
@@ -43,8 +57,7 @@ export type Endpoint<
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };
 
-type Input<Q extends z.ZodType, B extends z.ZodType> = {
-  scope: Scope;
+type Input<Q extends z.ZodType, B extends z.ZodType, X extends Access> = Given<X> & {
   query: z.output<Q>;
   body: z.output<B>;
   /** The body of a route that declares one; else empty. */
@@ -52,7 +65,16 @@ type Input<Q extends z.ZodType, B extends z.ZodType> = {
   /** The `:id` of the path, whatever it looks like. */
   id: string;
   appliance: Appliance;
+  request: Request;
 };
+
+/** Data belong to an organization; people and their sessions to none. */
+type Given<X extends Access> = X extends "read" | "write"
+  ? { scope: Scope }
+  : { visit: X extends "person" ? PersonVisit : Visit };
+
+/** Who asks: on behalf of an organization, or of themselves alone. */
+type Caller = { principal: Principal; scope: Scope } | { principal: null; visit: Visit };
 
 type Context = { request: Request; params?: Record<string, string> };
 
@@ -64,35 +86,42 @@ export function endpoint<
   Q extends z.ZodType = typeof NoQuery,
   B extends z.ZodType = typeof NoBody,
   A extends z.ZodType = z.ZodType,
->(spec: Endpoint<Q, B, A>, use: (input: Input<Q, B>) => Promise<z.input<A>>) {
+  X extends Access = Access,
+>(spec: Endpoint<Q, B, A, X>, use: (input: Input<Q, B, X>) => Promise<z.input<A> | Response>) {
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
 
   async function run(request: Request, id: string): Promise<Response> {
     const call = callOf(request);
-    const { appliance, principal, requestId } = call;
+    const { appliance, requestId } = call;
     try {
-      if (principal === null) throw new Error("A route of the API was reached without the gate.");
-      admit(appliance, principal, spec.access);
-      const scope = scopeOf(call, principal, request);
-      const answer = await (spec.access === "read"
-        ? read(request, appliance, scope, id)
-        : write(request, call, principal, scope, id));
-      return answer instanceof Response ? answer : respond(request, answer, requestId);
+      const caller = callerOf(call, request, spec);
+      const reads = request.method === "GET" || request.method === "HEAD";
+      const answer = await (reads
+        ? read(request, call, caller, id)
+        : write(request, call, caller, id));
+      const response = answer instanceof Response ? answer : respond(request, answer, requestId);
+      if (caller.principal === null) response.headers.set("Cache-Control", "no-store");
+      if (call.cookie !== null) response.headers.append("Set-Cookie", call.cookie);
+      return response;
     } catch (error) {
       return errorAnswer(error, requestId, appliance.log);
     }
   }
 
-  async function read(request: Request, appliance: Appliance, scope: Scope, id: string) {
-    const { answers } = appliance;
-    const key = `${scope.organizationId} ${request.url}`;
+  async function read(request: Request, call: Call, caller: Caller, id: string) {
+    const { answers } = call.appliance;
+    const key = `${caller.principal?.organizationId} ${request.url}`;
     const known = spec.cached === true ? answers.find(key) : { revision: null };
     if ("body" in known) return known;
-    const query = parseQuery(request.url, querySchema) as z.output<Q>;
+    const query = queryOf(request, call);
     const body = undefined as z.output<B>;
-    const input = { scope, query, body, upload: noUpload, id, appliance };
-    const answer = answerOf(request, spec, await use(input));
+    const given = { query, body, upload: noUpload, id };
+    if (spec.streams === true)
+      return request.method === "HEAD"
+        ? streamHead()
+        : ((await use(inputOf(request, call, caller, given))) as Response);
+    const answer = await done(request, call, caller, given);
     answers.keep(key, known, answer);
     return answer;
   }
@@ -100,8 +129,7 @@ export function endpoint<
   async function write(
     request: Request,
     call: Call,
-    principal: Principal,
-    scope: Scope,
+    caller: Caller,
     id: string,
   ): Promise<Answer | Response> {
     const takesBody = spec.body !== undefined || spec.upload !== undefined;
@@ -110,17 +138,40 @@ export function endpoint<
     if (spec.takesSeconds !== undefined) call.appliance.giveTime(request, spec.takesSeconds);
     const isJson = spec.upload === undefined && (takesBody || bytes.length > 0);
     const json = isJson ? parseJson(bytes) : undefined;
-    const query = parseQuery(request.url, querySchema) as z.output<Q>;
+    const query = queryOf(request, call);
     const body = parse(bodySchema, json) as z.output<B>;
-    const { appliance } = call;
-    const done = async (scope: Scope) =>
-      answerOf(request, spec, await use({ scope, query, body, upload, id, appliance }));
+    const given = { query, body, upload, id };
     const key = request.method === "POST" ? idempotencyKeyOf(request) : null;
-    if (key === null) return done(scope);
+    if (key === null || caller.principal === null) return done(request, call, caller, given);
+    const { principal, scope } = caller;
     const remembered = (data: object) => answerOf(request, spec, { data });
     return onlyOnce(call, principal, pathOf(request), key, bytes, remembered, (remember) =>
-      done({ ...scope, remember }),
+      done(request, call, { principal, scope: { ...scope, remember } }, given),
     );
+  }
+
+  function queryOf({ url }: Request, { session }: Call) {
+    const except = session === null ? undefined : organizationParameter;
+    return parseQuery(url, querySchema, except) as z.output<Q>;
+  }
+
+  type Parsed = Omit<Input<Q, B, Access>, "appliance" | "request" | "scope" | "visit">;
+
+  function inputOf(request: Request, { appliance }: Call, caller: Caller, given: Parsed) {
+    // The caller has what the route's access asks for: `callerOf` saw to it.
+    return { ...given, ...caller, appliance, request } as unknown as Input<Q, B, X>;
+  }
+
+  async function done(
+    request: Request,
+    call: Call,
+    caller: Caller,
+    given: Parsed,
+  ): Promise<Answer> {
+    const answer = await use(inputOf(request, call, caller, given));
+    if (answer instanceof Response)
+      throw new Error("Only a stream makes its answer by itself; no schema has seen this one.");
+    return answerOf(request, spec, answer);
   }
 
   // The answer really is a Response; its type says what the client finds in it.
@@ -129,19 +180,38 @@ export function endpoint<
   return [handler, { parse: "none" as const, detail: { endpoint: spec } as object }] as const;
 }
 
-function scopeOf({ appliance, requestId }: Call, principal: Principal, request: Request): Scope {
+/** Throws whatever keeps the caller from this route. */
+function callerOf(call: Call, request: Request, { access, role }: Endpoint): Caller {
+  if (access === "read" || access === "write") {
+    const principal = principalOf(call, request);
+    admit(call.appliance, principal, access, role);
+    return { principal, scope: scopeOf(call, principal, request) };
+  }
+  if (access === "person") {
+    const wait = call.appliance.personLimit.take(signedIn(call).person.id);
+    if (wait > 0) throw rateLimited(wait);
+  }
+  return { principal: null, visit: visitOf(call, request) };
+}
+
+/** What a use case of this principal's organization runs in. */
+export function scopeOf(
+  { appliance, requestId }: Call,
+  principal: Principal,
+  request: Request,
+): Scope {
   return {
     store: appliance.store,
     clock: appliance.clock,
     vault: appliance.vault,
     targets: appliance.targets,
     organizationId: principal.organizationId,
-    actor: { type: "api-key", id: principal.keyId, name: principal.keyName },
+    actor: principal.actor,
     requestId,
     get origin() {
-      return `${request.url.slice(0, request.url.indexOf(":"))}://${request.headers.get("host")}`;
+      return originOf(request);
     },
-    ifMatch: request.method === "POST" ? null : request.headers.get("if-match"),
+    ifMatch: ifMatchOf(request),
     remember: null,
   };
 }

@@ -1,6 +1,8 @@
 import { AppError } from "../base/errors.ts";
 import { sha256 } from "../base/ids.ts";
-import type { Appliance, Principal } from "./call.ts";
+import { isAtLeast, type Role } from "../base/roles.ts";
+import type { Appliance, Call, Principal } from "./call.ts";
+import { organizationOf, type Session, sessionHashOf, signInFirst } from "./session.ts";
 
 const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
 
@@ -39,16 +41,51 @@ function unauthorized(challenge: string) {
   );
 }
 
-function rateLimited(waitSeconds: number) {
+export function rateLimited(waitSeconds: number) {
   return new AppError("RATE_LIMITED", `Too many requests. Try again in ${waitSeconds} s.`, {
     headers: { "Retry-After": String(waitSeconds) },
   });
 }
 
-/** What the key may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
-export function admit(appliance: Appliance, principal: Principal, access: "read" | "write") {
-  if (access === "write" && principal.scope !== "write")
+/** Whose cookie it is; null for none of ours. */
+export async function visited(request: Request, appliance: Appliance): Promise<Session | null> {
+  const hash = sessionHashOf(request);
+  return hash === null ? null : appliance.sessions.find(hash);
+}
+
+/** The session of whoever has wholly signed in. Throws UNAUTHORIZED. */
+export function signedIn({ session }: Call): Session {
+  if (session?.stage !== "signed-in") throw signInFirst();
+  return session;
+}
+
+/** Who asks on behalf of which organization. Throws UNAUTHORIZED, and NOT_FOUND for an organization that is not theirs. */
+export function principalOf(call: Call, request: Request): Principal {
+  if (call.principal !== null) return call.principal;
+  const session = signedIn(call);
+  const { id, role } = organizationOf(request, session);
+  return {
+    organizationId: id,
+    actor: { type: "person", id: session.person.id, name: session.person.name },
+    scope: isAtLeast(role, "member") ? "write" : "read",
+    role,
+  };
+}
+
+/** What the key or the person may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
+export function admit(
+  { requestLimit, personLimit }: Appliance,
+  { actor, scope, role }: Principal,
+  access: "read" | "write",
+  needed: Role = access === "write" ? "member" : "viewer",
+) {
+  if (role !== null && !isAtLeast(role, needed))
+    throw new AppError(
+      "FORBIDDEN",
+      `This needs the role ${needed} in this organization; yours is ${role}.`,
+    );
+  if (access === "write" && scope !== "write")
     throw new AppError("FORBIDDEN", "This API key may only read. Use a key with the scope write.");
-  const wait = appliance.requestLimit.take(principal.keyId);
+  const wait = (role === null ? requestLimit : personLimit).take(actor.id);
   if (wait > 0) throw rateLimited(wait);
 }

@@ -8,7 +8,7 @@ import { idempotentAnswers as answers } from "../database/tables.ts";
 import type { Answer } from "./answer.ts";
 import type { Call, Principal } from "./call.ts";
 
-/** Answers are kept 24 hours by API key and route. */
+/** Answers are kept 24 hours by API key or person, and route. */
 const keptMs = 24 * 3600 * 1000;
 
 const inFlight = new Set<string>();
@@ -28,7 +28,7 @@ export function idempotencyKeyOf(request: Request): string | null {
  */
 export async function onlyOnce(
   { appliance, requestId }: Call,
-  { organizationId, keyId }: Principal,
+  { organizationId, actor }: Principal,
   route: string,
   idempotencyKey: string,
   body: Uint8Array,
@@ -37,14 +37,14 @@ export async function onlyOnce(
 ): Promise<Answer | Response> {
   const { store, vault } = appliance;
   const now = appliance.clock();
-  const claim = JSON.stringify([organizationId, keyId, route, idempotencyKey]);
+  const claim = JSON.stringify([organizationId, actor.id, route, idempotencyKey]);
   if (inFlight.has(claim)) throw busy();
   inFlight.add(claim);
   try {
     const bodyHash = sha256(body);
     const place = and(
       eq(answers.organizationId, organizationId),
-      eq(answers.apiKeyId, keyId),
+      eq(answers.actorId, actor.id),
       eq(answers.route, route),
       eq(answers.idempotencyKey, idempotencyKey),
     );
@@ -61,7 +61,7 @@ export async function onlyOnce(
         store.db.delete(answers).where(place),
         store.db.insert(answers).values({
           organizationId,
-          apiKeyId: keyId,
+          actorId: actor.id,
           route,
           idempotencyKey,
           bodyHash,

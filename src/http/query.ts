@@ -2,8 +2,12 @@ import type { z } from "zod";
 import { excerpt } from "../base/text.ts";
 import { invalid, parse } from "../base/validation.ts";
 
-/** The query as its schema understands it; a parameter that the route does not know is refused like an unknown field. */
-export function parseQuery<T extends z.ZodType>(url: string, schema: T): z.output<T> {
+/** The query as its schema understands it, but for the parameter `except`; one that the route does not know is refused like an unknown field. */
+export function parseQuery<T extends z.ZodType>(
+  url: string,
+  schema: T,
+  except?: string,
+): z.output<T> {
   const start = url.indexOf("?");
   const text = start === -1 ? "" : (url.slice(start + 1).split("#", 1)[0] ?? "");
   const query: Record<string, string> = Object.create(null);
@@ -13,6 +17,7 @@ export function parseQuery<T extends z.ZodType>(url: string, schema: T): z.outpu
       if (name in query) throw invalid(excerpt(name), "must be given only once");
       query[name] = value;
     }
+    if (except !== undefined) delete query[except];
   }
   return parse(schema, { ...query }, "query");
 }

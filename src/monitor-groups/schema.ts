@@ -97,3 +97,7 @@ export const MonitorGroup = z
     },
   });
 export type MonitorGroup = z.infer<typeof MonitorGroup>;
+
+/** The dashboard order: all groups. */
+export const GroupOrder = z.strictObject({ groupIds: idSet(5_000) });
+export type GroupOrder = z.infer<typeof GroupOrder>;

@@ -4,18 +4,21 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { mustExist, unknownReference } from "../database/references.ts";
-import { retrying, type Statement } from "../database/store.ts";
+import { must, retrying, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
-import type { MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
+import { followPauses } from "./pauses.ts";
+import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 import {
   changeGroup,
   findGroups,
   type GroupRecord,
   insertGroup,
-  joinGroup,
+  isWholeOrder,
   leaveGroup,
+  placeMonitors,
   removeGroup,
   replaceChannels,
+  replaceOrder,
 } from "./store.ts";
 
 /** Every group in dashboard order. */
@@ -50,7 +53,8 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
       ...mustKnow(scope, input),
       insertGroup(store, organizationId, group),
       ...replaceChannels(store, organizationId, group.id, group.alertChannelIds),
-      ...joinGroup(organizationId, group.id, group.monitorIds, 0, at),
+      ...placeMonitors(organizationId, group.id, group.monitorIds, 0, at),
+      ...followPauses(organizationId, at, group.monitorIds),
     ],
     { action: "group.created", subjectId: group.id },
     group,
@@ -84,7 +88,8 @@ export function updateGroup(
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
-              ...joinGroup(organizationId, id, monitorIds, 0, at),
+              ...placeMonitors(organizationId, id, monitorIds, 0, at),
+              ...followPauses(organizationId, at),
             ]
           : []),
       ],
@@ -111,15 +116,81 @@ export function deleteGroup(scope: Scope, id: string): Promise<object> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const group = await getGroup(scope, id);
+    const at = timestamp(scope.clock());
     return commit(
       scope,
       [
         ...mustBeCurrent(scope, monitorGroups, group),
-        leaveGroup(organizationId, id, [], timestamp(scope.clock())),
+        leaveGroup(organizationId, id, [], at),
         removeGroup(store, organizationId, id),
+        ...followPauses(organizationId, at, group.monitorIds),
       ],
       { action: "group.deleted", subjectId: id },
       {},
     );
   });
+}
+
+/** Pauses the group as a whole: its monitors are not checked, whatever they are themselves. Throws NOT_FOUND. */
+export function pauseGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.paused", { paused: true });
+}
+
+/** Its monitors, but those that are paused themselves, are checked again at once. Throws NOT_FOUND. */
+export function resumeGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.resumed", { paused: false });
+}
+
+/** Mutes the group as a whole: its monitors are checked, and alert nobody. Throws NOT_FOUND. */
+export function muteGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.muted", { muted: true });
+}
+
+/** Throws NOT_FOUND. */
+export function unmuteGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.unmuted", { muted: false });
+}
+
+function turn(
+  scope: Scope,
+  id: string,
+  action: string,
+  change: Partial<Pick<GroupRecord, "paused" | "muted">>,
+): Promise<GroupRecord> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const before = await getGroup(scope, id);
+    const at = timestamp(scope.clock());
+    const after = { ...before, ...change, version: before.version + 1, updatedAt: at };
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, monitorGroups, before),
+        changeGroup(store, organizationId, after),
+        ...followPauses(organizationId, at, before.monitorIds),
+      ],
+      { action, subjectId: id },
+      after,
+    );
+  });
+}
+
+/** Sets the dashboard order. Throws NOT_FOUND for an unknown group, CONFLICT where one is left out. */
+export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Promise<GroupOrder> {
+  const { organizationId } = scope;
+  return commit(
+    scope,
+    [
+      ...mustExist(monitorGroups, organizationId, groupIds, () =>
+        unknownReference("groupIds", "monitor group"),
+      ),
+      must(
+        isWholeOrder(organizationId, groupIds),
+        () => new AppError("CONFLICT", "The order leaves groups out. Read them again."),
+      ),
+      replaceOrder(organizationId, groupIds),
+    ],
+    { action: "group.reordered", subjectId: organizationId, fields: ["groupIds"] },
+    { groupIds },
+  );
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { listed } from "../database/references.ts";
 import type { Statement, Store } from "../database/store.ts";
 import {
@@ -72,19 +72,27 @@ function byGroup(rows: readonly { groupId: string | null; id: string }[]): Map<s
   return groups;
 }
 
-function columnsOf({ name, description, color, tags, version, updatedAt }: GroupRecord) {
-  return { name, description, color, tags: JSON.stringify(tags), version, updatedAt };
+function columnsOf(group: GroupRecord) {
+  const { name, description, color, tags, paused, muted, version, updatedAt } = group;
+  return {
+    name,
+    description,
+    color,
+    tags: JSON.stringify(tags),
+    paused,
+    muted,
+    version,
+    updatedAt,
+  };
 }
 
 /** Appends the group to the dashboard order. */
 export function insertGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
-  const { id, paused, muted, createdAt } = group;
+  const { id, createdAt } = group;
   return store.db.insert(monitorGroups).values({
     organizationId,
     id,
     ...columnsOf(group),
-    paused,
-    muted,
     createdAt,
     position: sql`(select coalesce(max(position) + 1, 0) from monitor_groups
       where organization_id = ${organizationId})`,
@@ -119,14 +127,21 @@ export function replaceChannels(
   ];
 }
 
+/** The place behind the last monitor of a group, or of the ungrouped list for null. */
+export function endOf(organizationId: string, groupId: string | null): SQL {
+  return sql`select coalesce(max(position) + 1, 0) from monitors
+    where organization_id = ${organizationId} and group_id is ${groupId}`;
+}
+
 /**
- * Puts the monitors into the group: those that were not in it get the group's channels, and the
- * groups they leave change, too. It is the one way to join, from either side. Positions follow
- * the order of the ids, from `firstPosition` on.
+ * Puts the monitors into the group, or for null into the ungrouped list: those that were not in it get
+ * the group's channels, and the groups they leave change, too. It is the one way to join, from either
+ * side. Positions follow the order of the ids, from `firstPosition` on; at the `end`, whoever is there
+ * already keeps its place. `followPauses` belongs behind it.
  */
-export function joinGroup(
+export function placeMonitors(
   organizationId: string,
-  groupId: string,
+  groupId: string | null,
   monitorIds: readonly string[],
   firstPosition: number | "end",
   at: string,
@@ -134,11 +149,8 @@ export function joinGroup(
   const theirs = sql`organization_id = ${organizationId} and id in (
     select value from ${listed(monitorIds)})`;
   const joining = sql`select id from ${monitors} where ${theirs} and group_id is not ${groupId}`;
-  const start =
-    firstPosition === "end"
-      ? sql`(select coalesce(max(position) + 1, 0) from monitors
-          where organization_id = ${organizationId} and group_id = ${groupId})`
-      : sql`${firstPosition}`;
+  const isEnd = firstPosition === "end";
+  const start = isEnd ? sql`(${endOf(organizationId, groupId)})` : sql`${firstPosition}`;
   return [
     sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
       select ${organizationId}, joining.id, gc.channel_id, 1000 + gc.position
@@ -146,25 +158,30 @@ export function joinGroup(
         on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
       where true on conflict do nothing`,
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
-      where organization_id = ${organizationId} and id <> ${groupId}
+      where organization_id = ${organizationId} and id is not ${groupId}
         and id in (select group_id from ${monitors} where ${theirs})`,
     sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (${joining})`,
     // Materialized, the list gets an index; else SQLite parses all of it once for each monitor.
     sql`with wanted as materialized (select value as id, key as place from ${listed(monitorIds)})
       update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
-      where monitors.organization_id = ${organizationId} and monitors.id = wanted.id`,
+      where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
+        and (${isEnd ? 0 : 1} or monitors.group_id is not ${groupId})`,
   ];
 }
 
-/** Returns monitors of the group to the ungrouped list: all of them, or those that are not among `stayingIds`. */
+/**
+ * Returns monitors of the group to the end of the ungrouped list: all of them, or those that are not
+ * among `stayingIds`. `followPauses` belongs behind it.
+ */
 export function leaveGroup(
   organizationId: string,
   groupId: string,
   stayingIds: readonly string[],
   at: string,
 ): Statement {
-  return sql`update ${monitors} set group_id = null, version = version + 1, updated_at = ${at}
+  return sql`update ${monitors} set group_id = null, version = version + 1, updated_at = ${at},
+      position = (${endOf(organizationId, null)}) + position
     where organization_id = ${organizationId} and group_id = ${groupId}
       and id not in (select value from ${listed(stayingIds)})`;
 }
@@ -186,4 +203,17 @@ export function removeGroup(store: Store, organizationId: string, id: string): S
   return store.db
     .delete(monitorGroups)
     .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, id)));
+}
+
+/** Holds when no group of the organization is missing among these. */
+export function isWholeOrder(organizationId: string, groupIds: readonly string[]): SQL {
+  return sql`not exists (select 1 from ${monitorGroups} where organization_id = ${organizationId}
+    and id not in (select value from ${listed(groupIds)}))`;
+}
+
+/** Gives the groups the places that they have in the list. */
+export function replaceOrder(organizationId: string, groupIds: readonly string[]): Statement {
+  return sql`with wanted as materialized (select value as id, key as place from ${listed(groupIds)})
+    update ${monitorGroups} set position = wanted.place from wanted
+    where monitor_groups.organization_id = ${organizationId} and monitor_groups.id = wanted.id`;
 }

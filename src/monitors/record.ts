@@ -87,13 +87,13 @@ export function settingsOf(
   return { ...unset[row.type], ...joinSecrets(settings, secrets) };
 }
 
-type ShownMonitor = Omit<StoredMonitor, "state"> & {
+type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
   state: Omit<StoredMonitor["state"], "key" | "epoch" | "organizationId" | "monitorId">;
 };
 
 /** The monitor as clients see it. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
-  const { monitor, state, groupPaused, alertChannelIds, uptime24h } = stored;
+  const { monitor, state, alertChannelIds, uptime24h } = stored;
   const sealed = JSON.parse(monitor.secrets) as Record<string, string>;
   const pushUrl =
     monitor.type === "push"
@@ -108,7 +108,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     id: monitor.id,
     alertChannelIds,
     secretsSet: Object.keys(sealed).filter((path) => path !== pushToken),
-    status: statusOf(monitor, groupPaused, state.status),
+    status: statusOf(state),
     statusSince: state.since,
     lastCheckedAt: state.lastCheckedAt,
     lastMessage: state.lastMessage,

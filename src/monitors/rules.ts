@@ -4,13 +4,15 @@ import type { z } from "zod";
 
 type Status = z.infer<typeof MonitorStatus>;
 
-/** What a monitor is now: a pause of its own or of its group hides whatever the last check found. */
-export function statusOf(
-  monitor: { paused: boolean },
-  groupPaused: boolean,
-  lastStatus: Exclude<Status, "paused">,
-): Status {
-  return monitor.paused || groupPaused ? "paused" : lastStatus;
+/** What a monitor is now: a pause, its own or of its group, hides whatever the last check found. */
+export function statusOf({
+  status,
+  paused,
+}: {
+  status: Exclude<Status, "paused">;
+  paused: boolean;
+}): Status {
+  return paused ? "paused" : status;
 }
 
 /** Where a monitor's checks go, and the field that says so. */

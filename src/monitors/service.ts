@@ -12,7 +12,13 @@ import { defaultChannelIds } from "../alert-channels/store.ts";
 import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
 import { retrying, StaleRead, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
-import { findGroups, type GroupRecord, joinGroup, touchGroup } from "../monitor-groups/store.ts";
+import { followPauses } from "../monitor-groups/pauses.ts";
+import {
+  findGroups,
+  type GroupRecord,
+  placeMonitors,
+  touchGroup,
+} from "../monitor-groups/store.ts";
 import { columnsOf, editable, shown, type MonitorRecord } from "./record.ts";
 import { channelsTogether, targetsOf } from "./rules.ts";
 import { monitorKinds, type MonitorPatch, type MonitorQuery, NewMonitor } from "./schema.ts";
@@ -22,12 +28,10 @@ import {
   insertMonitor,
   type MonitorRow,
   pageOfMonitors,
-  removeMonitor,
+  removeMonitors,
   replaceMonitorChannels,
-  resetState,
   type StoredMonitor,
   unchecked,
-  ungroup,
 } from "./store.ts";
 
 export async function listMonitors(scope: Scope, query: MonitorQuery) {
@@ -69,25 +73,25 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       organizationId,
       id,
       ...columnsOf(scope, id, input),
-      groupId: null,
+      groupId: input.groupId,
       position: 0,
       version: 1,
       createdAt: at,
       updatedAt: at,
     };
-    const state = { ...unchecked, since: at };
-    const joined = { ...monitor, groupId: input.groupId };
-    const groupPaused = group?.paused ?? false;
+    const paused = monitor.paused || (group?.paused ?? false);
+    const state = { ...unchecked, since: at, paused };
     return commit(
       scope,
       [
         ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
         ...insertMonitor(store, monitor, at),
-        ...join(scope, monitor, group, at),
+        ...(group === null ? [] : move(scope, monitor, group, at)),
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        ...followPauses(organizationId, at, [id]),
       ],
       { action: "monitor.created", subjectId: id },
-      shown(scope, { monitor: joined, state, groupPaused, alertChannelIds, uptime24h: null }),
+      shown(scope, { monitor, state, alertChannelIds, uptime24h: null }),
     );
   });
 }
@@ -121,29 +125,30 @@ export function updateMonitor(
       version: before.version + 1,
       updatedAt: at,
     };
-    const resumes = monitor.paused !== before.paused;
-    const state = resumes
-      ? { ...stored.state, status: "pending" as const, since: at }
-      : stored.state;
     const groupPaused = moves ? (group?.paused ?? false) : stored.groupPaused;
+    const paused = monitor.paused || groupPaused;
+    const state =
+      paused === stored.state.paused
+        ? stored.state
+        : { ...stored.state, paused, status: "pending" as const, since: at };
     return commit(
       scope,
       [
         ...mustKnow(scope, patch.alertChannelIds ?? [], alertChannelIds),
         ...mustBeCurrent(scope, monitors, before),
-        ...(moves ? leave(scope, before, at) : []),
-        ...join(scope, before, group, at),
+        ...(moves ? move(scope, before, group, at) : []),
         changeMonitor(store, monitor),
-        ...(resumes ? [resetState(store, monitor, at)] : []),
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        ...followPauses(scope.organizationId, at, [id]),
       ],
       { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
-      shown(scope, { ...stored, monitor, state, groupPaused, alertChannelIds }),
+      shown(scope, { ...stored, monitor, state, alertChannelIds }),
     );
   });
 }
 
-function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
+/** Throws VALIDATION_ERROR for what must not or can't be checked from here. */
+export function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   mustBeAllowed(targets, targetsOf(input));
   if (input.type === "ping" && pingCommand() === null)
     throw invalid(
@@ -152,30 +157,33 @@ function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
     );
 }
 
-async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
+/** Throws NOT_FOUND. */
+export async function groupToJoin(
+  scope: Scope,
+  groupId: string | null,
+): Promise<GroupRecord | null> {
   if (groupId === null) return null;
   const [group] = await findGroups(scope.store, scope.organizationId, groupId);
   if (group === undefined) throw unknownReference("groupId", "monitor group");
   return group;
 }
 
-function join(
+/** To the end of the group, or of the ungrouped list for null. */
+function move(
   { store, organizationId }: Scope,
   { id }: MonitorRow,
   group: GroupRecord | null,
   at: string,
 ): Statement[] {
-  if (group === null) return [];
   return [
-    mustBeUnchanged(monitorGroups, organizationId, group),
-    ...joinGroup(organizationId, group.id, [id], "end", at),
-    touchGroup(store, organizationId, group.id, at),
+    ...(group === null
+      ? []
+      : [
+          mustBeUnchanged(monitorGroups, organizationId, group),
+          touchGroup(store, organizationId, group.id, at),
+        ]),
+    ...placeMonitors(organizationId, group?.id ?? null, [id], "end", at),
   ];
-}
-
-function leave({ store, organizationId }: Scope, monitor: MonitorRow, at: string): Statement[] {
-  if (monitor.groupId === null) return [];
-  return [touchGroup(store, organizationId, monitor.groupId, at), ungroup(store, monitor)];
 }
 
 /** All these channels must exist; of them, the caller named `given`. */
@@ -200,8 +208,7 @@ export function deleteMonitor(scope: Scope, id: string): Promise<object> {
       scope,
       [
         ...mustBeCurrent(scope, monitors, monitor),
-        ...leave(scope, monitor, at),
-        ...removeMonitor(scope.store, monitor, at),
+        ...removeMonitors(scope.organizationId, [id], at),
       ],
       { action: "monitor.deleted", subjectId: id },
       {},

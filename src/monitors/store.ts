@@ -11,6 +11,7 @@ import {
   monitorStates,
   removedMonitors,
 } from "../database/tables.ts";
+import { endOf } from "../monitor-groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
 import type { MonitorQuery } from "./schema.ts";
 
@@ -37,8 +38,8 @@ export const ofMonitor = and(
   eq(monitorStates.monitorId, monitors.id),
 );
 
-/** `statusOf` in SQL; needs both joins. */
-export const currentStatus = sql<string>`case when ${monitors.paused} or coalesce(${monitorGroups.paused}, 0)
+/** `statusOf` in SQL. */
+export const currentStatus = sql<string>`case when ${monitorStates.paused}
   then 'paused' else ${monitorStates.status} end`;
 
 async function select(
@@ -113,17 +114,20 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
     .$dynamic();
   const [found, [count]] = await Promise.all([
     select(reading, where, query.per_page, offsetOf(query)),
-    status === undefined
-      ? counted
-      : counted.innerJoin(monitorStates, ofMonitor).leftJoin(monitorGroups, inGroup),
+    status === undefined ? counted : counted.innerJoin(monitorStates, ofMonitor),
   ]);
   return { monitors: found, total: count?.total ?? 0 };
 }
 
+/** Appends the monitor to the ungrouped list, from where it may join a group. */
 export function insertMonitor(store: Store, monitor: MonitorRow, at: string): Statement[] {
   const { organizationId, id } = monitor;
-  const state = { ...unchecked, organizationId, monitorId: id, since: at, epoch: 0 };
-  return [store.db.insert(monitors).values(monitor), store.db.insert(monitorStates).values(state)];
+  const position = sql<number>`(${endOf(organizationId, null)})`;
+  const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
+  return [
+    store.db.insert(monitors).values({ ...monitor, groupId: null, position }),
+    store.db.insert(monitorStates).values(state),
+  ];
 }
 
 /** The state of a monitor that was not checked yet. */
@@ -145,24 +149,6 @@ export function changeMonitor(store: Store, monitor: MonitorRow): Statement {
     .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
 }
 
-/** Forgets the state: a monitor that was paused or resumed has to be checked anew. */
-export function resetState(store: Store, monitor: MonitorRow, at: string): Statement {
-  return store.db
-    .update(monitorStates)
-    .set({
-      status: "pending",
-      since: at,
-      failures: 0,
-      epoch: sql`${monitorStates.epoch} + 1`,
-    })
-    .where(
-      and(
-        eq(monitorStates.organizationId, monitor.organizationId),
-        eq(monitorStates.monitorId, monitor.id),
-      ),
-    );
-}
-
 /** Attaches exactly these channels. */
 export function replaceMonitorChannels(
   store: Store,
@@ -180,29 +166,21 @@ export function replaceMonitorChannels(
   ];
 }
 
-/** Takes the monitor out of its group, to the ungrouped list. */
-export function ungroup(store: Store, { organizationId, id }: MonitorRow): Statement {
-  return store.db
-    .update(monitors)
-    .set({ groupId: null })
-    .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
-}
-
-/** Removes the monitor; its incidents stay and name none, its results go later. */
-export function removeMonitor(
-  store: Store,
-  { organizationId, id }: MonitorRow,
+/** Removes the monitors; their incidents stay and name none, their results go later. */
+export function removeMonitors(
+  organizationId: string,
+  ids: readonly string[],
   at: string,
 ): Statement[] {
+  const among = sql`(select value from ${listed(ids)})`;
   return [
-    store.db
-      .update(incidents)
-      .set({ monitorId: null, version: sql`${incidents.version} + 1`, updatedAt: at })
-      .where(and(eq(incidents.organizationId, organizationId), eq(incidents.monitorId, id))),
-    sql`insert into ${removedMonitors} (key) select ${monitorStates.key} from ${monitorStates}
-      where ${monitorStates.organizationId} = ${organizationId} and ${monitorStates.monitorId} = ${id}`,
-    store.db
-      .delete(monitors)
-      .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id))),
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (select group_id from ${monitors}
+        where organization_id = ${organizationId} and id in ${among})`,
+    sql`update ${incidents} set monitor_id = null, version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and monitor_id in ${among}`,
+    sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
+      where organization_id = ${organizationId} and monitor_id in ${among}`,
+    sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${among}`,
   ];
 }

@@ -67,6 +67,7 @@ export function createOrganization(
         organizationId,
         id: organizationId,
         secrets: "{}",
+        timeZone: "UTC",
         version: 1,
         updatedAt: at,
       }),

@@ -11,6 +11,7 @@ export const settingsRoutes = new Elysia({ prefix: "/api/v1/settings" })
       {
         name: "getSettings",
         access: "read",
+        role: "admin",
         summary: "Get the organization's settings",
         answer: dataOf(Settings),
       },
@@ -23,6 +24,7 @@ export const settingsRoutes = new Elysia({ prefix: "/api/v1/settings" })
       {
         name: "updateSettings",
         access: "write",
+        role: "admin",
         summary: "Update the organization's settings",
         description:
           "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server.",

@@ -34,21 +34,19 @@ type MonitorRow = {
 };
 
 const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, s.status as state,
-  m.paused or coalesce(g.paused, 0) as paused, s.latency_ms as latencyMs,
+  s.paused, s.latency_ms as latencyMs,
   s.last_checked_at as lastCheckedAt`;
 
 const listedText = `select ${monitorColumns}
   from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
-    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
 
 const groupedText = `select ${monitorColumns}
   from json_each(?) wanted
     cross join monitors m indexed by monitors_by_group
       on m.organization_id = ? and m.group_id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   order by m.group_id, m.position, m.id`;
 
 const groupText = `select g.id, g.name from json_each(?) wanted

@@ -1,5 +1,5 @@
 import { durationInWords } from "../base/text.ts";
-import { dayMs, ratioOf } from "../uptime/rules.ts";
+import { dayMs, ratioOf, toneOf } from "../uptime/rules.ts";
 import {
   type DayTotals,
   type MonitorState,
@@ -137,9 +137,6 @@ function monitorView(
   };
 }
 
-/** A day is red from 1 % of it down, and yellow for less. */
-const redShare = 0.01;
-
 /** Days that are over don't change: of 90,000 on a large page only today's are put into words again. */
 const knownDays = new WeakMap<DayTotals, DayView>();
 
@@ -155,7 +152,7 @@ function dayView(day: number, sums: DayTotals | undefined): DayView {
 const noData = (date: string): DayView => ({ tone: "none", text: `${date}: no data` });
 
 function judgedDay(date: string, sums: DayTotals): DayView {
-  const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
+  const { degradedSeconds, downSeconds, maintenanceSeconds } = sums;
   const ratio = ratioOf(sums);
   const parts = [
     ...(ratio === null ? [] : [`${percent(ratio)} up`]),
@@ -163,18 +160,7 @@ function judgedDay(date: string, sums: DayTotals): DayView {
     ...(degradedSeconds > 0 ? [`${durationInWords(degradedSeconds)} degraded`] : []),
     ...(maintenanceSeconds > 0 ? [`${durationInWords(maintenanceSeconds)} maintenance`] : []),
   ];
-  const measured = upSeconds + degradedSeconds + downSeconds;
-  const tone =
-    measured === 0
-      ? maintenanceSeconds > 0
-        ? "maintenance"
-        : "none"
-      : downSeconds > 0 && downSeconds >= redShare * measured
-        ? "down"
-        : downSeconds > 0 || degradedSeconds > redShare * measured
-          ? "degraded"
-          : "up";
-  return { tone, text: `${date}: ${parts.join(", ") || "no data"}` };
+  return { tone: toneOf(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
 }
 
 /** Two decimals, never rounded up: 100 % is said only where nothing failed. */

@@ -60,6 +60,20 @@ export function ratioOf(
   return measured === 0 ? null : succeeded / measured;
 }
 
+/** A period is bad from so much of it on. */
+const badShare = 0.01;
+
+/** What a period was, in one word for a bar: `down` from 1 % of its measured time, `degraded` for less. */
+export function toneOf(
+  sums: Pick<Sums, "upSeconds" | "degradedSeconds" | "downSeconds" | "maintenanceSeconds">,
+): "up" | "degraded" | "down" | "maintenance" | "none" {
+  const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
+  const measured = upSeconds + degradedSeconds + downSeconds;
+  if (measured === 0) return maintenanceSeconds > 0 ? "maintenance" : "none";
+  if (downSeconds > 0 && downSeconds >= badShare * measured) return "down";
+  return downSeconds > 0 || degradedSeconds > badShare * measured ? "degraded" : "up";
+}
+
 /** Whole hours or days since 1970 in UTC: the current one and those before it, `count` in all. */
 export function lastPeriods(nowMs: number, periodMs: number, count: number): number[] {
   const current = Math.floor(nowMs / periodMs);

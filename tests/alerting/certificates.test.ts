@@ -112,15 +112,18 @@ describe("nobody is told of it", () => {
     expect(made.hook.asked).toEqual([]);
   });
 
-  for (const column of ["muted", "paused"])
-    test(`while its group is ${column}, but afterwards`, async () => {
+  for (const what of ["muted", "paused"])
+    test(`while its group is ${what}, but afterwards`, async () => {
       await using made = await certified(6.5);
+      const set = what === "muted" ? made.muteGroup : made.pauseGroup;
       const { id: groupId } = await made.group();
       await made.changeMonitor(made.shop.id, { groupId });
-      made.database.run(`UPDATE monitor_groups SET ${column} = 1`);
+      await set(groupId, true);
       await made.days(1);
       expect(made.hook.asked).toEqual([]);
-      made.database.run(`UPDATE monitor_groups SET ${column} = 0`);
+      await set(groupId, false);
+      // The check that follows a pause.
+      made.database.run("UPDATE monitor_states SET status = 'up'");
       await made.days(1);
       expect(made.daysTold()).toEqual([5]);
     });

@@ -167,13 +167,13 @@ describe("an incident that a monitor opens", () => {
 
   for (const what of ["monitor", "group"])
     test(`is told to nobody while the ${what} is muted, nor then its end to who was not told`, async () => {
-      const { hook, group, watched, later, database } = await desk();
+      const { hook, group, watched, later, muteGroup } = await desk();
       await using _ = hook;
       const { id: groupId } = await group();
       const backup = await watched([], { ...fields, groupId });
       const mute = async (muted: boolean) => {
         if (what === "monitor") await backup.change({ muted });
-        else database.run("UPDATE monitor_groups SET muted = ?", [muted]);
+        else await muteGroup(groupId, muted);
       };
       await mute(true);
       await backup.goes("down");

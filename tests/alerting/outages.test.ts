@@ -66,13 +66,13 @@ describe("an outage is told", () => {
 describe("nobody is told", () => {
   for (const what of ["monitor", "group"])
     test(`of a ${what} that is muted, nor of the end of what was told before; from then on all is as ever`, async () => {
-      const { inbox, watched, group, later, database } = await pager();
+      const { inbox, watched, group, later, muteGroup } = await pager();
       await using hook = await inbox();
       const { id: groupId } = await group();
       const backup = await watched([hook], { groupId, reminderInterval: 60 });
       const mute = async (muted: boolean) => {
         if (what === "monitor") await backup.change({ muted });
-        else database.run("UPDATE monitor_groups SET muted = ?", [muted]);
+        else await muteGroup(groupId, muted);
       };
       await backup.goes("down");
       await later();

@@ -64,11 +64,11 @@ describe("a preview says", () => {
 
   for (const what of ["paused", "muted"])
     test(`that the monitor's group is ${what}`, async () => {
-      const { reason, backup, group, database } = await previewed();
+      const { reason, backup, group, pauseGroup, muteGroup } = await previewed();
       const { id: groupId } = await group();
       await backup.change({ groupId });
       expect(await reason()).toBe(null);
-      database.run(`UPDATE monitor_groups SET ${what} = 1`);
+      await (what === "paused" ? pauseGroup : muteGroup)(groupId, true);
       expect(await reason()).toBe(`Office hears nothing while the monitor's group is ${what}.`);
     });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance, type TestAppliance, unknownId } from "../support/appliance.ts";
 import { made, nounOf, nouns } from "../support/records.ts";
+import { member } from "../support/visiting.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -15,37 +16,48 @@ function allowOf(declared: Set<string>): string {
   return [...declared, ...head, "OPTIONS"].toSorted().join(", ");
 }
 
-function ask(
-  appliance: TestAppliance,
-  method: string,
-  path: string,
-  key = appliance.ours.writeKey.key,
-) {
-  const headers = { Host: "localhost", ...(key !== "" && { Authorization: `Bearer ${key}` }) };
-  return appliance.app.handle(new Request(`http://localhost${path}`, { method, headers }));
+/** An appliance with somebody who asks it, by a key or, on the admin page, by their session. */
+async function asked() {
+  const appliance = await testAppliance();
+  const { cookie } = await member(appliance, "owner");
+  const key = `Bearer ${appliance.ours.writeKey.key}`;
+  const page = { Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
+  return {
+    ...appliance,
+    ask(method: string, path: string) {
+      const credentials = path.startsWith("/dashboard") ? page : { Authorization: key };
+      const headers = { Host: "localhost", ...credentials };
+      return appliance.app.handle(new Request(`http://localhost${path}`, { method, headers }));
+    },
+  };
 }
+
+const optionsOf = (path: string) =>
+  new Request(`http://localhost${path}`, { method: "OPTIONS", headers: { Host: "localhost" } });
 
 const someIn = (path: string) => path.replace(":id", unknownId).replace(":file", "docs.css");
 
-test("OPTIONS tells the methods of every path, also to strangers", async () => {
-  const appliance = await testAppliance();
+test("OPTIONS tells the methods of every path, those outside the admin page also to strangers", async () => {
+  const appliance = await asked();
   for (const [path, declared] of paths(appliance)) {
-    const answer = await ask(appliance, "OPTIONS", someIn(path), "");
+    const answer = path.startsWith("/dashboard")
+      ? await appliance.ask("OPTIONS", someIn(path))
+      : await appliance.app.handle(optionsOf(someIn(path)));
     expect([path, answer.status, answer.headers.get("allow")]).toEqual([
       path,
       204,
       allowOf(declared),
     ]);
   }
-  expect((await ask(appliance, "OPTIONS", "/api/v1/nothing", "")).status).toBe(404);
+  expect((await appliance.app.handle(optionsOf("/api/v1/nothing"))).status).toBe(404);
 });
 
 test("any other method on a path is 405 and told which there are", async () => {
-  const appliance = await testAppliance();
+  const appliance = await asked();
   for (const [path, declared] of paths(appliance)) {
     const allow = allowOf(declared);
     for (const method of methods.filter((name) => !allow.includes(name))) {
-      const answer = await ask(appliance, method, someIn(path));
+      const answer = await appliance.ask(method, someIn(path));
       expect([method, path, answer.status, answer.headers.get("allow")]).toEqual([
         method,
         path,
@@ -57,7 +69,7 @@ test("any other method on a path is 405 and told which there are", async () => {
 });
 
 test("HEAD answers as GET does, without the body", async () => {
-  const appliance = await testAppliance();
+  const appliance = await asked();
   const ids: Record<string, string> = {};
   for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
   const safe = paths(appliance).filter(
@@ -66,7 +78,7 @@ test("HEAD answers as GET does, without the body", async () => {
   );
   for (const [path, declared] of safe) {
     const real = path.replace(":id", ids[nounOf(path)] ?? "").replace(":file", "docs.css");
-    const [get, head] = [await ask(appliance, "GET", real), await ask(appliance, "HEAD", real)];
+    const [get, head] = [await appliance.ask("GET", real), await appliance.ask("HEAD", real)];
     expect([path, declared.has("HEAD"), head.status]).toEqual([path, false, get.status]);
     expect(await head.text()).toBe("");
     for (const name of ["etag", "content-type", "cache-control", "location"])

@@ -166,10 +166,11 @@ describe("reading and changing", () => {
   });
 
   test("paused and muted are shown as the dashboard set them and can't be written", async () => {
-    const { group, groupOf, changeGroup, database } = await dashboard();
+    const { group, groupOf, changeGroup, pauseGroup, muteGroup } = await dashboard();
     const { id, paused, muted } = await group({ paused: true, muted: true });
     expect({ paused, muted }).toEqual({ paused: false, muted: false });
-    database.run("UPDATE monitor_groups SET paused = 1, muted = 1, version = version + 1");
+    await pauseGroup(id, true);
+    await muteGroup(id, true);
     const shown = await groupOf(id);
     expect(shown).toMatchObject({ paused: true, muted: true });
     const { status, json } = await changeGroup(id, { ...shown, paused: false, muted: false });

@@ -136,7 +136,8 @@ describe("changing", () => {
   });
 
   test("pausing and resuming wait for a new check; a paused group pauses its monitors", async () => {
-    const { monitor, monitorOf, changeMonitor, group, database, time } = await dashboard();
+    const { monitor, monitorOf, changeMonitor, group, pauseGroup, database, time } =
+      await dashboard();
     const { id } = await monitor();
     database.run("UPDATE monitor_states SET status = 'down'");
     expect((await monitorOf(id)).status).toBe("down");
@@ -151,7 +152,7 @@ describe("changing", () => {
       statusSince: "2026-11-20T10:00:02.000Z",
     });
     const { id: groupId } = await group();
-    database.run("UPDATE monitor_groups SET paused = 1");
+    await pauseGroup(groupId, true);
     const { json } = await changeMonitor(id, { groupId });
     expect(json.data).toMatchObject({ status: "paused", paused: false });
     expect(await monitorOf(id)).toEqual(json.data);
@@ -189,7 +190,7 @@ describe("listing", () => {
   });
 
   test("every filter finds what counting by hand finds, alone and together", async () => {
-    const { api, monitor, group, database, changeMonitor } = await dashboard();
+    const { api, monitor, group, pauseGroup, database, changeMonitor } = await dashboard();
     const { id: groupId } = await group();
     const { id: pausedGroup } = await group();
     await monitor({ name: "100% Core_1", tags: ["eu", "core"], groupId });
@@ -197,7 +198,7 @@ describe("listing", () => {
     await monitor({ name: "Job", type: "push", tags: ["eur"], groupId });
     const { id } = await monitor({ name: "Quiet", type: "push" });
     await changeMonitor(id, { groupId: pausedGroup });
-    database.run("UPDATE monitor_groups SET paused = 1 WHERE id = ?", [pausedGroup]);
+    await pauseGroup(pausedGroup, true);
     database.run("UPDATE monitor_states SET status = 'down'");
     const totals: Record<string, number> = {
       "": 4,

@@ -8,6 +8,7 @@ import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
 import { alertEngine } from "../../src/alerting/engine.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import type { Store } from "../../src/database/store.ts";
+import { livePages } from "../../src/dashboard/live.ts";
 import type { Exchange } from "../../src/outgoing/exchange.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
@@ -17,6 +18,7 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
+import { sessionDesk } from "../../src/sessions/desk.ts";
 import { serverOf } from "../../src/server.ts";
 
 export type Answer = {
@@ -66,15 +68,20 @@ export function applianceOn(
   const { of: maintenanceOf } = maintenance;
   const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });
   maintenance.onChange(engine.checkSoon);
+  const live = livePages(store, clock, log);
   const appliance: Appliance = {
     ...data,
     log,
     targets,
     answers: answerCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
+    personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
     authenticate: authenticator(store, clock),
+    sessions: sessionDesk(store, clock),
+    live,
     checkNow: engine.checkNow,
+    tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
     giveTime: () => {},
     ...(exchange && { exchange }),
@@ -86,7 +93,7 @@ export function applianceOn(
     addressOf,
     push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
   });
-  return { appliance, app, engine, maintenance, alerts, logged };
+  return { appliance, app, engine, maintenance, alerts, live, logged };
 }
 
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
@@ -97,7 +104,7 @@ export async function testAppliance(settings: Settings = {}) {
   migrate(database, assets.migrations);
   const store = embeddedStore(database);
   const vault = vaultOf(new Uint8Array(32).fill(7));
-  const { appliance, app, engine, maintenance, alerts, logged } = applianceOn(
+  const { appliance, app, engine, maintenance, alerts, live, logged } = applianceOn(
     { store, clock, vault },
     settings,
   );
@@ -160,6 +167,7 @@ export async function testAppliance(settings: Settings = {}) {
     engine,
     maintenance,
     alerts,
+    live,
     database,
     store,
     time,

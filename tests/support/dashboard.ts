@@ -1,5 +1,11 @@
 import { expect } from "bun:test";
 import { openAll } from "../../src/base/secrets.ts";
+import {
+  muteGroup,
+  pauseGroup,
+  resumeGroup,
+  unmuteGroup,
+} from "../../src/monitor-groups/service.ts";
 import { testAppliance } from "./appliance.ts";
 
 /** An appliance with short ways to make and read groups, monitors and channels of our organization. */
@@ -39,6 +45,12 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
     changeGroup: (id: string, body: object) =>
       api("PATCH", `/api/v1/monitor-groups/${id}`, { body }),
     changeMonitor: (id: string, body: object) => api("PATCH", `/api/v1/monitors/${id}`, { body }),
+    /** Pauses or resumes a group as a whole. */
+    pauseGroup: (id: string, paused: boolean) =>
+      (paused ? pauseGroup : resumeGroup)(appliance.ours.scope, id),
+    /** Mutes a group as a whole, or has it heard again. */
+    muteGroup: (id: string, muted: boolean) =>
+      (muted ? muteGroup : unmuteGroup)(appliance.ours.scope, id),
     /** What the vault holds of one record, opened: the only way to see that a secret was kept. */
     secretsOf: (noun: "monitor" | "alert-channel", id: string) => {
       const table = noun === "monitor" ? "monitors" : "alert_channels";

@@ -1,4 +1,4 @@
-import { api as routes } from "../../src/server.ts";
+import { api as routes } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import type { Client, Options } from "./appliance.ts";
 import { pixel } from "./images.ts";
@@ -37,7 +37,9 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
 };
 
-export const nounOf = (path: string) => path.split("/")[3] ?? "";
+/** The resource that a path of the API or of the admin page is about. */
+export const nounOf = (path: string) =>
+  path.replace(/^\/(dashboard\/)?(api\/v1\/)?/, "").split("/")[0] ?? "";
 
 /** Makes a record of this resource and returns its id. */
 export async function made(api: Client, noun: string, fields: object = {}): Promise<string> {

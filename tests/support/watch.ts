@@ -16,18 +16,7 @@ export type Beat = {
 /** A dashboard whose engine watches already: what is made from now on is new to it, time passes when told. */
 export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
   const made = await dashboard(settings);
-  const {
-    engine,
-    maintenance,
-    time,
-    database,
-    monitor,
-    monitorOf,
-    changeGroup,
-    api,
-    stranger,
-    store,
-  } = made;
+  const { engine, maintenance, time, monitor, monitorOf, api, stranger, store } = made;
   await maintenance.runOnce();
   await engine.runOnce();
 
@@ -73,11 +62,6 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
         report: (query: Record<string, string> = {}, method = "GET") =>
           stranger(method, `${pathname}?${new URLSearchParams(query)}`),
       };
-    },
-    /** Pauses or resumes a group, as the dashboard will. */
-    pauseGroup: async (id: string, paused: boolean) => {
-      database.run("UPDATE monitor_groups SET paused = ? WHERE id = ?", [paused, id]);
-      await changeGroup(id, {});
     },
   };
 }

@@ -1,6 +1,7 @@
+import type { OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
-import { changeOverview, type OverviewMonitor, refreshOverview } from "./overview.ts";
+import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
 import { queryClient } from "./query.ts";
 import { loadSession } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
@@ -13,34 +14,33 @@ type Change = {
   type: string;
   subjectId: string;
   at: string;
-  monitors?: OverviewMonitor[];
 };
 
 const retryMs = 2_000;
 
 /** Follows what happens in an organization until called off; reconnects by itself and asks for what it missed. */
 export function followLive(organizationId: string): () => void {
-  let after: number | null = null;
+  let after = 0;
   let source: EventSource | null = null;
   let retry: ReturnType<typeof setTimeout> | null = null;
   let ended = false;
 
   function open() {
-    const from = after === null ? "" : `&after=${after}`;
-    source = new EventSource(`/dashboard/live?organization=${organizationId}${from}`);
-    source.addEventListener("hello", ({ data }) => {
-      const { seq } = JSON.parse(data as string) as { seq: number };
-      after ??= seq;
+    source = new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`);
+    source.addEventListener("hello", () => {
       liveState.set("live");
       connection.answered();
     });
     source.addEventListener("change", ({ data }) => {
       const change = JSON.parse(data as string) as Change;
-      after = Math.max(after ?? 0, change.seq);
+      after = Math.max(after, change.seq);
       apply(change);
     });
-    source.addEventListener("reset", () => {
-      after = null;
+    source.addEventListener("monitors", ({ data }) => {
+      replaceRows((JSON.parse(data as string) as { monitors: OverviewMonitor[] }).monitors);
+    });
+    source.addEventListener("reset", ({ data }) => {
+      after = (JSON.parse(data as string) as { seq: number }).seq;
       void queryClient.invalidateQueries();
     });
     source.addEventListener("error", () => {
@@ -61,8 +61,18 @@ export function followLive(organizationId: string): () => void {
     }
   }
 
+  /** From what is on the page on: nothing falls between reading it and following it. */
+  async function begin() {
+    try {
+      after = (await queryClient.ensureQueryData(overviewQuery)).seq;
+      if (!ended) open();
+    } catch {
+      if (!ended) retry = setTimeout(() => void begin(), retryMs);
+    }
+  }
+
   liveState.set("starting");
-  open();
+  void begin();
   return () => {
     ended = true;
     source?.close();
@@ -79,10 +89,9 @@ export function onChange(listener: (change: Change) => void) {
 }
 
 /** Changes that alter which rows there are, or what is in them beside the state. */
-const structural = /^(group\.|monitor\.(created|updated|deleted|moved))/;
+const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered))/;
 
 function apply(change: Change) {
-  if (change.monitors !== undefined) replaceRows(change.monitors);
   const [noun = ""] = change.type.split(".");
   if (structural.test(change.type)) soon(refreshOverview);
   void queryClient.invalidateQueries({

@@ -1,43 +1,10 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { type State, worstOf } from "../parts/state-icon.tsx";
 import { get, getPage } from "./client.ts";
 import { queryClient } from "./query.ts";
 
-export type OverviewGroup = {
-  id: string;
-  name: string;
-  description: string;
-  color: string;
-  tags: string[];
-  paused: boolean;
-  muted: boolean;
-  alertChannelIds: string[];
-  version: number;
-};
-
-export type OverviewMonitor = {
-  id: string;
-  name: string;
-  type: string;
-  groupId: string | null;
-  tags: string[];
-  status: State;
-  statusSince: string;
-  lastMessage: string | null;
-  latencyMs: number | null;
-  uptime24h: number | null;
-  paused: boolean;
-  muted: boolean;
-  target: string;
-  day: string;
-};
-
-export type Overview = {
-  groups: OverviewGroup[];
-  monitors: OverviewMonitor[];
-  /** The newest event that is in it. */
-  seq: number;
-};
+export type { Overview, OverviewGroup, OverviewMonitor };
 
 export const overviewQuery = queryOptions({
   queryKey: ["overview"],

@@ -18,3 +18,11 @@ export function overdue(monitor: Reporting): Finding {
     latencyMs: null,
   };
 }
+
+/** What is known of a job that had failed when nobody listened to it, and can't be asked. */
+export const stillFailing: Finding = {
+  status: "down",
+  final: true,
+  message: "It had failed, and nothing else was reported since.",
+  latencyMs: null,
+};

@@ -1,0 +1,48 @@
+import { Elysia } from "elysia";
+import { alertChannelRoutes } from "./alert-channels/routes.ts";
+import { alertRoutes } from "./alerting/routes.ts";
+import { webhooks } from "./alerting/webhooks.ts";
+import { checkDashboardRoutes } from "./checks/dashboard-routes.ts";
+import { checkRoutes } from "./checks/routes.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
+import { openApiOf, type Route } from "./http/openapi.ts";
+import { pushPaths } from "./checks/push.ts";
+import { incidentRoutes } from "./incidents/routes.ts";
+import { maintenanceRoutes } from "./maintenance/routes.ts";
+import { groupDashboardRoutes } from "./monitor-groups/dashboard-routes.ts";
+import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
+import { monitorDashboardRoutes } from "./monitors/dashboard-routes.ts";
+import { monitorRoutes } from "./monitors/routes.ts";
+import { settingsRoutes } from "./settings/routes.ts";
+import { publicPaths } from "./status-pages/document.ts";
+import { statusPageRoutes } from "./status-pages/routes.ts";
+import { uptimeRoutes } from "./uptime/routes.ts";
+
+/** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
+export const api = new Elysia({ name: "api" })
+  .use(incidentRoutes)
+  .use(maintenanceRoutes)
+  .use(monitorGroupRoutes)
+  .use(monitorRoutes)
+  .use(uptimeRoutes)
+  .use(checkRoutes)
+  .use(alertChannelRoutes)
+  .use(alertRoutes)
+  .use(statusPageRoutes)
+  .use(settingsRoutes);
+
+/** The OpenAPI document of everything that scripts talk to. */
+export function documentOf(version: string) {
+  return openApiOf(api.routes as unknown as Route[], version, {
+    paths: { ...pushPaths, ...publicPaths },
+    webhooks,
+  });
+}
+
+/** Everything the admin page asks for: its own routes, and those of `/api/v1` with a session in a key's place. */
+export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
+  .use(api)
+  .use(groupDashboardRoutes)
+  .use(monitorDashboardRoutes)
+  .use(checkDashboardRoutes)
+  .use(dashboardRoutes);

@@ -1,0 +1,83 @@
+import { Elysia } from "elysia";
+import { z } from "zod";
+import { AppError } from "../base/errors.ts";
+import { Id } from "../base/fields.ts";
+import { dataOf } from "../base/paging.ts";
+import { callOf } from "../http/call.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { eventStream } from "../http/event-stream.ts";
+import { signedIn } from "../http/gate.ts";
+import { LiveQuery, Overview, PastState, StatesQuery, WhereQuery } from "./schema.ts";
+import { organizationWith, overviewOf, statesOf } from "./service.ts";
+
+export const dashboardRoutes = new Elysia()
+  .get(
+    "/overview",
+    ...endpoint(
+      {
+        name: "getOverview",
+        access: "read",
+        cached: true,
+        packed: true,
+        summary: "Everything that the Monitors page shows",
+        answer: dataOf(Overview),
+      },
+      async ({ scope }) => ({ data: await overviewOf(scope) }),
+    ),
+  )
+  .get(
+    "/live",
+    ...endpoint(
+      {
+        name: "live",
+        access: "read",
+        streams: true,
+        summary: "What happens, as server-sent events",
+        query: LiveQuery,
+        answer: z.never(),
+      },
+      async ({ scope, query, appliance, request }) => {
+        const { live, sessions, giveTime } = appliance;
+        if (!live.hasRoom())
+          throw new AppError("UNAVAILABLE", "Too many pages are open. Try again soon.", {
+            headers: { "Retry-After": "10" },
+          });
+        const session = signedIn(callOf(request));
+        const { organizationId } = scope;
+        const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
+        const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
+        const isWelcome = () => sessions.isStillOpen(session.id, organizationId);
+        return eventStream(request, giveTime, (reader) =>
+          live.join(reader, { organizationId, after, name: session.id, isWelcome }),
+        );
+      },
+    ),
+  )
+  .get(
+    "/monitors/:id/states",
+    ...endpoint(
+      {
+        name: "listStates",
+        access: "read",
+        summary: "What a monitor was, newest first",
+        query: StatesQuery,
+        answer: dataOf(z.array(PastState)),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id, query }) => ({ data: await statesOf(scope, id, query) }),
+    ),
+  )
+  .get(
+    "/where",
+    ...endpoint(
+      {
+        name: "findOrganization",
+        access: "person",
+        summary: "Which of the person's organizations a record belongs to",
+        query: WhereQuery,
+        answer: dataOf(z.object({ organizationId: Id })),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ visit, query }) => ({ data: await organizationWith(visit, query) }),
+    ),
+  );

@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { Id, Timestamp } from "../base/fields.ts";
+import { countUpTo } from "../base/paging.ts";
+
+const Status = z.enum(["up", "degraded", "down", "pending", "paused", "maintenance"]);
+
+/** A folder of the Monitors page. */
+export const OverviewGroup = z.object({
+  id: Id,
+  name: z.string(),
+  description: z.string(),
+  color: z.string(),
+  tags: z.array(z.string()),
+  paused: z.boolean(),
+  muted: z.boolean(),
+  alertChannelIds: z.array(Id),
+  version: z.int(),
+});
+export type OverviewGroup = z.infer<typeof OverviewGroup>;
+
+/** A row of the Monitors page; `paused` and `muted` are the monitor's own. */
+export const OverviewMonitor = z.object({
+  id: Id,
+  name: z.string(),
+  type: z.string(),
+  groupId: Id.nullable(),
+  tags: z.array(z.string()),
+  status: Status,
+  statusSince: Timestamp,
+  lastMessage: z.string().nullable(),
+  latencyMs: z.int().nullable(),
+  uptime24h: z.number().nullable(),
+  paused: z.boolean(),
+  muted: z.boolean(),
+  target: z.string().nullable(),
+  day: z.string(),
+});
+export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
+
+export const Overview = z.object({
+  groups: z.array(OverviewGroup),
+  monitors: z.array(OverviewMonitor),
+  seq: z.int(),
+});
+export type Overview = z.infer<typeof Overview>;
+
+export const LiveQuery = z.strictObject({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a whole number")
+    .transform(Number)
+    .optional(),
+});
+
+export const StatesQuery = z.strictObject({ limit: countUpTo(500, 50, "States") });
+export type StatesQuery = z.infer<typeof StatesQuery>;
+
+/** A time in which a monitor was the same; `until` is null for what it is now. */
+export const PastState = z.object({
+  status: Status,
+  since: Timestamp,
+  until: Timestamp.nullable(),
+  message: z.string().nullable(),
+});
+export type PastState = z.infer<typeof PastState>;
+
+export const WhereQuery = z.strictObject({
+  kind: z.enum(["monitor", "incident", "alert-channel"]),
+  id: Id,
+});
+export type WhereQuery = z.infer<typeof WhereQuery>;

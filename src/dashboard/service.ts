@@ -1,0 +1,62 @@
+import type { Scope } from "../audit/scope.ts";
+import { AppError } from "../base/errors.ts";
+import { lastSeq } from "../events/log.ts";
+import type { PersonVisit } from "../http/visit.ts";
+import { getMonitor } from "../monitors/service.ts";
+import { hoursOf } from "./hours.ts";
+import { statusBegun } from "./rules.ts";
+import type { Overview, OverviewMonitor, PastState, StatesQuery, WhereQuery } from "./schema.ts";
+import { groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
+
+/** Everything that the Monitors page shows, as of event `seq` or later. */
+export async function overviewOf(scope: Scope): Promise<Overview> {
+  const { store, organizationId } = scope;
+  // First, so that nothing is missing that stands in the log up to here.
+  const seq = await lastSeq(store);
+  const [groups, monitors] = await Promise.all([
+    groupsOf(store, organizationId),
+    rowsOf(scope, null),
+  ]);
+  return { groups, monitors, seq };
+}
+
+/** Rows of the Monitors page; null for all of them, in dashboard order. */
+export function rowsOf(
+  { store, clock, organizationId }: Pick<Scope, "store" | "clock" | "organizationId">,
+  ids: readonly string[] | null,
+): Promise<OverviewMonitor[]> {
+  const daysOf = (keys: readonly number[]) => hoursOf(store)(keys, clock());
+  return monitorsOf(store, organizationId, ids, daysOf);
+}
+
+/** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */
+export async function statesOf(
+  scope: Scope,
+  monitorId: string,
+  { limit }: StatesQuery,
+): Promise<PastState[]> {
+  const { createdAt } = await getMonitor(scope, monitorId);
+  const events = await stateEventsOf(scope.store, scope.organizationId, monitorId, limit);
+  const states = events.map(({ type, at, message }, index) => ({
+    status: statusBegun(type),
+    since: at,
+    until: events[index - 1]?.at ?? null,
+    message,
+  }));
+  if (states.length === limit) return states;
+  const first = { since: createdAt, until: states.at(-1)?.since ?? null, message: null };
+  const whole = [...states, { status: "pending" as const, ...first }];
+  return whole.filter(({ since, until }) => since !== until);
+}
+
+/** Which of the person's organizations a record belongs to, for links that don't say. Throws NOT_FOUND. */
+export async function organizationWith(
+  { store, session }: PersonVisit,
+  { kind, id }: WhereQuery,
+): Promise<{ organizationId: string }> {
+  const own = session.organizations.map((organization) => organization.id);
+  const organizationId = await ownerAmong(store, own, kind, id);
+  if (organizationId === null)
+    throw new AppError("NOT_FOUND", "None of your organizations has such a record.");
+  return { organizationId };
+}

@@ -1,0 +1,142 @@
+import type { Store } from "../database/store.ts";
+import { hasMessage, targetOf } from "./rules.ts";
+import type { OverviewGroup, OverviewMonitor } from "./schema.ts";
+
+const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
+    (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
+      where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds
+  from monitor_groups g where g.organization_id = ? order by g.position, g.id`;
+
+type GroupRow = Record<"tags" | "alertChannelIds", string> &
+  Record<"paused" | "muted", number> &
+  Omit<OverviewGroup, "tags" | "alertChannelIds" | "paused" | "muted">;
+
+/** In dashboard order. */
+export async function groupsOf(store: Store, organizationId: string): Promise<OverviewGroup[]> {
+  const rows = await store.query<GroupRow>(groupText, [organizationId]);
+  return rows.map((row) => ({
+    ...row,
+    tags: JSON.parse(row.tags) as string[],
+    alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+    paused: row.paused === 1,
+    muted: row.muted === 1,
+  }));
+}
+
+const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.tags,
+  case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
+  s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
+  m.settings ->> 'url' as url, m.settings ->> 'host' as host, m.settings ->> 'port' as port`;
+
+const allText = `select ${monitorColumns} from monitors m
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  where m.organization_id = ?
+  order by g.id is null, g.position, g.id, m.position, m.id`;
+
+const someText = `select ${monitorColumns} from json_each(?) wanted
+    cross join monitors m on m.organization_id = ? and m.id = wanted.value
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
+
+type MonitorRow = { key: number; tags: string; paused: number; muted: number } & Record<
+  "url" | "host",
+  string | null
+> & { port: number | null } & Omit<
+    OverviewMonitor,
+    "tags" | "paused" | "muted" | "target" | "uptime24h" | "day"
+  >;
+
+/** What the last 24 hours were, of the monitor with this key. */
+export type Day = Pick<OverviewMonitor, "day" | "uptime24h">;
+
+/** Rows in dashboard order, ungrouped ones last; or of some monitors, in any order. */
+export async function monitorsOf(
+  store: Store,
+  organizationId: string,
+  ids: readonly string[] | null,
+  daysOf: (keys: readonly number[]) => Promise<(key: number) => Day>,
+): Promise<OverviewMonitor[]> {
+  const rows = await (ids === null
+    ? store.query<MonitorRow>(allText, [organizationId])
+    : store.query<MonitorRow>(someText, [JSON.stringify(ids), organizationId]));
+  const dayOf = await daysOf(rows.map(({ key }) => key));
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    type: row.type,
+    groupId: row.groupId,
+    tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
+    status: row.status,
+    statusSince: row.statusSince,
+    lastMessage: hasMessage(row.status) ? row.lastMessage : null,
+    latencyMs: row.latencyMs,
+    paused: row.paused === 1,
+    muted: row.muted === 1,
+    target: targetOf(row),
+    ...dayOf(row.key),
+  }));
+}
+
+/** What differs as soon as a row of the Monitors page does. */
+export type Signature = { id: string; signature: string };
+
+const signatureText = `select m.id, m.version || '/' || s.epoch || '/' || s.since || '/'
+    || coalesce(s.last_checked_at, '') as signature
+  from monitors m
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+  where m.organization_id = ?`;
+
+export function signaturesOf(store: Store, organizationId: string): Promise<Signature[]> {
+  return store.query<Signature>(signatureText, [organizationId]);
+}
+
+export type TellableEvent = { seq: number; type: string; subjectId: string; at: string };
+
+/** An organization's events after this one, oldest first. */
+export function eventsAfter(
+  store: Store,
+  organizationId: string,
+  seq: number,
+  limit: number,
+): Promise<TellableEvent[]> {
+  return store.query<TellableEvent>(
+    `select seq, type, subject_id as subjectId, at from events
+     where seq > ? and organization_id = ? order by seq limit ?`,
+    [seq, organizationId, limit],
+  );
+}
+
+export type StateEvent = { type: string; at: string; message: string | null };
+
+// The list of types is the index's own, word for word.
+const stateText = `select type, at, data ->> 'message' as message from events
+  where organization_id = ? and subject_id = ? and type in ('monitor.pending', 'monitor.up',
+    'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed')
+  order by seq desc limit ?`;
+
+/** Beginnings of a monitor's states, newest first. */
+export function stateEventsOf(
+  store: Store,
+  organizationId: string,
+  monitorId: string,
+  limit: number,
+): Promise<StateEvent[]> {
+  return store.query<StateEvent>(stateText, [organizationId, monitorId, limit]);
+}
+
+const tables = { monitor: "monitors", incident: "incidents", "alert-channel": "alert_channels" };
+
+/** Which of these organizations has the record; null for none. */
+export async function ownerAmong(
+  store: Store,
+  organizationIds: readonly string[],
+  kind: keyof typeof tables,
+  id: string,
+): Promise<string | null> {
+  const [row] = await store.query<{ organizationId: string }>(
+    `select r.organization_id as organizationId from json_each(?) wanted
+     cross join ${tables[kind]} r on r.organization_id = wanted.value and r.id = ?`,
+    [JSON.stringify(organizationIds), id],
+  );
+  return row?.organizationId ?? null;
+}

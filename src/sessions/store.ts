@@ -1,0 +1,72 @@
+import { and, desc, eq, lt, ne, or, type SQL, sql } from "drizzle-orm";
+import { timestamp } from "../base/clock.ts";
+import type { Statement, Store } from "../database/store.ts";
+import { sessions } from "../database/tables.ts";
+import { idleMs, oldestMs, waitingMs } from "./rules.ts";
+
+export type SessionRow = typeof sessions.$inferSelect;
+
+const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
+  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor"
+  FROM sessions s JOIN people p ON p.id = s.person_id`;
+const byHash = `${columns} WHERE s.token_hash = ?`;
+const byId = `${columns} WHERE s.id = ?`;
+
+export type HeldSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastSeenAt"> & {
+  personId: string;
+  name: string;
+  email: string;
+  twoFactor: number;
+};
+
+export async function findByHash(store: Store, hash: string): Promise<HeldSession | null> {
+  return (await store.query<HeldSession>(byHash, [hash]))[0] ?? null;
+}
+
+export async function findById(store: Store, id: string): Promise<HeldSession | null> {
+  return (await store.query<HeldSession>(byId, [id]))[0] ?? null;
+}
+
+export function listOf(store: Store, personId: string): Promise<SessionRow[]> {
+  return store.db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.personId, personId), eq(sessions.stage, "signed-in")))
+    .orderBy(desc(sessions.createdAt), desc(sessions.id));
+}
+
+export function addSession(store: Store, row: SessionRow): Statement {
+  return store.db.insert(sessions).values(row);
+}
+
+export function removeSession(store: Store, id: string): Statement {
+  return store.db.delete(sessions).where(eq(sessions.id, id));
+}
+
+/** Ends whatever sessions the person has, but for the one to be kept. */
+export function endSessionsOf(store: Store, personId: string, kept?: string): Statement {
+  const theirs = eq(sessions.personId, personId);
+  const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
+  return store.db.delete(sessions).where(ended);
+}
+
+export function wasSeen(store: Store, id: string, at: string): Statement {
+  return store.db
+    .update(sessions)
+    .set({ lastSeenAt: at })
+    .where(and(eq(sessions.id, id), lt(sessions.lastSeenAt, at)));
+}
+
+/** The statement that removes sessions that are over. */
+export function forgetOldSessions(now: number): Statement {
+  const waited: SQL | undefined = and(
+    eq(sessions.stage, "two-factor"),
+    lt(sessions.createdAt, timestamp(now - waitingMs)),
+  );
+  const over = or(
+    lt(sessions.createdAt, timestamp(now - oldestMs)),
+    lt(sessions.lastSeenAt, timestamp(now - idleMs)),
+    waited,
+  );
+  return sql`delete from ${sessions} where ${over}`;
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import { dashboard } from "../../src/api.ts";
+import type { Role } from "../../src/base/roles.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { testAppliance, unknownId } from "../support/appliance.ts";
+import { inputFor, made } from "../support/records.ts";
+import { browser, member, person, visitor } from "../support/visiting.ts";
+
+const path = "/dashboard/api/v1/incidents";
+const dashboardRoutes = dashboard.routes as unknown as Route[];
+
+test("a person with a session reads and writes what a key of their organization does", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "member");
+  const opened = await page("POST", path, { body: { title: "Slow" } });
+  expect([opened.status, opened.headers.get("location")]).toEqual([
+    201,
+    `${path}/${opened.json.data.id}`,
+  ]);
+  const listed = await page("GET", path);
+  expect(listed.json).toEqual((await appliance.ours.api("GET", "/api/v1/incidents")).json);
+  const known = { "If-None-Match": listed.headers.get("etag") ?? "" };
+  expect((await page("GET", path, { headers: known })).status).toBe(304);
+});
+
+test("what a person writes stands in the audit log under their name", async () => {
+  const appliance = await testAppliance();
+  const { page, id } = await member(appliance, "member", { name: "Ada" });
+  const { json } = await page("POST", path, { body: { title: "Slow" } });
+  const rows = appliance.database.query(
+    "SELECT actor_type, actor_id, actor_name FROM audit_entries WHERE subject_id = ?",
+  );
+  expect(rows.values(json.data.id)).toEqual([["person", id, "Ada"]]);
+});
+
+test("the cookie opens nothing under /api/v1, and a key nothing under /dashboard", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "owner");
+  expect((await page("GET", "/api/v1/incidents")).status).toBe(401);
+  const { status, json, headers } = await appliance.ours.api("GET", path);
+  expect([status, json.error.code, json.error.message]).toEqual([
+    401,
+    "UNAUTHORIZED",
+    "Sign in first.",
+  ]);
+  expect(headers.get("www-authenticate")).toBeNull();
+});
+
+describe("roles", () => {
+  const ranked: Role[] = ["viewer", "member", "admin", "owner"];
+
+  test("every route takes the role that it asks for, and names it to whoever has a lower one", async () => {
+    const appliance = await testAppliance();
+    const pages = await Promise.all(
+      ranked.map(async (role) => ({ role, page: (await member(appliance, role)).page })),
+    );
+    const ofOrganization = dashboardRoutes.filter(
+      ({ hooks: { detail } }) =>
+        ["read", "write"].includes(detail?.endpoint?.access ?? "") &&
+        detail?.endpoint?.streams !== true,
+    );
+    expect(ofOrganization.length).toBeGreaterThan(30);
+    for (const route of ofOrganization) {
+      const { access, role } = route.hooks.detail?.endpoint ?? {};
+      const needed = role ?? (access === "write" ? "member" : "viewer");
+      const at = route.path.replace(":id", unknownId);
+      for (const { role, page } of pages) {
+        const { status, json } = await page(route.method, at, { ...inputFor(route) });
+        const isLow = ranked.indexOf(role) < ranked.indexOf(needed);
+        expect([route.method, at, role, status === 403]).toEqual([route.method, at, role, isLow]);
+        if (isLow) expect(json.error.message).toContain(`the role ${needed}`);
+      }
+    }
+  });
+
+  test("the organization's settings are for its admins, and for any key that writes", async () => {
+    const appliance = await testAppliance();
+    const settings = { body: { smtp: null } };
+    const [low, high] = [await member(appliance, "member"), await member(appliance, "admin")];
+    expect((await low.page("PATCH", "/dashboard/api/v1/settings", settings)).status).toBe(403);
+    expect((await high.page("PATCH", "/dashboard/api/v1/settings", settings)).status).toBe(200);
+    expect((await appliance.ours.api("PATCH", "/api/v1/settings", settings)).status).toBe(200);
+  });
+});
+
+describe("which organization", () => {
+  test("a header or a parameter chooses one of the person's; without either it is the first they joined", async () => {
+    const appliance = await testAppliance();
+    const { ours, theirs, database } = appliance;
+    const { id, page } = await member(appliance, "member");
+    const their = await made(theirs.api, "incidents");
+    const ids = async (headers: Record<string, string>, query = "") =>
+      (await page("GET", `${path}${query}`, { headers })).json.data?.map(
+        (one: { id: string }) => one.id,
+      );
+    expect(await ids({ "X-Organization": theirs.id })).toBeUndefined();
+    database
+      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')")
+      .run(theirs.id, id);
+    appliance.time.now += 500;
+    expect(await ids({ "X-Organization": theirs.id })).toEqual([their]);
+    expect(await ids({}, `?organization=${theirs.id}`)).toEqual([their]);
+    expect(await ids({}, `?page=1&organization=${ours.id}`)).toEqual([]);
+    expect(await ids({})).toEqual([]);
+  });
+
+  test("another's organization is as unknown as one that nobody has", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "owner");
+    for (const named of [appliance.theirs.id, unknownId, "nonsense", ""]) {
+      const { status, json } = await page("GET", path, { headers: { "X-Organization": named } });
+      expect([status, json.error.message]).toEqual([404, "You belong to no such organization."]);
+      expect((await page("GET", `${path}?organization=${named}`)).status).toBe(404);
+    }
+  });
+
+  test("the role is the one in the organization that is asked", async () => {
+    const appliance = await testAppliance();
+    const { id, page } = await member(appliance, "owner");
+    appliance.database
+      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')")
+      .run(appliance.theirs.id, id);
+    appliance.time.now += 500;
+    const headers = { "X-Organization": appliance.theirs.id };
+    const { status } = await page("POST", path, { body: { title: "Slow" }, headers });
+    expect(status).toBe(403);
+  });
+
+  test("`organization` is no parameter of the REST API", async () => {
+    const { ours } = await testAppliance();
+    const { status } = await ours.api("GET", `/api/v1/incidents?organization=${ours.id}`);
+    expect(status).toBe(422);
+  });
+});
+
+test("an Idempotency-Key is the person's own", async () => {
+  const appliance = await testAppliance();
+  const [one, other] = [await member(appliance, "member"), await member(appliance, "member")];
+  const open = (page: typeof one.page) =>
+    page("POST", path, { body: { title: "Slow" }, headers: { "Idempotency-Key": "once" } });
+  const first = await open(one.page);
+  expect((await open(one.page)).text).toBe(first.text);
+  expect((await open(other.page)).json.data.id).not.toBe(first.json.data.id);
+});
+
+test("an answer that is kept for one organization never reaches a person of another", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "viewer");
+  await made(appliance.ours.api, "incidents");
+  const stranger = await person(appliance, appliance.theirs.id, "viewer");
+  const theirs = (await visitor(appliance, stranger.id)).page;
+  expect((await page("GET", path)).json.meta.total).toBe(1);
+  expect((await theirs("GET", path)).json.meta.total).toBe(0);
+  expect((await page("GET", path)).json.meta.total).toBe(1);
+});
+
+test("without a session everything is unauthorized, unknown paths and methods as well", async () => {
+  const appliance = await testAppliance();
+  const cookies = [
+    null,
+    "signalbox_session=",
+    `signalbox_session=${"x".repeat(43)}`,
+    `signalbox_session=${"x".repeat(5000)}`,
+    "signalbox_session=%00",
+  ];
+  for (const cookie of cookies) {
+    const page = browser(appliance, cookie);
+    for (const [method, at] of [
+      ["GET", path],
+      ["GET", "/dashboard/nothing"],
+      ["PUT", path],
+      ["OPTIONS", path],
+    ] as const)
+      expect([cookie, method, at, (await page(method, at)).status]).toEqual([
+        cookie,
+        method,
+        at,
+        401,
+      ]);
+  }
+  const { page } = await member(appliance, "viewer");
+  expect((await page("GET", "/dashboard/nothing")).status).toBe(404);
+  expect((await page("PUT", path)).status).toBe(405);
+  expect((await page("OPTIONS", path)).headers.get("allow")).toBe("GET, HEAD, OPTIONS, POST");
+});

@@ -1,0 +1,87 @@
+import { newId, randomToken, sha256 } from "../../src/base/ids.ts";
+import { timestamp } from "../../src/base/clock.ts";
+import type { Role } from "../../src/base/roles.ts";
+import { memberships, people } from "../../src/database/tables.ts";
+import { addSession } from "../../src/sessions/store.ts";
+import type { Client, TestAppliance } from "./appliance.ts";
+
+export const password = "a long enough password";
+const passwordHash =
+  "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
+
+type Made = { email?: string; name?: string };
+
+/** A person who belongs to this organization, without the work of hashing a password; it is `password`. */
+export async function person(
+  { store, time }: TestAppliance,
+  organizationId: string,
+  role: Role,
+  { name = role, email = `${name}-${randomToken(8)}@team.example` }: Made = {},
+) {
+  const id = newId(time.now);
+  const createdAt = timestamp(time.now);
+  await store.atomic([
+    store.db.insert(people).values({
+      id,
+      name,
+      email,
+      emailKey: email.toLowerCase(),
+      passwordHash,
+      totpStep: 0,
+      version: 1,
+      createdAt,
+      updatedAt: createdAt,
+    }),
+    store.db.insert(memberships).values({ organizationId, personId: id, role, createdAt }),
+  ]);
+  return { id, name, email };
+}
+
+/** A browser on the admin page with this cookie; it sends what browsers send. */
+export function browser(
+  { client }: Pick<TestAppliance, "client">,
+  cookie: string | null,
+  more: Record<string, string> = {},
+): Client {
+  const ask = client(null);
+  return (method, path, { headers, ...options } = {}) =>
+    ask(method, path, {
+      ...options,
+      headers: {
+        "Sec-Fetch-Site": "same-origin",
+        ...(cookie !== null && { Cookie: cookie }),
+        ...more,
+        ...headers,
+      },
+    });
+}
+
+/** Signs somebody in without their password, and returns their browser. */
+export async function visitor(appliance: TestAppliance, personId: string) {
+  const { store, time } = appliance;
+  const id = newId(time.now);
+  const token = randomToken(43);
+  const at = timestamp(time.now);
+  await store.atomic([
+    addSession(store, {
+      id,
+      personId,
+      tokenHash: sha256(token),
+      stage: "signed-in",
+      wrongCodes: 0,
+      address: "127.0.0.1",
+      userAgent: "test",
+      createdAt: at,
+      lastSeenAt: at,
+    }),
+  ]);
+  const cookie = `signalbox_session=${token}`;
+  return { id, token, cookie, page: browser(appliance, cookie) };
+}
+
+/** A person of our organization with this role, signed in. */
+export async function member(appliance: TestAppliance, role: Role, made: Made = {}) {
+  const who = await person(appliance, appliance.ours.id, role, made);
+  const session = await visitor(appliance, who.id);
+  return { ...who, ...session, sessionId: session.id, id: who.id };
+}
