@@ -4,13 +4,15 @@ import { pathOf } from "./call.ts";
 /** What a use case found or did, as it will go over the wire. */
 export type Answer = { status: number; body: string; etag: string; location: string | null };
 
+type Shape = { answer: z.ZodType; status?: 200 | 201; isLocated?: boolean };
+
 /**
  * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
  * `"version-hash"` for a record that people edit and `"hash"` for anything else.
  */
 export function answerOf(
   request: Request,
-  { answer, status = 200 }: { answer: z.ZodType; status?: 200 | 201 },
+  { answer, status = 200, isLocated = true }: Shape,
   payload: unknown,
 ): Answer {
   const result = answer.safeParse(payload);
@@ -23,7 +25,7 @@ export function answerOf(
     status,
     body,
     etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
-    location: status === 201 ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
+    location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
   };
 }
 
