@@ -41,6 +41,9 @@ type Options = {
   keepalive?: boolean;
 };
 
+/** Where 401 says that a password or code was wrong. */
+const answersStrangers = /^\/(sign-in|set-up|invitations\/(look|accept))/;
+
 const etags = new WeakMap<object, string>();
 let organizationId: string | null = null;
 
@@ -52,7 +55,7 @@ export function setOrganization(id: string | null) {
 /** `path` as in the REST API, or a page's own such as `/overview`; both live below `/dashboard`. */
 export async function call<T>(method: Method, path: string, options: Options = {}) {
   const response = await attempt(method, path, options);
-  if (response.status === 401 && !path.startsWith("/sign-in")) {
+  if (response.status === 401 && !answersStrangers.test(path)) {
     // What was to be done waits until somebody signs in again, and is then done.
     await signedOut.wait();
     return read<T>(await attempt(method, path, options));

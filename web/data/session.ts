@@ -1,23 +1,12 @@
+import type { Role } from "../../src/base/roles.ts";
+import type { Presence } from "../../src/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, call, send, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";
 import { signedOut } from "./signed-out.ts";
 
-export type Role = "viewer" | "member" | "admin" | "owner";
-export type Organization = {
-  id: string;
-  slug: string;
-  name: string;
-  timeZone: string;
-  role: Role;
-};
-export type Person = { id: string; name: string; email: string; twoFactor: boolean };
-export type Session = {
-  state: "set-up" | "signed-out" | "two-factor" | "signed-in";
-  version: string;
-  person: Person | null;
-  organizations: Organization[];
-};
+export type Session = Presence;
+export type Organization = Presence["organizations"][number];
 
 const chosenKey = "signalbox.organization";
 const ranks: Role[] = ["viewer", "member", "admin", "owner"];
