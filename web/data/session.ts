@@ -9,11 +9,19 @@ export type Session = Presence;
 export type Organization = Presence["organizations"][number];
 
 const chosenKey = "signalbox.organization";
+setOrganization(localStorage.getItem(chosenKey));
+
 const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 
 export async function loadSession(): Promise<Session> {
   const { data } = await call<Session>("GET", "/session");
-  setOrganization(chosenOf(data)?.id ?? null);
+  const id = chosenOf(data)?.id ?? null;
+  if (id !== localStorage.getItem(chosenKey)) {
+    // What was asked for early was of another organization.
+    queryClient.removeQueries({ queryKey: ["overview"] });
+    if (id !== null) localStorage.setItem(chosenKey, id);
+  }
+  setOrganization(id);
   if (data.state === "signed-in") signedOut.over();
   return data;
 }
@@ -25,6 +33,9 @@ function chosenOf({ organizations }: Session): Organization | undefined {
 }
 
 export const sessionQuery = { queryKey: ["session"], queryFn: loadSession, staleTime: Infinity };
+
+/** Whether somebody was signed in on this browser before. */
+export const hasBeenHere = (): boolean => localStorage.getItem(chosenKey) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);

@@ -7,6 +7,9 @@ export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>
 let first = "";
 let firstAt = 0;
 
+/** Whether the next key is the second of two, so that it means nothing by itself. */
+export const isSecondKey = (): boolean => first === "g" && Date.now() - firstAt < 1_000;
+
 const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

@@ -27,7 +27,7 @@ export function useCommands(
     queryFn: ({ signal }) =>
       getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
   });
-  const commands: Command[] = places.map(({ to, label, icon, keys }) => ({
+  const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
     key: to,
     label,
     hint: keysOf(keys),

@@ -50,16 +50,18 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           </>
         )}
         <Menu.Label className="only-phone">Go to</Menu.Label>
-        {places.slice(3, -1).map(({ to, label, icon }) => (
-          <Menu.Item
-            key={to}
-            className="only-phone"
-            leftSection={<Icon name={icon} />}
-            onClick={() => void navigate({ to })}
-          >
-            {label}
-          </Menu.Item>
-        ))}
+        {places()
+          .slice(3, -1)
+          .map(({ to, label, icon }) => (
+            <Menu.Item
+              key={to}
+              className="only-phone"
+              leftSection={<Icon name={icon} />}
+              onClick={() => void navigate({ to })}
+            >
+              {label}
+            </Menu.Item>
+          ))}
         <Menu.Label>Theme</Menu.Label>
         {schemes.map(({ value, label, icon }) => (
           <Menu.Item

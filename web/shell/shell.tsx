@@ -7,7 +7,7 @@ import { useFavicon } from "../parts/mark.tsx";
 import { useShortcuts } from "../parts/shortcuts.ts";
 import { Zone } from "../parts/time.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { Navigation } from "./navigation.tsx";
+import { Navigation, places } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { palette } from "./palette-state.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
@@ -29,12 +29,9 @@ function Frame() {
     () => ({
       "mod+k": () => palette.set(true),
       "?": () => setHelping(true),
-      "g m": () => void navigate({ to: "/monitors" }),
-      "g i": () => void navigate({ href: "/incidents" }),
-      "g w": () => void navigate({ href: "/maintenance" }),
-      "g c": () => void navigate({ href: "/alert-channels" }),
-      "g s": () => void navigate({ href: "/status-pages" }),
-      "g ,": () => void navigate({ href: "/settings" }),
+      ...Object.fromEntries(
+        places().map(({ to, keys }) => [keys, () => void navigate({ href: to })]),
+      ),
     }),
     [navigate],
   );

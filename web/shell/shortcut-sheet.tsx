@@ -2,13 +2,13 @@ import { Modal } from "@mantine/core";
 import { KeyHint } from "../parts/page.tsx";
 import { places } from "./navigation.tsx";
 
-const sections: { title: string; keys: [keys: string, does: string][] }[] = [
+const sections = (): { title: string; keys: [keys: string, does: string][] }[] => [
   {
     title: "Everywhere",
     keys: [
       ["modK", "Search and commands"],
       ["?", "This sheet"],
-      ...places.map(({ label, keys }): [string, string] => [keys, `Go to ${label}`]),
+      ...places().map(({ label, keys }): [string, string] => [keys, `Go to ${label}`]),
     ],
   },
   {
@@ -39,7 +39,7 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
   return (
     <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
       <div className="sheet">
-        {sections.map(({ title, keys }) => (
+        {sections().map(({ title, keys }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>

@@ -8,6 +8,7 @@ import {
   type MantineColorsTuple,
   Menu,
   Modal,
+  SegmentedControl,
   Tooltip,
 } from "@mantine/core";
 
@@ -33,9 +34,17 @@ export const theme = createTheme({
   headings: { fontWeight: "650" },
   shadows: { md: "var(--shadow-float)", xl: "var(--shadow-float)" },
   components: {
-    Button: Button.extend({ defaultProps: { size: "sm", variant: "default" } }),
+    Button: Button.extend({
+      defaultProps: { size: "sm", variant: "default" },
+      vars: (_, { size }) => ({
+        root: size === "sm" ? { "--button-height": "34px", "--button-padding-x": "12px" } : {},
+      }),
+    }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray" } }),
-    Input: Input.extend({ defaultProps: { size: "sm" } }),
+    Input: Input.extend({
+      defaultProps: { size: "sm" },
+      vars: (_, { size }) => ({ wrapper: size === "sm" ? { "--input-height": "34px" } : {} }),
+    }),
     InputWrapper: InputWrapper.extend({
       defaultProps: { size: "sm", inputWrapperOrder: ["label", "input", "error", "description"] },
     }),
@@ -50,6 +59,7 @@ export const theme = createTheme({
       },
     }),
     Menu: Menu.extend({ defaultProps: { shadow: "md", transitionProps: { duration: 80 } } }),
+    SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),
     Tooltip: Tooltip.extend({
       defaultProps: { openDelay: 300, transitionProps: { duration: 80 }, withinPortal: true },
     }),

@@ -37,7 +37,7 @@ export default function LatencyChart({
   useEffect(() => {
     const place = box.current;
     if (place === null) return;
-    const color = colorsAt(place);
+    const { color, forget } = colorsAt(place);
     const axis = {
       stroke: color("--ink-3"),
       grid: { stroke: color("--line"), width: 1 },
@@ -61,7 +61,7 @@ export default function LatencyChart({
           y: { range: (_, __, max) => [0, Math.max(10, (max ?? 0) * 1.15)] },
         },
         axes: [
-          { ...axis, grid: { show: false }, values: timesOf(zone, span) },
+          { ...axis, size: 30, grid: { show: false }, values: timesOf(zone, span) },
           { ...axis, size: 52, values: (_, ticks) => ticks.map((ms) => inMs(ms)) },
         ],
         series: [
@@ -108,6 +108,7 @@ export default function LatencyChart({
     return () => {
       observer.disconnect();
       chart.destroy();
+      forget();
     };
   }, [points, states, span, zone, scheme]);
 
@@ -128,14 +129,12 @@ export default function LatencyChart({
 function colorsAt(element: HTMLElement) {
   const probe = document.createElement("i");
   element.append(probe);
-  const colors = new Map<string, string>();
-  queueMicrotask(() => probe.remove());
-  return (token: string) => {
-    if (!colors.has(token)) {
+  return {
+    color(token: string): string {
       probe.style.color = `var(${token})`;
-      colors.set(token, getComputedStyle(probe).color);
-    }
-    return colors.get(token) ?? "";
+      return getComputedStyle(probe).color;
+    },
+    forget: () => probe.remove(),
   };
 }
 

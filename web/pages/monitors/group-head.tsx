@@ -1,7 +1,8 @@
-import { ActionIcon, Menu, Tooltip } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { memo } from "react";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
 import { type State, StateIcon, worstFirst } from "../../parts/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
@@ -115,84 +116,79 @@ function GroupActions({
     <span className="head-actions">
       {mayWrite && (
         <>
-          <Tooltip label={`${label[pause]} the group`}>
-            <ActionIcon
-              size={26}
-              className="not-phone"
-              tabIndex={tabIndex}
-              aria-label={`${label[pause]} ${group.name}`}
-              onClick={() => actOnGroup(group, pause)}
-            >
-              <Icon name={group.paused ? "play" : "pause"} size={15} />
-            </ActionIcon>
-          </Tooltip>
-          <Tooltip label={`${label[mute]} the group`}>
-            <ActionIcon
-              size={26}
-              className="not-phone"
-              tabIndex={tabIndex}
-              aria-label={`${label[mute]} ${group.name}`}
-              onClick={() => actOnGroup(group, mute)}
-            >
-              <Icon name={group.muted ? "sound" : "mute"} size={15} />
-            </ActionIcon>
-          </Tooltip>
+          <button
+            type="button"
+            className="dots not-phone"
+            title={`${label[pause]} the group`}
+            tabIndex={tabIndex}
+            aria-label={`${label[pause]} ${group.name}`}
+            onClick={() => actOnGroup(group, pause)}
+          >
+            <Icon name={group.paused ? "play" : "pause"} size={15} />
+          </button>
+          <button
+            type="button"
+            className="dots not-phone"
+            title={`${label[mute]} the group`}
+            tabIndex={tabIndex}
+            aria-label={`${label[mute]} ${group.name}`}
+            onClick={() => actOnGroup(group, mute)}
+          >
+            <Icon name={group.muted ? "sound" : "mute"} size={15} />
+          </button>
         </>
       )}
-      <Menu position="bottom-end" width={200}>
-        <Menu.Target>
-          <ActionIcon size={26} tabIndex={tabIndex} aria-label={`Actions for ${group.name}`}>
-            <Icon name="dots" size={15} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {mayWrite && (
-            <>
-              <Menu.Item
-                leftSection={<Icon name="plus" />}
-                onClick={() => editing.set({ kind: "new-monitor", groupId: group.id })}
-              >
-                New monitor here
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name="edit" />}
-                onClick={() => editing.set({ kind: "edit-group", id: group.id })}
-              >
-                Edit group
-              </Menu.Item>
-              <Menu.Item
-                className="only-phone"
-                leftSection={<Icon name={group.paused ? "play" : "pause"} />}
-                onClick={() => actOnGroup(group, pause)}
-              >
-                {label[pause]}
-              </Menu.Item>
-              <Menu.Item
-                className="only-phone"
-                leftSection={<Icon name={group.muted ? "sound" : "mute"} />}
-                onClick={() => actOnGroup(group, mute)}
-              >
-                {label[mute]}
-              </Menu.Item>
-            </>
-          )}
-          <CurlItem
-            action={() => ({ method: "GET", path: `/api/v1/monitor-groups/${group.id}` })}
-          />
-          {mayWrite && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" />}
-                onClick={() => deleteGroup(group)}
-              >
-                Delete group
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <LateMenu label={`Actions for ${group.name}`} tabbed={active}>
+        {() => (
+          <>
+            {mayWrite && (
+              <>
+                <Menu.Item
+                  leftSection={<Icon name="plus" />}
+                  onClick={() => editing.set({ kind: "new-monitor", groupId: group.id })}
+                >
+                  New monitor here
+                </Menu.Item>
+                <Menu.Item
+                  leftSection={<Icon name="edit" />}
+                  onClick={() => editing.set({ kind: "edit-group", id: group.id })}
+                >
+                  Edit group
+                </Menu.Item>
+                <Menu.Item
+                  className="only-phone"
+                  leftSection={<Icon name={group.paused ? "play" : "pause"} />}
+                  onClick={() => actOnGroup(group, pause)}
+                >
+                  {label[pause]}
+                </Menu.Item>
+                <Menu.Item
+                  className="only-phone"
+                  leftSection={<Icon name={group.muted ? "sound" : "mute"} />}
+                  onClick={() => actOnGroup(group, mute)}
+                >
+                  {label[mute]}
+                </Menu.Item>
+              </>
+            )}
+            <CurlItem
+              action={() => ({ method: "GET", path: `/api/v1/monitor-groups/${group.id}` })}
+            />
+            {mayWrite && (
+              <>
+                <Menu.Divider />
+                <Menu.Item
+                  color="red"
+                  leftSection={<Icon name="trash" />}
+                  onClick={() => deleteGroup(group)}
+                >
+                  Delete group
+                </Menu.Item>
+              </>
+            )}
+          </>
+        )}
+      </LateMenu>
     </span>
   );
 }

@@ -147,7 +147,7 @@ function Fields({
         />
       )}
       {field("name")}
-      {own.map(section)}
+      {own.filter(({ folded }) => folded !== true).map(section)}
       <div className="field-row">
         <Select
           label="Group"
@@ -173,7 +173,7 @@ function Fields({
           />
         )}
       </div>
-      {commonSections.map(section)}
+      {[...own.filter(({ folded }) => folded === true), ...commonSections].map(section)}
       <TryResult trying={trying} />
     </FormFrame>
   );

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { useNavigate } from "@tanstack/react-router";
 import { overviewQuery } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
+import { isSecondKey } from "../../parts/shortcuts.ts";
 import { say } from "../../parts/toasts.tsx";
 import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
@@ -67,7 +68,7 @@ export function MonitorList({
   function onKeyDown(event: React.KeyboardEvent) {
     const at = items.findIndex(({ key }) => key === active);
     const item = items[at];
-    if (item === undefined || event.metaKey || event.ctrlKey) return;
+    if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
     // Fields and buttons inside a row keep their own keys.
     if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { OverviewMonitor } from "../../data/overview.ts";
@@ -6,6 +6,7 @@ import { CurlItem } from "../../parts/curl-button.tsx";
 import { DayBar } from "../../parts/day-bar.tsx";
 import { inMs, percent } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { complain, say } from "../../parts/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
@@ -114,72 +115,64 @@ function RowMenu({
   const { id, name, paused, muted } = monitor;
   const curl = () => ({ method: "GET", path: `/api/v1/monitors/${id}` });
   return (
-    <Menu position="bottom-end" width={190}>
-      <Menu.Target>
-        <ActionIcon
-          aria-label={`Actions for ${name}`}
-          tabIndex={tabbed ? 0 : -1}
-          size={26}
-          className="row-menu"
-        >
-          <Icon name="dots" />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {mayWrite && (
-          <>
-            <Menu.Item
-              leftSection={<Icon name="refresh" />}
-              onClick={() => {
-                say(`Checking ${name}`);
-                checkNow(id).catch(complain);
-              }}
-            >
-              Check now
-            </Menu.Item>
-            <Menu.Item
-              leftSection={<Icon name={paused ? "play" : "pause"} />}
-              onClick={() => void pauseMonitor(monitor)}
-            >
-              {paused ? "Resume" : "Pause"}
-            </Menu.Item>
-            <Menu.Item
-              leftSection={<Icon name={muted ? "sound" : "mute"} />}
-              onClick={() => void muteMonitor(monitor)}
-            >
-              {muted ? "Unmute" : "Mute"}
-            </Menu.Item>
-            <Menu.Item
-              leftSection={<Icon name="edit" />}
-              onClick={() => editing.set({ kind: "edit-monitor", id })}
-            >
-              Edit
-            </Menu.Item>
-            <Menu.Item
-              leftSection={<Icon name="copy" />}
-              onClick={() => editing.set({ kind: "new-monitor", like: id })}
-            >
-              Duplicate
-            </Menu.Item>
-            <Menu.Item leftSection={<Icon name="check" />} onClick={() => selection.toggle(id)}>
-              Select
-            </Menu.Item>
-          </>
-        )}
-        <CurlItem action={curl} />
-        {mayWrite && (
-          <>
-            <Menu.Divider />
-            <Menu.Item
-              color="red"
-              leftSection={<Icon name="trash" />}
-              onClick={() => deleteMonitors([{ id, name }])}
-            >
-              Delete
-            </Menu.Item>
-          </>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <LateMenu label={`Actions for ${name}`} tabbed={tabbed}>
+      {() => (
+        <>
+          {mayWrite && (
+            <>
+              <Menu.Item
+                leftSection={<Icon name="refresh" />}
+                onClick={() => {
+                  say(`Checking ${name}`);
+                  checkNow(id).catch(complain);
+                }}
+              >
+                Check now
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name={paused ? "play" : "pause"} />}
+                onClick={() => void pauseMonitor(monitor)}
+              >
+                {paused ? "Resume" : "Pause"}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name={muted ? "sound" : "mute"} />}
+                onClick={() => void muteMonitor(monitor)}
+              >
+                {muted ? "Unmute" : "Mute"}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="edit" />}
+                onClick={() => editing.set({ kind: "edit-monitor", id })}
+              >
+                Edit
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="copy" />}
+                onClick={() => editing.set({ kind: "new-monitor", like: id })}
+              >
+                Duplicate
+              </Menu.Item>
+              <Menu.Item leftSection={<Icon name="check" />} onClick={() => selection.toggle(id)}>
+                Select
+              </Menu.Item>
+            </>
+          )}
+          <CurlItem action={curl} />
+          {mayWrite && (
+            <>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" />}
+                onClick={() => deleteMonitors([{ id, name }])}
+              >
+                Delete
+              </Menu.Item>
+            </>
+          )}
+        </>
+      )}
+    </LateMenu>
   );
 }

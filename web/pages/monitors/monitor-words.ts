@@ -14,7 +14,10 @@ export const monitorWords: Record<string, FieldWords> = {
   keyword: { label: "Must contain", hint: "Text that the answer must contain." },
   keywordAbsent: { label: "Must not contain", hint: "Text that the answer must not contain." },
   jsonPath: { label: "JSON path", mono: true, placeholder: "$.status" },
-  jsonEquals: { label: "must be", hint: "Empty asks only that there is a value." },
+  jsonEquals: {
+    label: "Value at the path",
+    hint: "What it must be; empty asks only that there is one.",
+  },
   followRedirects: { label: "Follow redirects" },
   verifyTls: { label: "Verify the certificate" },
   certificateExpiryDays: {
