@@ -1,21 +1,30 @@
 import { Elysia } from "elysia";
+import { aboutRoutes } from "./about/routes.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
 import { checkDashboardRoutes } from "./checks/dashboard-routes.ts";
+import { apiKeyRoutes } from "./api-keys/routes.ts";
+import { auditLogRoutes } from "./audit-log/routes.ts";
 import { checkRoutes } from "./checks/routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { openApiOf, type Route } from "./http/openapi.ts";
 import { pushPaths } from "./checks/push.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
+import { invitationRoutes } from "./invitations/routes.ts";
 import { maintenanceRoutes } from "./maintenance/routes.ts";
 import { groupDashboardRoutes } from "./monitor-groups/dashboard-routes.ts";
 import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
 import { monitorDashboardRoutes } from "./monitors/dashboard-routes.ts";
 import { monitorRoutes } from "./monitors/routes.ts";
+import { organizationRoutes } from "./organizations/routes.ts";
+import { furtherOrganizationRoutes, peopleRoutes, profileRoutes } from "./people/routes.ts";
+import { sessionRoutes } from "./sessions/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
+import { signInRoutes } from "./sign-in/routes.ts";
 import { publicPaths } from "./status-pages/document.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
+import { twoFactorRoutes } from "./two-factor/routes.ts";
 import { uptimeRoutes } from "./uptime/routes.ts";
 
 /** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
@@ -45,4 +54,15 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(groupDashboardRoutes)
   .use(monitorDashboardRoutes)
   .use(checkDashboardRoutes)
-  .use(dashboardRoutes);
+  .use(dashboardRoutes)
+  .use(signInRoutes)
+  .use(profileRoutes)
+  .use(twoFactorRoutes)
+  .use(sessionRoutes)
+  .use(organizationRoutes)
+  .use(furtherOrganizationRoutes)
+  .use(peopleRoutes)
+  .use(invitationRoutes)
+  .use(apiKeyRoutes)
+  .use(auditLogRoutes)
+  .use(aboutRoutes);

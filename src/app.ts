@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
-import { authenticator } from "./api-keys/service.ts";
+import { keyDesk } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { type Listener, targetGuard } from "./base/target-guard.ts";
@@ -17,6 +17,9 @@ import { rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
+import { forgetOldInvitations } from "./invitations/store.ts";
+import { isAnybodyThere } from "./people/store.ts";
+import { newSetUp, noSetUp } from "./sign-in/set-up-token.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
 import { sessionDesk } from "./sessions/desk.ts";
@@ -29,6 +32,9 @@ const failuresPerMinute = 600;
 
 /** Requests a minute of one person to the admin page. */
 const requestsPerMinute = 6_000;
+
+/** Wrong passwords, codes and tokens of the admin page a minute from one address. */
+const guessesPerMinute = 10;
 
 /** Wrong push tokens a minute from one address. */
 const wrongTokensPerMinute = 60;
@@ -43,6 +49,8 @@ export type RunningApp = {
   /** Addresses to open: this machine first, then the LAN. */
   urls: string[];
   port: number;
+  /** Where the first person signs in; null where there is somebody already. */
+  setUpLink: string | null;
   /** Answers what is in flight, then closes the data directory. */
   stop(): Promise<void>;
 };
@@ -78,6 +86,9 @@ export async function startApp(
   const maintenanceOf = maintenance.of;
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
   const live = livePages(store, clock, log);
+  const keys = keyDesk(store, clock);
+  const firstRun = (await isAnybodyThere(store)) ? null : newSetUp(data.path, clock);
+  const setUp = firstRun ?? noSetUp(data.path);
   const appliance: Appliance = {
     store: data.store,
     clock,
@@ -88,9 +99,11 @@ export async function startApp(
     requestLimit: rateLimit(config.rateLimit, clock),
     personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: rateLimit(failuresPerMinute, clock),
-    authenticate: authenticator(data.store, clock),
+    guessLimit: rateLimit(guessesPerMinute, clock),
+    authenticate: keys.authenticate,
     sessions: sessionDesk(store, clock),
     live,
+    setUp,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,
@@ -142,6 +155,9 @@ export async function startApp(
   await engine.start();
   maintenance.onChange(engine.checkSoon);
 
+  /** When keys and sessions were last used. */
+  const lastSeen = () => [...keys.used(), ...appliance.sessions.seen()];
+
   let stopping = false;
   let keeping: Promise<void> | null = null;
   const housekeeping = setInterval(() => {
@@ -151,10 +167,13 @@ export async function startApp(
   }, 60_000);
   async function keepHouse() {
     await store.atomic([
-      ...appliance.sessions.seen(),
+      ...lastSeen(),
       forgetOldSessions(clock()),
+      forgetOldInvitations(clock()),
       forgetOldAnswers(clock()),
     ]);
+    // Somebody may have been made on the command line.
+    if (await isAnybodyThere(store)) setUp.end();
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
     await sweepAlerts(store, clock(), () => stopping);
     await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);
@@ -163,6 +182,8 @@ export async function startApp(
   return {
     urls: urlsOf(config, server.port ?? config.port),
     port: server.port ?? config.port,
+    setUpLink:
+      firstRun && `${urlsOf(config, server.port ?? config.port)[0]}/set-up#${firstRun.token}`,
     async stop() {
       stopping = true;
       clearInterval(housekeeping);
@@ -174,6 +195,8 @@ export async function startApp(
       const answering = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
       while (answering() && performance.now() < deadline) await Bun.sleep(10);
       await Promise.all(servers.map((server) => server.stop(true)));
+      setUp.end();
+      await store.atomic(lastSeen()).catch(() => log.warn("last uses were not written down"));
       data.close();
     },
   };

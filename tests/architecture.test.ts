@@ -18,6 +18,12 @@ const rooms = [
   "settings",
   "api-keys",
   "sessions",
+  "people",
+  "two-factor",
+  "sign-in",
+  "invitations",
+  "audit-log",
+  "about",
   "alert-channels",
   "monitor-groups",
   "uptime",
@@ -39,7 +45,7 @@ const rooms = [
 
 /** What a file of this name in a feature folder may import: the road from the wire to the disk has no shortcuts. */
 const inFeature: Record<string, RegExp> = {
-  "schema.ts": /^(zod|.*base\/.*)$/,
+  "schema.ts": /^(zod|.*base\/.*|.*\/schema\.ts)$/,
   "rules.ts": /^(zod|.*base\/.*|.*\/schema\.ts)$/,
   "store.ts": /^(drizzle-orm.*|.*database\/.*|.*base\/.*|.*\/store\.ts|\.\/(schema|rules)\.ts)$/,
   "routes.ts": /^(elysia|zod|.*base\/.*|.*http\/.*|.*\/schema\.ts|\.\/service\.ts)$/,

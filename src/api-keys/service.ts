@@ -3,48 +3,39 @@ import { commit } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { type Clock, timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
-import { line } from "../base/fields.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { parse } from "../base/validation.ts";
-import { must, type Store } from "../database/store.ts";
+import { must, type Statement, type Store } from "../database/store.ts";
 import { apiKeys } from "../database/tables.ts";
 import type { Principal } from "../http/call.ts";
-
-export type ApiKey = {
-  id: string;
-  name: string;
-  scope: "read" | "write";
-  createdAt: string;
-  expiresAt: string | null;
-  revokedAt: string | null;
-};
+import { type ApiKey, KeyName } from "./schema.ts";
 
 /** Makes a key and returns it; this is the only time it is known. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
 export async function createApiKey(
   context: Scope,
   input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
-): Promise<{ id: string; key: string }> {
-  parse(line(255), input.name, "name");
+): Promise<ApiKey & { key: string }> {
+  parse(KeyName, input.name, "name");
   const { store, organizationId } = context;
   const now = context.clock();
   const id = newId(now);
   const key = `sbx_${randomToken(43)}`;
-  const row = {
-    organizationId,
+  const made: ApiKey = {
     id,
     name: input.name,
     scope: input.scope,
-    hash: sha256(key),
     createdAt: timestamp(now),
     expiresAt: input.expiresInMs === null ? null : timestamp(now + input.expiresInMs),
+    revokedAt: null,
+    lastUsedAt: null,
   };
-  await commit(
+  const row = { ...made, organizationId, hash: sha256(key) };
+  return commit(
     context,
     [store.db.insert(apiKeys).values(row)],
     { action: "api-key.created", subjectId: id },
-    {},
+    { ...made, key },
   );
-  return { id, key };
 }
 
 export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]> {
@@ -56,6 +47,7 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
       createdAt: apiKeys.createdAt,
       expiresAt: apiKeys.expiresAt,
       revokedAt: apiKeys.revokedAt,
+      lastUsedAt: apiKeys.lastUsedAt,
     })
     .from(apiKeys)
     .where(eq(apiKeys.organizationId, organizationId))
@@ -63,7 +55,7 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
 }
 
 /** Ends a key for good. Throws NOT_FOUND, and CONFLICT when it was already revoked. */
-export async function revokeApiKey(context: Scope, id: string): Promise<void> {
+export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
   const { store, organizationId } = context;
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
   if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
@@ -73,17 +65,15 @@ export async function revokeApiKey(context: Scope, id: string): Promise<void> {
     eq(apiKeys.id, id),
     isNull(apiKeys.revokedAt),
   );
-  await commit(
+  const revokedAt = timestamp(context.clock());
+  return commit(
     context,
     [
       must(sql`exists (select 1 from ${apiKeys} where ${unrevoked})`, alreadyRevoked),
-      store.db
-        .update(apiKeys)
-        .set({ revokedAt: timestamp(context.clock()) })
-        .where(unrevoked),
+      store.db.update(apiKeys).set({ revokedAt }).where(unrevoked),
     ],
     { action: "api-key.revoked", subjectId: id },
-    {},
+    { ...key, revokedAt },
   );
 }
 
@@ -106,11 +96,19 @@ type Row = {
 const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
-/** Finds who holds a key by its SHA-256; null for an unknown, revoked or expired one. */
-export function authenticator(store: Store, clock: Clock) {
+export type KeyDesk = {
+  /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. Counts as its use. */
+  authenticate(keyHash: string): Promise<Principal | null>;
+  /** Writes down when keys were last used, since the last time this was asked. */
+  used(): Statement[];
+};
+
+/** Knows whose API key one is. */
+export function keyDesk(store: Store, clock: Clock): KeyDesk {
   const trusted = new Map<string, { principal: Principal; until: number }>();
-  return async (keyHash: string): Promise<Principal | null> => {
-    const now = clock();
+  let usedAt = new Map<string, number>();
+
+  async function find(keyHash: string, now: number): Promise<Principal | null> {
     const known = trusted.get(keyHash);
     if (known !== undefined && known.until > now && known.until <= now + trustedMs)
       return known.principal;
@@ -125,5 +123,24 @@ export function authenticator(store: Store, clock: Clock) {
     if (trusted.size >= maxTrusted) trusted.clear();
     trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
     return principal;
+  }
+
+  return {
+    async authenticate(keyHash) {
+      const now = clock();
+      const principal = await find(keyHash, now);
+      if (principal !== null) usedAt.set(principal.actor.id, now);
+      return principal;
+    },
+    used() {
+      const last = usedAt;
+      usedAt = new Map();
+      return [...last].map(([id, at]) =>
+        store.db
+          .update(apiKeys)
+          .set({ lastUsedAt: timestamp(at) })
+          .where(eq(apiKeys.id, id)),
+      );
+    },
   };
 }

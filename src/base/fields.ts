@@ -138,6 +138,23 @@ export const EmailAddress = z
   .max(254)
   .meta({ example: "oncall@team.example" });
 
+/** An IANA name: what days and hours mean. */
+export const TimeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, "must be an IANA time zone, such as Europe/Berlin")
+  .meta({ example: "Europe/Berlin" });
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +01:00 are taken by Intl, too, but know no summer time.
+  if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
+  try {
+    return Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
 /** A credential: sealed at rest, write-only on the wire. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 

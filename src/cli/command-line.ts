@@ -6,6 +6,7 @@ import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addOrgs } from "./orgs.ts";
 import { addServe } from "./serve.ts";
+import { addUsers } from "./users.ts";
 import { addVersion } from "./version.ts";
 
 const exitCodes = {
@@ -23,7 +24,8 @@ export async function runCommandLine(args: string[]): Promise<number> {
     .version(version, "-V, --version", "print the version")
     .showHelpAfterError("Run the command with --help to see how it is used.")
     .exitOverride();
-  for (const add of [addServe, addOrgs, addKeys, addMigrate, addDoctor, addVersion]) add(program);
+  for (const add of [addServe, addOrgs, addKeys, addUsers, addMigrate, addDoctor, addVersion])
+    add(program);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

@@ -38,6 +38,7 @@ export function addServe(program: Command) {
         `  On this machine  ${here}`,
         ...others.map((url) => `  On the network   ${url}`),
         `  API reference    ${here}/docs`,
+        ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
       ];
       process.stdout.write(`${lines.join("\n")}\n`);
       await signalToStop();

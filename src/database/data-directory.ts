@@ -98,7 +98,7 @@ function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     // Somebody's home or /tmp, named by mistake, keeps its mode.
-    const ours = /^(signalbox\.|secret\.key|instance\.json)/;
+    const ours = /^(signalbox\.|secret\.key|instance\.json|set-up-token)/;
     if (readdirSync(path).every((name) => ours.test(name))) chmodSync(path, 0o700);
   } catch (error) {
     throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);

@@ -14,7 +14,11 @@ export function allowedMethods(routes: readonly Route[]): Allowed {
     byPattern.set(pattern, methods);
   }
   const table = [...byPattern].map(
-    ([pattern, methods]) => [new RegExp(pattern), [...methods].sort().join(", ")] as const,
+    ([pattern, methods]) => [new RegExp(pattern), [...methods]] as const,
   );
-  return (path) => table.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+  return (path) => {
+    // `/sessions/end-others` is a path of its own, and one that `/sessions/:id` has.
+    const methods = table.flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []));
+    return methods.length === 0 ? null : [...new Set(methods)].sort().join(", ");
+  };
 }

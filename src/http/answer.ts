@@ -14,17 +14,15 @@ export type Answer = {
 /** Compressed bodies, for as long as their answers are kept. */
 const packs = new WeakMap<Answer, Uint8Array<ArrayBuffer>>();
 
+type Shape = { answer: z.ZodType; status?: 200 | 201; isLocated?: boolean; packed?: boolean };
+
 /**
  * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
  * `"version-hash"` for a record that people edit and `"hash"` for anything else.
  */
 export function answerOf(
   request: Request,
-  {
-    answer,
-    status = 200,
-    packed = false,
-  }: { answer: z.ZodType; status?: 200 | 201; packed?: boolean },
+  { answer, status = 200, isLocated = true, packed = false }: Shape,
   payload: unknown,
 ): Answer {
   const result = answer.safeParse(payload);
@@ -37,7 +35,7 @@ export function answerOf(
     status,
     body,
     etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
-    location: status === 201 ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
+    location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
     packed,
   };
 }

@@ -24,10 +24,13 @@ export type Appliance = {
   personLimit: RateLimit;
   /** Wrong credentials a minute by client address. */
   failureLimit: RateLimit;
+  /** Wrong passwords, codes and tokens a minute, by where they come from. */
+  guessLimit: RateLimit;
   /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
   authenticate(keyHash: string): Promise<Principal | null>;
   sessions: Sessions;
   live: Live;
+  setUp: SetUp;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */
@@ -54,6 +57,14 @@ type Found = {
   message: string;
   latencyMs: number | null;
   certificateExpiresAt?: string;
+};
+
+/** The first run, which whoever reads the console may claim. */
+export type SetUp = {
+  /** Whether this is the token that was printed, while that is valid. */
+  isToken(token: string): boolean;
+  /** There is somebody who signs in: the token is over. */
+  end(): void;
 };
 
 /** Who asks, on behalf of one organization: an API key, or a person by their session. */

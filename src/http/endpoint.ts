@@ -46,6 +46,8 @@ export type Endpoint<
   packed?: boolean;
   /** 201 makes the answer carry a Location. */
   status?: 200 | 201;
+  /** False for what has no address of its own. */
+  isLocated?: boolean;
   /** Whether the answer depends on stored rows and the URL alone, so that it holds until something is written. */
   cached?: boolean;
   /** How long an answer may take, in seconds, where that is longer than a connection may be silent. */

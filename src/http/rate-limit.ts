@@ -3,6 +3,8 @@ import type { Clock } from "../base/clock.ts";
 export type RateLimit = {
   /** Counts one and returns 0, or returns the whole seconds to wait when the minute's share is used up. */
   take(who: string): number;
+  /** Takes back one that turned out not to count. */
+  giveBack(who: string): void;
 };
 
 const windowMs = 60_000;
@@ -27,6 +29,10 @@ export function rateLimit(perMinute: number, clock: Clock): RateLimit {
       if (window.count >= perMinute) return Math.max(1, Math.ceil((window.endsAt - now) / 1000));
       window.count += 1;
       return 0;
+    },
+    giveBack(who) {
+      const window = windows.get(who);
+      if (window !== undefined && window.count > 0) window.count -= 1;
     },
   };
 }

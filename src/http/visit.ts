@@ -1,11 +1,13 @@
 import type { Scope } from "../audit/scope.ts";
 import type { Log } from "../base/log.ts";
 import type { Call } from "./call.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import { cookieOf, type Session } from "./session.ts";
 
 /** What a use case runs in that belongs to no organization: who visits the admin page, from where. */
-export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin" | "ifMatch"> & {
+export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   log: Log;
+  guessLimit: RateLimit;
   requestId: string;
   /** The client's, without the port. */
   address: string;
@@ -22,14 +24,14 @@ export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin" | "ifMatc
 export type PersonVisit = Visit & { session: Session };
 
 export function visitOf(call: Call, request: Request): Visit {
-  const { store, clock, vault, log } = call.appliance;
+  const { store, clock, vault, log, guessLimit } = call.appliance;
   return {
     store,
     clock,
     vault,
     log,
+    guessLimit,
     origin: originOf(request),
-    ifMatch: ifMatchOf(request),
     requestId: call.requestId,
     address: call.address,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, 300),

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { bodyOf, Id, idSet, line, optionalParagraphs, patchOf, Timestamp } from "../base/fields.ts";
+import {
+  bodyOf,
+  Id,
+  idSet,
+  line,
+  optionalParagraphs,
+  patchOf,
+  TimeZone,
+  Timestamp,
+} from "../base/fields.ts";
 import { pageFields } from "../base/paging.ts";
 
 export const MaintenanceState = z
@@ -168,20 +177,6 @@ const instant = z.iso
 /** Text whose own rules are only asked where its length is right. */
 const upTo = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
 
-const timeZone = upTo(64).superRefine((name, context) => {
-  // Offsets such as +01:00 have no rules for summer.
-  if (/^[A-Za-z]/.test(name) && isTimeZone(name)) return;
-  context.addIssue({ code: "custom", message: "must be an IANA time zone such as Europe/Berlin" });
-});
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
-
 const rrule = upTo(500).superRefine((text, context) => {
   const read = recurrenceOf(text);
   if (typeof read === "string") context.addIssue({ code: "custom", message: read });
@@ -202,7 +197,7 @@ const fields = {
   description: optionalParagraphs(2000).default(""),
   startsAt: instant.meta({ description: about.startsAt }),
   endsAt: instant.meta({ description: "At most 31 days after `startsAt`." }),
-  timeZone: timeZone.default("UTC").meta({ description: about.timeZone, example: "Europe/Berlin" }),
+  timeZone: TimeZone.default("UTC").meta({ description: about.timeZone, example: "Europe/Berlin" }),
   rrule: rrule
     .nullable()
     .default(null)

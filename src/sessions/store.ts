@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import { timestamp } from "../base/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { sessions } from "../database/tables.ts";
@@ -69,4 +69,16 @@ export function forgetOldSessions(now: number): Statement {
     waited,
   );
   return sql`delete from ${sessions} where ${over}`;
+}
+
+/** Counts a wrong code; the last of so many ends the wait. */
+export function countWrongCode(store: Store, id: string, most: number): Statement[] {
+  const waiting = and(eq(sessions.id, id), eq(sessions.stage, "two-factor"));
+  return [
+    store.db
+      .update(sessions)
+      .set({ wrongCodes: sql`${sessions.wrongCodes} + 1` })
+      .where(waiting),
+    store.db.delete(sessions).where(and(waiting, gte(sessions.wrongCodes, most))),
+  ];
 }

@@ -43,7 +43,8 @@ export function pageLock(
   }
 
   async function unlock(request: Request, page: PublicPage, home: string): Promise<Response> {
-    const waitSeconds = attempts.take(addressOf(request));
+    const address = addressOf(request);
+    const waitSeconds = attempts.take(address);
     if (waitSeconds > 0) {
       const trouble = "Too many attempts from here. Try again in a minute.";
       const answer = form(page, home, home, trouble, 429);
@@ -52,7 +53,8 @@ export function pageLock(
     }
     const { password, path } = await said(request);
     const to = isWithin(home, path) ? path : home;
-    if (page.passwordHash === null || !(await isPassword(password, page.passwordHash)))
+    const { passwordHash } = page;
+    if (passwordHash === null || !(await isPassword(password, passwordHash, address)))
       return form(page, home, to, "That is not the password.", 403);
     const until = String(clock() + openMs);
     const secure = request.url.startsWith("https:") ? "; Secure" : "";

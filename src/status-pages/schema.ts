@@ -8,6 +8,7 @@ import {
   patchOf,
   secret,
   Timestamp,
+  TimeZone,
 } from "../base/fields.ts";
 import { reservedSlugs } from "../base/slug.ts";
 
@@ -53,22 +54,6 @@ const hosts = z
     example: ["status.team.example"],
     description: "Names under which the page answers at `/`. Each belongs to at most one page.",
   });
-
-const timeZone = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, "must be an IANA time zone, such as Europe/Berlin")
-  .meta({ example: "Europe/Berlin" });
-
-function isTimeZone(name: string): boolean {
-  // Offsets such as +01:00 are taken by Intl, too, but know no summer time.
-  if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
-  try {
-    return Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
-}
 
 const publicName = "Shown instead of the monitor's own name.";
 
@@ -141,7 +126,7 @@ const fields = {
   hosts: hosts.default([]),
   showLatency: z.boolean().default(false),
   historyDays: integer(1, 365).default(90),
-  timeZone: timeZone.default("UTC"),
+  timeZone: TimeZone.default("UTC"),
 };
 
 const readOnly = ["id", "default", "logoUrl", "secretsSet", "createdAt", "updatedAt"];

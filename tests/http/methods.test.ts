@@ -5,10 +5,15 @@ import { member } from "../support/visiting.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Every path of the server with the methods that routes declare for it. */
+/** Every path of the server with the methods that routes declare for it, those with an `:id` in its place as well. */
 function paths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
-  const byPath = Map.groupBy(app.routes, ({ path }) => path.replace(/(.)\/$/, "$1"));
-  return [...byPath].map(([path, routes]) => [path, new Set(routes.map(({ method }) => method))]);
+  const plain = (path: string) => path.replace(/(.)\/$/, "$1");
+  const takes = (pattern: string, path: string) =>
+    new RegExp(`^${pattern.replace(/:\w+/, "[^/]+")}$`).test(path);
+  return [...new Set(app.routes.map(({ path }) => plain(path)))].map((path) => {
+    const routes = app.routes.filter((route) => takes(plain(route.path), path));
+    return [path, new Set(routes.map(({ method }) => method))];
+  });
 }
 
 function allowOf(declared: Set<string>): string {

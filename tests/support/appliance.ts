@@ -1,5 +1,4 @@
-import { createApiKey } from "../../src/api-keys/service.ts";
-import { authenticator } from "../../src/api-keys/service.ts";
+import { createApiKey, keyDesk } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -18,6 +17,7 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
+import { setUpOf } from "../../src/sign-in/set-up-token.ts";
 import { sessionDesk } from "../../src/sessions/desk.ts";
 import { serverOf } from "../../src/server.ts";
 
@@ -46,6 +46,9 @@ type Settings = {
   /** Stands for the outside world that alerts go to. */
   exchange?: Exchange;
 };
+
+/** What the console would have printed. */
+export const setUpToken = "a".repeat(43);
 
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
@@ -77,7 +80,9 @@ export function applianceOn(
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
-    authenticate: authenticator(store, clock),
+    guessLimit: rateLimit(10, clock),
+    authenticate: keyDesk(store, clock).authenticate,
+    setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
     live,
     checkNow: engine.checkNow,

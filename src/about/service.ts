@@ -1,0 +1,57 @@
+import { eq } from "drizzle-orm";
+import { version } from "../assets.ts";
+import type { Scope } from "../audit/scope.ts";
+import { timestamp } from "../base/clock.ts";
+import type { Store } from "../database/store.ts";
+import {
+  alertChannels,
+  apiKeys,
+  incidentCounts,
+  memberships,
+  monitorGroups,
+  monitors,
+  statusPages,
+} from "../database/tables.ts";
+import type { About } from "./schema.ts";
+
+export async function aboutAppliance({ store, organizationId }: Scope): Promise<About> {
+  const countOf = (
+    table:
+      | typeof alertChannels
+      | typeof apiKeys
+      | typeof memberships
+      | typeof monitorGroups
+      | typeof monitors
+      | typeof statusPages,
+  ) => store.db.$count(table, eq(table.organizationId, organizationId));
+  return {
+    version,
+    startedAt: timestamp(Math.round(performance.timeOrigin)),
+    dataBytes: await bytesOf(store),
+    counts: {
+      monitors: await countOf(monitors),
+      monitorGroups: await countOf(monitorGroups),
+      incidents: await incidentsOf(store, organizationId),
+      alertChannels: await countOf(alertChannels),
+      statusPages: await countOf(statusPages),
+      people: await countOf(memberships),
+      apiKeys: await countOf(apiKeys),
+    },
+  };
+}
+
+async function incidentsOf(store: Store, organizationId: string): Promise<number> {
+  const rows = await store.db
+    .select({ count: incidentCounts.count })
+    .from(incidentCounts)
+    .where(eq(incidentCounts.organizationId, organizationId));
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
+async function bytesOf(store: Store): Promise<number> {
+  const [row] = await store.query<{ bytes: number }>(
+    "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
+    [],
+  );
+  return row?.bytes ?? 0;
+}

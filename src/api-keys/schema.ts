@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { Id, integer, line, Timestamp } from "../base/fields.ts";
+
+export const KeyName = line(255);
+const KeyScope = z.enum(["read", "write"]);
+
+/** A key without the key itself. */
+export const ApiKey = z.object({
+  id: Id,
+  name: z.string(),
+  scope: KeyScope,
+  createdAt: Timestamp,
+  /** Null for never. */
+  expiresAt: Timestamp.nullable(),
+  revokedAt: Timestamp.nullable(),
+  /** At most a minute behind; null for a key that was never used. */
+  lastUsedAt: Timestamp.nullable(),
+});
+export type ApiKey = z.infer<typeof ApiKey>;
+
+export const NewApiKey = z.strictObject({
+  name: KeyName,
+  scope: KeyScope.default("write"),
+  expiresInDays: integer(1, 3650).nullable().default(null),
+});
+
+/** With the key, which is told this once. */
+export const MadeApiKey = ApiKey.extend({ key: z.string() });

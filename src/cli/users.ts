@@ -1,0 +1,121 @@
+import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import { AppError } from "../base/errors.ts";
+import { EmailAddress } from "../base/fields.ts";
+import { randomToken } from "../base/ids.ts";
+import { Role } from "../base/roles.ts";
+import { invalid, parse } from "../base/validation.ts";
+import type { DataDirectory } from "../database/data-directory.ts";
+import { getOrganization, listOrganizations } from "../organizations/service.ts";
+import { mustBeGood } from "../people/new-person.ts";
+import { NewPassword, PersonName } from "../people/schema.ts";
+import { addMember, listMembers, resetPassword } from "../people/service.ts";
+import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
+
+type PasswordOptions = DataOptions & { passwordStdin?: boolean };
+type NewUserOptions = PasswordOptions & {
+  org: string;
+  email: string;
+  name: string;
+  role?: string;
+};
+
+export function addUsers(program: Command) {
+  const users = program.command("users").description("people who sign in to the admin page");
+
+  onData(users.command("create"))
+    .description("let somebody sign in, and print the password made for them")
+    .requiredOption("--org <slug>", "slug of the organization")
+    .requiredOption("--email <address>", "what they sign in with")
+    .requiredOption("--name <name>", "what they are called")
+    .option(
+      "--role <role>",
+      "owner, admin, member or viewer (default: owner for the first, member)",
+    )
+    .option("--password-stdin", "read the password from standard input")
+    .action((options: NewUserOptions) => withData(options, (data) => createUser(data, options)));
+
+  onData(users.command("list"))
+    .description("list the people")
+    .option("--org <slug>", "of one organization only")
+    .action((options: DataOptions & { org?: string }) =>
+      withData(options, async (data) => print(await usersOf(data, options.org), options.json)),
+    );
+
+  onData(users.command("reset-password").argument("<email>", "what they sign in with"))
+    .description("give somebody a new password and sign them out everywhere")
+    .option("--password-stdin", "read the password from standard input")
+    .option("--without-two-factor", "turn two-factor off, too, for somebody who lost it")
+    .action((email: string, options: PasswordOptions & { withoutTwoFactor?: boolean }) =>
+      withData(options, async (data) => {
+        const { password, isMade } = await passwordFor(options, [email]);
+        const withoutTwoFactor = options.withoutTwoFactor === true;
+        await resetPassword(commandLineScope(data, ""), email, { password, withoutTwoFactor });
+        tell({ email }, isMade ? password : null, options.json);
+      }),
+    );
+}
+
+async function createUser(data: DataDirectory, options: NewUserOptions) {
+  const { id: organizationId, name: organization } = await getOrganization(data.store, options.org);
+  const email = parse(EmailAddress, options.email, "--email");
+  const name = parse(PersonName, options.name, "--name");
+  const scope = commandLineScope(data, organizationId);
+  const isFirst = (await listMembers(scope)).length === 0;
+  const role = roleOf(options.role ?? (isFirst ? "owner" : "member"));
+  const { password, isMade } = await passwordFor(options, [email, name, organization]);
+  const { id, isNew } = await addMember(scope, { email, name, role, password });
+  if (!isNew) process.stderr.write(`${email} signs in with the password they have.\n`);
+  tell({ id, email, role }, isMade && isNew ? password : null, options.json);
+}
+
+function roleOf(text: string): Role {
+  const { success, data } = Role.safeParse(text);
+  if (success) return data;
+  throw invalid("--role", "must be owner, admin, member or viewer");
+}
+
+/** The password from standard input, or one made up. Throws VALIDATION_ERROR. */
+async function passwordFor(
+  { passwordStdin }: PasswordOptions,
+  known: readonly string[],
+): Promise<{ password: string; isMade: boolean }> {
+  if (!passwordStdin) return { password: randomToken(20), isMade: true };
+  const password = (await text(process.stdin)).replace(/\r?\n$/, "");
+  try {
+    mustBeGood(parse(NewPassword, password, "password"), known);
+  } catch (error) {
+    const [detail] = error instanceof AppError ? (error.details ?? []) : [];
+    throw invalid("The password", detail?.message ?? "can't be used");
+  }
+  return { password, isMade: false };
+}
+
+function tell(made: Record<string, string>, password: string | null, json: boolean | undefined) {
+  if (json) process.stdout.write(`${JSON.stringify({ ...made, ...(password && { password }) })}\n`);
+  else if (password !== null) {
+    process.stderr.write("Keep this password: it is not shown again.\n");
+    process.stdout.write(`${password}\n`);
+  }
+}
+
+async function usersOf(data: DataDirectory, slug?: string) {
+  const organizations =
+    slug === undefined
+      ? await listOrganizations(data.store)
+      : [await getOrganization(data.store, slug)];
+  const lists = await Promise.all(
+    organizations.map(async (organization) => {
+      const members = await listMembers(commandLineScope(data, organization.id));
+      return members.map(({ email, name, role, twoFactor, lastSeenAt }) => ({
+        organization: organization.slug,
+        email,
+        name,
+        role,
+        twoFactor: twoFactor ? "on" : "off",
+        lastSeenAt,
+      }));
+    }),
+  );
+  return lists.flat();
+}

@@ -1,0 +1,116 @@
+import { Elysia } from "elysia";
+import { z } from "zod";
+import { dataOf, Deleted, deleted } from "../base/paging.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { NewOrganization } from "../organizations/schema.ts";
+import {
+  Member,
+  MemberPatch,
+  OwnMembership,
+  PasswordChange,
+  Profile,
+  ProfilePatch,
+} from "./schema.ts";
+import {
+  changeMember,
+  changePassword,
+  foundOrganization,
+  listMembers,
+  removeMember,
+  updateProfile,
+} from "./service.ts";
+
+export const peopleRoutes = new Elysia({ prefix: "/people" })
+  .get(
+    "/",
+    ...endpoint(
+      {
+        name: "listMembers",
+        access: "read",
+        summary: "List the organization's people by name",
+        answer: dataOf(z.array(Member)),
+      },
+      async ({ scope }) => ({ data: await listMembers(scope) }),
+    ),
+  )
+  .patch(
+    "/:id",
+    ...endpoint(
+      {
+        name: "changeMember",
+        access: "write",
+        role: "admin",
+        summary: "Give somebody another role",
+        description: "Only an owner makes or changes an owner. Ends that person's sessions.",
+        body: MemberPatch,
+        answer: dataOf(Member),
+        errors: ["NOT_FOUND", "CONFLICT"],
+      },
+      async ({ scope, id, body }) => ({ data: await changeMember(scope, id, body.role) }),
+    ),
+  )
+  .delete(
+    "/:id",
+    ...endpoint(
+      {
+        name: "removeMember",
+        access: "write",
+        role: "admin",
+        summary: "Remove somebody from the organization",
+        answer: Deleted,
+        errors: ["NOT_FOUND", "CONFLICT"],
+      },
+      async ({ scope, id }) => {
+        await removeMember(scope, id);
+        return deleted;
+      },
+    ),
+  );
+
+export const profileRoutes = new Elysia({ prefix: "/profile" })
+  .patch(
+    "/",
+    ...endpoint(
+      {
+        name: "updateProfile",
+        access: "person",
+        summary: "Change one's own name or e-mail address",
+        body: ProfilePatch,
+        answer: dataOf(Profile),
+        errors: ["CONFLICT"],
+      },
+      async ({ visit, body }) => ({ data: await updateProfile(visit, body) }),
+    ),
+  )
+  .post(
+    "/password",
+    ...endpoint(
+      {
+        name: "changePassword",
+        access: "person",
+        summary: "Choose a new password, and sign out everywhere else",
+        body: PasswordChange,
+        answer: dataOf(z.object({ changed: z.literal(true) })),
+      },
+      async ({ visit, body }) => {
+        await changePassword(visit, body);
+        return { data: { changed: true as const } };
+      },
+    ),
+  );
+
+export const furtherOrganizationRoutes = new Elysia({ prefix: "/organizations" }).post(
+  "/",
+  ...endpoint(
+    {
+      name: "foundOrganization",
+      access: "person",
+      summary: "Make a further organization and own it",
+      body: NewOrganization,
+      answer: dataOf(OwnMembership),
+      status: 201,
+      isLocated: false,
+    },
+    async ({ visit, body }) => ({ data: await foundOrganization(visit, body.name) }),
+  ),
+);

@@ -1,0 +1,124 @@
+import { version } from "../assets.ts";
+import { AppError } from "../base/errors.ts";
+import { randomToken } from "../base/ids.ts";
+import { hashPassword, isPassword } from "../base/passwords.ts";
+import type { Statement } from "../database/store.ts";
+import { guessed, neighborhoodOf } from "../http/guessing.ts";
+import { signInFirst } from "../http/session.ts";
+import type { Visit } from "../http/visit.ts";
+import { emailKeyOf } from "../people/rules.ts";
+import {
+  findPerson,
+  findPersonByEmail,
+  isAnybodyThere,
+  organizationsOf,
+  type PersonRow,
+} from "../people/store.ts";
+import { countWrongCode, removeSession } from "../sessions/store.ts";
+import { newSession } from "../sessions/service.ts";
+import { traceIn, traceOfPerson } from "../sessions/trace.ts";
+import { usedCode } from "../two-factor/service.ts";
+import type { Presence, SignIn, Stage } from "./schema.ts";
+
+export { setUp } from "./set-up.ts";
+
+/** After so many wrong codes the password has to be given again. */
+const codesPerSignIn = 5;
+
+/** Who is there, and what they may see first. */
+export async function presenceOf({ store, session }: Visit): Promise<Presence> {
+  const nobody = { version, person: null, organizations: [] };
+  if (session?.stage === "signed-in") {
+    const { person, organizations } = session;
+    return { state: "signed-in", version, person, organizations: [...organizations] };
+  }
+  if (session !== null) return { ...nobody, state: "two-factor" };
+  return { ...nobody, state: (await isAnybodyThere(store)) ? "signed-out" : "set-up" };
+}
+
+let nobodysHash: Promise<string> | null = null;
+
+/** Whose password this is; an address that nobody has costs as much time as a wrong password. */
+export async function personOf(
+  { store, address }: Visit,
+  email: string,
+  password: string,
+): Promise<PersonRow | null> {
+  nobodysHash ??= hashPassword(randomToken(43));
+  const [person, hash] = [await findPersonByEmail(store, emailKeyOf(email)), await nobodysHash];
+  const who = neighborhoodOf(address);
+  const isRight = await isPassword(password, person?.passwordHash ?? hash, who);
+  return isRight ? person : null;
+}
+
+/** Begins a session, or the wait for a code. Throws UNAUTHORIZED – one and the same for a wrong address and a wrong password – and RATE_LIMITED. */
+export async function signIn(visit: Visit, { email, password }: SignIn): Promise<Stage> {
+  const { log, address, requestId } = visit;
+  const person = await guessed(visit, () => personOf(visit, email, password));
+  if (person === null) {
+    log.warn("sign-in failed", { address, requestId });
+    throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
+  }
+  return person.totpSecret === null ? begin(visit, person) : awaitCode(visit, person);
+}
+
+/** Makes somebody whose password was right wait for their code. */
+export async function awaitCode(
+  visit: Visit,
+  person: PersonRow,
+  further: readonly Statement[] = [],
+): Promise<Stage> {
+  const { statements, handOver } = newSession(visit, person.id, "two-factor");
+  await visit.store.atomic([...further, ...statements]);
+  handOver();
+  return "two-factor";
+}
+
+/** Lets somebody in who has shown who they are, in the same write as `further`. */
+export async function begin(
+  visit: Visit,
+  person: PersonRow,
+  further: readonly Statement[] = [],
+): Promise<Stage> {
+  const { store } = visit;
+  const { statements, handOver } = newSession(visit, person.id, "signed-in");
+  const actor = { type: "person" as const, id: person.id, name: person.name };
+  await store.atomic([
+    ...further,
+    ...statements,
+    ...traceIn(await organizationsOf(store, person.id), visit, actor, {
+      action: "person.signed-in",
+      subjectId: person.id,
+    }),
+  ]);
+  handOver();
+  return "signed-in";
+}
+
+/** Takes the code that a sign-in waits for. Throws UNAUTHORIZED for a wrong one and where none is awaited, RATE_LIMITED. */
+export async function enterCode(visit: Visit, code: string): Promise<Stage> {
+  const { store, session, log, address, requestId, clock } = visit;
+  const person =
+    session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
+  if (session === null || person === null) throw signInFirst();
+  const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong, or was used already.");
+  const used = await guessed(visit, () => usedCode(visit, person, code, clock(), wrong));
+  if (used !== null) return begin(visit, person, used);
+  log.warn("two-factor failed", { address, requestId, personId: person.id });
+  await store.atomic(countWrongCode(store, session.id, codesPerSignIn));
+  throw wrong();
+}
+
+/** Ends this session, if there is one. */
+export async function signOut(visit: Visit): Promise<Stage> {
+  const { store, session } = visit;
+  if (session !== null) {
+    const trace =
+      session.stage === "signed-in"
+        ? traceOfPerson({ ...visit, session }, "person.signed-out")
+        : [];
+    await store.atomic([removeSession(store, session.id), ...trace]);
+  }
+  visit.forget();
+  return "signed-out";
+}
