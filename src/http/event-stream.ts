@@ -19,8 +19,8 @@ export type Listener = {
 /** One open page. */
 export type Reader = {
   /** Takes a message to it, or cuts it off where it has not read those before. */
-  send(message: Uint8Array): void;
-  end(): void;
+  send: (message: Uint8Array) => void;
+  end: () => void;
 };
 
 /** A connection that stays silent for longer is closed; a comment comes more often. */

@@ -26,8 +26,12 @@ describe("the Monitors page in one answer", () => {
     const { groups, monitors, seq } = await overview();
     const { version } = groups[0];
     expect(groups[0]).toEqual({
-      ...{ id: first.id, name: "First", ...fields },
-      ...{ paused: false, muted: false, version },
+      id: first.id,
+      name: "First",
+      ...fields,
+      paused: false,
+      muted: false,
+      version,
     });
     expect(groups.map(({ id }: { id: string }) => id)).toEqual([first.id, second.id]);
     expect(monitors.map(({ id }: { id: string }) => id)).toEqual([c, b, a]);
@@ -42,7 +46,14 @@ describe("the Monitors page in one answer", () => {
     const { id, name, type, groupId, tags, status, latencyMs, uptime24h, ...record } =
       await monitorOf(shop.id);
     const row = {
-      ...{ id, name, type, groupId, tags, status, latencyMs, uptime24h },
+      id,
+      name,
+      type,
+      groupId,
+      tags,
+      status,
+      latencyMs,
+      uptime24h,
       statusSince: record.statusSince,
       lastMessage: null,
       paused: false,
@@ -116,7 +127,9 @@ describe("the Monitors page in one answer", () => {
       app.handle(
         new Request(`http://localhost${path}`, {
           headers: {
-            ...{ Host: "localhost", Cookie: cookie, "Accept-Encoding": accepted },
+            Host: "localhost",
+            Cookie: cookie,
+            "Accept-Encoding": accepted,
             ...(known !== "" && { "If-None-Match": known }),
           },
         }),
@@ -155,7 +168,7 @@ test("a target is told as short as people say it", () => {
 
 describe("the history of a monitor's states", () => {
   test("goes back to when it was made, pauses of its group included", async () => {
-    const { site, engine, pass, time, group, pauseGroup, changeMonitor, page } = await shown();
+    const { site, engine, time, group, pauseGroup, changeMonitor, page } = await shown();
     const at = () => new Date(time.now).toISOString();
     const times = [at()];
     const tick = () => {
