@@ -40,6 +40,8 @@ export type Client = (method: string, path: string, options?: Options) => Promis
 type Data = { store: Store; vault: Vault; clock: Clock };
 type Settings = {
   requestsPerMinute?: number;
+  /** Wrong passwords, codes and tokens from one address. */
+  guessesPerMinute?: number;
   allowTarget?: string[];
   addressOf?: (request: Request) => string;
   /** Stands for the outside world that alerts go to. */
@@ -54,6 +56,7 @@ export function applianceOn(
   data: Data,
   {
     requestsPerMinute = 0,
+    guessesPerMinute = 10,
     allowTarget = [],
     addressOf = () => "127.0.0.1",
     exchange,
@@ -78,7 +81,7 @@ export function applianceOn(
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
-    guessLimit: rateLimit(10, clock),
+    guessLimit: rateLimit(guessesPerMinute, clock),
     authenticate: keyDesk(store, clock).authenticate,
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
