@@ -3,7 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Role } from "../base/roles.ts";
-import type { Store } from "../database/store.ts";
+import type { Statement, Store } from "../database/store.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -25,8 +25,7 @@ export type Appliance = {
   failureLimit: RateLimit;
   /** Wrong passwords, codes and tokens a minute, by where they come from. */
   guessLimit: RateLimit;
-  /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
-  authenticate(keyHash: string): Promise<Principal | null>;
+  keys: Keys;
   sessions: Sessions;
   setUp: SetUp;
   /** Address under which people open this appliance, for links; without a trailing slash. */
@@ -37,6 +36,13 @@ export type Appliance = {
   exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+};
+
+export type Keys = {
+  /** Who holds the API key with this SHA-256; null for an unknown, revoked or expired one. Counts as its use. */
+  find(hash: string): Promise<Principal | null>;
+  /** Writes down when keys were last used, since the last time this was asked. */
+  used(): Statement[];
 };
 
 /** The first run, which whoever reads the console may claim. */

@@ -82,7 +82,7 @@ export function applianceOn(
     personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
     guessLimit: rateLimit(guessesPerMinute, clock),
-    authenticate: keyDesk(store, clock).authenticate,
+    keys: keyDesk(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
     checkNow: engine.checkNow,
