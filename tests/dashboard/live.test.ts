@@ -24,7 +24,7 @@ const found = (status: string, latencyMs: number, key = 1) => ({
 });
 
 describe("an open page", () => {
-  test("is greeted with the place in the log, as a stream that nobody keeps", async () => {
+  test("is greeted with the place in the log, as a stream that nobody keeps and no other origin reads", async () => {
     const { stream, hello } = await opened();
     expect(hello).toEqual({
       event: "hello",
@@ -35,6 +35,7 @@ describe("an open page", () => {
     expect(headers.get("content-type")).toBe("text/event-stream");
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("x-request-id")).not.toBeNull();
+    expect(headers.get("access-control-allow-origin")).toBeNull();
   });
 
   test("hears of every event of its organization, and of no other's", async () => {
