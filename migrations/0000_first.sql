@@ -284,7 +284,7 @@ CREATE TABLE `memberships` (
 	FOREIGN KEY (`organization_id`) REFERENCES `organizations`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "memberships_role" CHECK("memberships"."role" IN ('viewer', 'member', 'admin', 'owner'))
-) STRICT;
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `memberships_by_person` ON `memberships` (`person_id`);--> statement-breakpoint
 CREATE TABLE `monitor_channels` (
@@ -427,7 +427,7 @@ CREATE TABLE `recovery_codes` (
 	`hash` text NOT NULL,
 	PRIMARY KEY(`person_id`, `hash`),
 	FOREIGN KEY (`person_id`) REFERENCES `people`(`id`) ON UPDATE no action ON DELETE cascade
-) STRICT;
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `removed_monitors` (
 	`key` integer PRIMARY KEY NOT NULL

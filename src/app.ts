@@ -100,7 +100,7 @@ export async function startApp(
     personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: rateLimit(failuresPerMinute, clock),
     guessLimit: rateLimit(guessesPerMinute, clock),
-    authenticate: keys.authenticate,
+    keys,
     sessions: sessionDesk(store, clock),
     live,
     setUp,

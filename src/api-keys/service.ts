@@ -5,9 +5,9 @@ import { type Clock, timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { parse } from "../base/validation.ts";
-import { must, type Statement, type Store } from "../database/store.ts";
+import { must, type Store } from "../database/store.ts";
 import { apiKeys } from "../database/tables.ts";
-import type { Principal } from "../http/call.ts";
+import type { Keys, Principal } from "../http/call.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
 
 /** Makes a key and returns it; this is the only time it is known. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
@@ -96,19 +96,12 @@ type Row = {
 const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
-export type KeyDesk = {
-  /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. Counts as its use. */
-  authenticate(keyHash: string): Promise<Principal | null>;
-  /** Writes down when keys were last used, since the last time this was asked. */
-  used(): Statement[];
-};
-
 /** Knows whose API key one is. */
-export function keyDesk(store: Store, clock: Clock): KeyDesk {
+export function keyDesk(store: Store, clock: Clock): Keys {
   const trusted = new Map<string, { principal: Principal; until: number }>();
   let usedAt = new Map<string, number>();
 
-  async function find(keyHash: string, now: number): Promise<Principal | null> {
+  async function holderOf(keyHash: string, now: number): Promise<Principal | null> {
     const known = trusted.get(keyHash);
     if (known !== undefined && known.until > now && known.until <= now + trustedMs)
       return known.principal;
@@ -126,9 +119,9 @@ export function keyDesk(store: Store, clock: Clock): KeyDesk {
   }
 
   return {
-    async authenticate(keyHash) {
+    async find(keyHash) {
       const now = clock();
-      const principal = await find(keyHash, now);
+      const principal = await holderOf(keyHash, now);
       if (principal !== null) usedAt.set(principal.actor.id, now);
       return principal;
     },

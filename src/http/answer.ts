@@ -22,7 +22,7 @@ type Shape = { answer: z.ZodType; status?: 200 | 201; isLocated?: boolean; packe
  */
 export function answerOf(
   request: Request,
-  { answer, status = 200, packed = false, isLocated = true }: Shape,
+  { answer, status = 200, isLocated = true, packed = false }: Shape,
   payload: unknown,
 ): Answer {
   const result = answer.safeParse(payload);
@@ -35,8 +35,8 @@ export function answerOf(
     status,
     body,
     etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
-    packed,
     location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
+    packed,
   };
 }
 

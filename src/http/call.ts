@@ -3,7 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Role } from "../base/roles.ts";
-import type { Store } from "../database/store.ts";
+import type { Statement, Store } from "../database/store.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -26,8 +26,7 @@ export type Appliance = {
   failureLimit: RateLimit;
   /** Wrong passwords, codes and tokens a minute, by where they come from. */
   guessLimit: RateLimit;
-  /** Who holds the key with this SHA-256; null for an unknown, revoked or expired one. */
-  authenticate(keyHash: string): Promise<Principal | null>;
+  keys: Keys;
   sessions: Sessions;
   live: Live;
   setUp: SetUp;
@@ -57,6 +56,13 @@ type Found = {
   message: string;
   latencyMs: number | null;
   certificateExpiresAt?: string;
+};
+
+export type Keys = {
+  /** Who holds the API key with this SHA-256; null for an unknown, revoked or expired one. Counts as its use. */
+  find(hash: string): Promise<Principal | null>;
+  /** Writes down when keys were last used, since the last time this was asked. */
+  used(): Statement[];
 };
 
 /** The first run, which whoever reads the console may claim. */

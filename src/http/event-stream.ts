@@ -19,8 +19,8 @@ export type Listener = {
 /** One open page. */
 export type Reader = {
   /** Takes a message to it, or cuts it off where it has not read those before. */
-  send(message: Uint8Array): void;
-  end(): void;
+  send: (message: Uint8Array) => void;
+  end: () => void;
 };
 
 /** A connection that stays silent for longer is closed; a comment comes more often. */
@@ -38,6 +38,8 @@ const headers = {
 
 const encoder = new TextEncoder();
 const comment = encoder.encode(":\n\n");
+/** Sent at once, because the headers go out with the first bytes: a page that was cut off comes back after a second. */
+const greeting = encoder.encode("retry: 1000\n\n");
 
 /** A server-sent event (WHATWG HTML §9.2.6), in bytes: encoded once, whoever reads it. */
 export function messageOf(event: string, data: unknown, id?: number): Uint8Array {
@@ -83,6 +85,7 @@ export function eventStream(
           giveTime(request, 1);
         };
         giveTime(request, patienceSeconds);
+        send(greeting);
         comments = setInterval(() => send(comment), commentMs);
         leave = join({ send, end });
         if (isOver) leave();

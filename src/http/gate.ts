@@ -24,7 +24,7 @@ export async function authenticated(
   const header = request.headers.get("authorization");
   const key = bearer.exec(header ?? "")?.[1];
   if (key !== undefined && keyShape.test(key)) {
-    const principal = await appliance.authenticate(sha256(key));
+    const principal = await appliance.keys.find(sha256(key));
     if (principal !== null) return principal;
   }
   if (header === null) throw unauthorized('Bearer realm="signalbox"');

@@ -112,8 +112,8 @@ function seed(file: string, wanted: readonly Wanted[]) {
      VALUES (?, ?, ?, 'http', '', 0, '[]', ?, ?, 1, 10, 0, 0, ?, '{}', 1, ?, ?)`,
   );
   const state = database.query(
-    `INSERT INTO monitor_states (organization_id, monitor_id, status, since, failures, epoch)
-     VALUES (?, ?, 'pending', ?, 0, 0)`,
+    `INSERT INTO monitor_states (organization_id, monitor_id, status, since, paused, failures, epoch)
+     VALUES (?, ?, 'pending', ?, 0, 0, 0)`,
   );
   const defaults = {
     method: "GET",

@@ -22,8 +22,8 @@ export async function resultsSuite() {
   database.run("PRAGMA synchronous = OFF");
   database.run("PRAGMA foreign_keys = OFF");
   const state = database.query(
-    `INSERT INTO monitor_states (key, organization_id, monitor_id, status, since, failures, epoch)
-     VALUES (?, 'bench', ?, 'up', '', 0, 0)`,
+    `INSERT INTO monitor_states (key, organization_id, monitor_id, status, since, paused, failures, epoch)
+     VALUES (?, 'bench', ?, 'up', '', 0, 0, 0)`,
   );
   for (let key = 1; key <= monitors; key++) state.run(key, String(key));
   const empty = database.query<{ size: number }, []>(

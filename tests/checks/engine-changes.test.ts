@@ -62,6 +62,38 @@ for (const [what, pause] of Object.entries(pauses))
     });
   });
 
+test("a group that is paused and resumed before the engine hears of it is checked anew", async () => {
+  const made = await watch();
+  await using shop = await made.site({ interval: 10 });
+  const { id } = await made.group({ monitorIds: [shop.id] });
+  await made.engine.runOnce();
+  await made.pauseGroup(id, true);
+  await made.pauseGroup(id, false);
+  await made.engine.runOnce();
+  expect(shop.asked).toHaveLength(2);
+  expect(await made.statusOf(shop.id)).toBe("up");
+  await made.pass(10);
+  expect(await made.beatsOf(shop.id)).toHaveLength(3);
+});
+
+test("a paused group is not checked nor measured, whatever its monitors are themselves", async () => {
+  const made = await watch();
+  await using shop = await made.site({ interval: 10 });
+  await made.engine.runOnce();
+  const { id } = await made.group({ monitorIds: [shop.id] });
+  await made.pauseGroup(id, true);
+  await made.changeMonitor(shop.id, { paused: true });
+  await made.changeMonitor(shop.id, { paused: false, name: "Till" });
+  await made.pass(3_600);
+  expect(shop.asked).toHaveLength(1);
+  expect((await made.groupOf(id)).paused).toBe(true);
+  const { json } = await made.api("GET", `/api/v1/monitors/${shop.id}/uptime`);
+  expect(json.data.days).toMatchObject([{ upSeconds: 1, downSeconds: 0, unknownSeconds: 0 }]);
+  await made.pauseGroup(id, false);
+  await made.engine.runOnce();
+  expect(shop.asked).toHaveLength(2);
+});
+
 test("a pause voids a result that comes before the engine has heard of it", async () => {
   const made = await underWay();
   await using shop = made.shop;

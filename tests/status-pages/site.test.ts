@@ -100,6 +100,25 @@ describe("sections", () => {
     ]);
   });
 
+  test("of a group that is paused say so within a second, and again what they are", async () => {
+    await using made = await visitor();
+    const { job, group, pauseGroup, publish, read, restart } = made;
+    const down = await job({ name: "Down" });
+    await down.report({ status: "down" });
+    const { id } = await group({ monitorIds: [down.id] });
+    await publish({ sections: [{ name: "Jobs", groupId: id, monitors: [] }] });
+    const said = async () => {
+      await restart();
+      const { text } = await read("/status/ours");
+      return [wordsOf(text, "h1"), wordsOf(text, ".hidden, .word")].flat();
+    };
+    expect(await said()).toEqual(["All systems are down", "Outage"]);
+    await pauseGroup(id, true);
+    expect(await said()).toEqual(["All systems are up", "Paused"]);
+    await pauseGroup(id, false);
+    expect(await said()).toEqual(["All systems are up", "Not checked yet"]);
+  });
+
   test("of a group that was deleted are gone, with the names they gave", async () => {
     await using made = await visitor();
     const { api, group, monitor, publish, read, get } = made;

@@ -41,6 +41,8 @@ export type Client = (method: string, path: string, options?: Options) => Promis
 type Data = { store: Store; vault: Vault; clock: Clock };
 type Settings = {
   requestsPerMinute?: number;
+  /** Wrong passwords, codes and tokens from one address. */
+  guessesPerMinute?: number;
   allowTarget?: string[];
   addressOf?: (request: Request) => string;
   /** Stands for the outside world that alerts go to. */
@@ -55,6 +57,7 @@ export function applianceOn(
   data: Data,
   {
     requestsPerMinute = 0,
+    guessesPerMinute = 10,
     allowTarget = [],
     addressOf = () => "127.0.0.1",
     exchange,
@@ -80,8 +83,8 @@ export function applianceOn(
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
     failureLimit: rateLimit(600, clock),
-    guessLimit: rateLimit(10, clock),
-    authenticate: keyDesk(store, clock).authenticate,
+    guessLimit: rateLimit(guessesPerMinute, clock),
+    keys: keyDesk(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
     live,

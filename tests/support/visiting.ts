@@ -85,3 +85,29 @@ export async function member(appliance: TestAppliance, role: Role, made: Made = 
   const session = await visitor(appliance, who.id);
   return { ...who, ...session, sessionId: session.id, id: who.id };
 }
+
+/** A browser that keeps the cookie it is given, at this address. */
+export function newBrowser(appliance: Pick<TestAppliance, "client">, address = "127.0.0.1") {
+  let cookie: string | null = null;
+  const page: Client = async (method, path, options = {}) => {
+    const answer = await browser(appliance, cookie, { "X-Address": address })(
+      method,
+      `/dashboard${path}`,
+      options,
+    );
+    const [pair = null, ...attributes] = (answer.headers.get("set-cookie") ?? "").split("; ");
+    if (pair) cookie = attributes.includes("Max-Age=0") ? null : pair;
+    return answer;
+  };
+  const post = (path: string, body?: object) => page("POST", path, { ...(body && { body }) });
+  return {
+    page,
+    post,
+    signIn: (email: string, secret = password) => post("/sign-in", { email, password: secret }),
+    state: async () => (await page("GET", "/session")).json.data.state as string,
+    cookie: () => cookie,
+  };
+}
+
+/** The client's address is what the test says, in the header X-Address. */
+export const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";

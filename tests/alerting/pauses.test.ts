@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import { pager } from "../support/pager.ts";
+
+type Pager = Awaited<ReturnType<typeof pager>>;
+
+/** A pause of the monitor's own, of its group, or by way of a group that is paused. */
+const pauses: Record<
+  string,
+  (made: Pager, id: string, groupId: string) => (paused: boolean) => Promise<unknown>
+> = {
+  itself:
+    ({ changeMonitor }, id) =>
+    (paused) =>
+      changeMonitor(id, { paused }),
+  "its group":
+    ({ pauseGroup }, _id, groupId) =>
+    (paused) =>
+      pauseGroup(groupId, paused),
+  "a paused group that it moves into": ({ changeMonitor, group, pauseGroup }, id, groupId) => {
+    const other = group().then(async (one) => (await pauseGroup(one.id, true), one.id as string));
+    return async (paused) => changeMonitor(id, { groupId: paused ? await other : groupId });
+  },
+};
+
+for (const [what, pauseOf] of Object.entries(pauses))
+  describe(`a pause by way of ${what}`, () => {
+    /** A site that was checked, with somebody who hears of it. */
+    async function watched() {
+      const made = await pager();
+      const hook = await made.inbox();
+      const { id: groupId } = await made.group();
+      const fields = { groupId, alertChannelIds: [hook.id], interval: 10, reminderInterval: 60 };
+      const shop = await made.site(fields);
+      await made.engine.runOnce();
+      const pause = pauseOf(made, shop.id, groupId);
+      return {
+        ...made,
+        hook,
+        shop,
+        /** Checks go on, and what there is to tell is told. */
+        async goesOn(seconds: number) {
+          await made.pass(seconds);
+          await made.later();
+        },
+        pause,
+        async [Symbol.asyncDispose]() {
+          await shop[Symbol.asyncDispose]();
+          await hook[Symbol.asyncDispose]();
+        },
+      };
+    }
+
+    test("is told to nobody, nor its end, while all is well", async () => {
+      await using made = await watched();
+      await made.goesOn(20);
+      await made.pause(true);
+      await made.goesOn(120);
+      await made.pause(false);
+      await made.goesOn(20);
+      expect(await made.statusOf(made.shop.id)).toBe("up");
+      expect(made.hook.heard()).toEqual([]);
+    });
+
+    test("holds back an outage, which is told once it is over", async () => {
+      await using made = await watched();
+      await made.pause(true);
+      made.shop.fails();
+      await made.goesOn(120);
+      expect(made.hook.heard()).toEqual([]);
+      await made.pause(false);
+      await made.goesOn(20);
+      expect(made.hook.heard()).toEqual(["monitor.down Shop"]);
+    });
+
+    test("in an outage stops the reminders; what is so at its end is told to whom it is news", async () => {
+      await using made = await watched();
+      made.shop.fails();
+      await made.goesOn(20);
+      await made.pause(true);
+      await made.goesOn(300);
+      await made.pause(false);
+      await made.goesOn(20);
+      expect(made.hook.heard()).toEqual(["monitor.down Shop"]);
+      await made.pause(true);
+      made.shop.recovers();
+      await made.goesOn(20);
+      await made.pause(false);
+      await made.goesOn(20);
+      expect(made.hook.heard()).toEqual(["monitor.down Shop", "monitor.up Shop"]);
+    });
+  });

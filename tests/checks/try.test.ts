@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { dump } from "../support/appliance.ts";
+import { answer, target } from "../support/target.ts";
+import { member } from "../support/visiting.ts";
+import { watch } from "../support/watch.ts";
+
+const path = "/dashboard/monitors/try";
+
+async function desk() {
+  const made = await watch();
+  const { page } = await member(made, "member");
+  return {
+    ...made,
+    try: (body: object) => page("POST", path, { body: { name: "Shop", ...body } }),
+  };
+}
+
+test("what is no monitor yet is checked as it would be, and nothing of it is kept", async () => {
+  const made = await desk();
+  await using shop = await target();
+  const before = dump(made);
+  const http = { type: "http", url: shop.at("/health"), headers: { "X-Team": "platform" } };
+  const good = await made.try({ ...http, bearerToken: "a-token" });
+  expect([good.status, good.json.data]).toEqual([
+    200,
+    {
+      status: "up",
+      message: expect.any(String),
+      latencyMs: expect.any(Number),
+      certificateExpiresAt: null,
+    },
+  ]);
+  expect(shop.asked[0]?.headers).toMatchObject({
+    authorization: "Bearer a-token",
+    "x-team": "platform",
+  });
+  shop.reply(answer(500, "internal gossip"), "/health");
+  const bad = await made.try({ ...http, retries: 5 });
+  expect(bad.json.data).toMatchObject({ status: "down", latencyMs: null });
+  expect(bad.text).not.toContain("gossip");
+  await made.engine.runOnce();
+  expect(dump(made)).toBe(before);
+  expect(shop.asked).toHaveLength(2);
+});
+
+test("what can't be saved can't be tried, nor what is not checked", async () => {
+  const made = await desk();
+  const paths = async (body: object) => {
+    const { status, json } = await made.try(body);
+    return [status, ...(json.error?.details?.map((detail: { path: string }) => detail.path) ?? [])];
+  };
+  expect(await paths({ type: "http" })).toEqual([422, "url"]);
+  expect(await paths({ type: "http", url: "http://169.254.169.254/" })).toEqual([422, "url"]);
+  expect(await paths({ type: "tcp", host: "0.0.0.0", port: 80 })).toEqual([422, "host"]);
+  expect(await paths({ type: "tcp", host: "127.0.0.1", port: 3210 })).toEqual([422, "host"]);
+  expect(await paths({ type: "push" })).toEqual([422, "type"]);
+});

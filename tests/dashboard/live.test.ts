@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { dashboard } from "../support/dashboard.ts";
+import { listening } from "../support/live.ts";
+import { member, person, visitor } from "../support/visiting.ts";
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const live of running.splice(0)) await live.stop();
+});
+
+/** A dashboard with the page of one of its people open. */
+async function opened() {
+  const made = await dashboard();
+  made.live.start();
+  running.push(made.live);
+  const who = await member(made, "viewer");
+  const stream = await listening(made, who.cookie);
+  return { ...made, who, stream, hello: await stream.next() };
+}
+
+const found = (status: string, latencyMs: number, key = 1) => ({
+  text: "update monitor_states set status = ?, latency_ms = ?, last_checked_at = ? where key = ?",
+  parameters: [status, latencyMs, `2026-11-20T10:00:${latencyMs}.000Z`, key],
+});
+
+describe("an open page", () => {
+  test("is greeted with the place in the log, as a stream that nobody keeps and no other origin reads", async () => {
+    const { stream, hello } = await opened();
+    expect(hello).toEqual({
+      event: "hello",
+      id: hello?.data.seq,
+      data: { seq: expect.any(Number) },
+    });
+    const { headers } = stream.response;
+    expect(headers.get("content-type")).toBe("text/event-stream");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-request-id")).not.toBeNull();
+    expect(headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("hears of every event of its organization, and of no other's", async () => {
+    const { api, theirs, stream, hello } = await opened();
+    const body = { title: "Slow" };
+    await theirs.api("POST", "/api/v1/incidents", { body });
+    const { id } = (await api("POST", "/api/v1/incidents", { body })).json.data;
+    const told = await stream.next();
+    expect(told).toMatchObject({
+      event: "change",
+      id: hello?.data.seq + 2,
+      data: { seq: hello?.data.seq + 2, type: "incident.opened", subjectId: id },
+    });
+    expect(Object.keys(told?.data)).toEqual(["seq", "type", "subjectId", "at"]);
+  });
+
+  test("hears of what checks find, as the rows that the Monitors page has", async () => {
+    const { monitor, store, stream, who } = await opened();
+    const { id } = await monitor();
+    await stream.until(({ event }) => event === "monitors");
+    await store.atomic([found("up", 42)]);
+    const [told] = await stream.until(({ event }) => event === "monitors");
+    expect(told?.data.monitors).toMatchObject([{ id, status: "up", latencyMs: 42 }]);
+    const { json } = await who.page("GET", "/dashboard/overview");
+    expect(told?.data.monitors).toEqual(json.data.monitors);
+  });
+
+  test("hears of a paused group in the rows of its monitors", async () => {
+    const { group, monitor, pauseGroup, stream } = await opened();
+    const { id } = await group({ monitorIds: [(await monitor()).id] });
+    await stream.until(({ data }) => data.monitors?.[0]?.groupId === id);
+    await pauseGroup(id, true);
+    const told = await stream.until(({ event }) => event === "monitors");
+    expect(told.map(({ data }) => data.type ?? data.monitors[0].status)).toEqual([
+      "monitor.paused",
+      "group.paused",
+      "paused",
+    ]);
+  });
+
+  test("is told to read everything anew where too much happens at one time", async () => {
+    const made = await opened();
+    const { monitor, stream } = made;
+    const monitorIds: string[] = [];
+    for (let index = 0; index < 201; index++) monitorIds.push((await monitor()).id);
+    await stream.until(({ data }) => data.subjectId === monitorIds.at(-1));
+    const { page } = await member(made, "member");
+    await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
+    const told = await stream.until(({ event }) => event === "reset");
+    expect(told.some(({ data }) => data.type === "monitor.deleted")).toBe(false);
+  });
+
+  test("is one of 50, who hear the same and cost one look", async () => {
+    const made = await opened();
+    const others = await Promise.all(
+      Array.from({ length: 49 }, () => listening(made, made.who.cookie)),
+    );
+    for (const other of others) await other.next();
+    const { id } = await made.monitor();
+    const query = made.store.query.bind(made.store);
+    let looks = 0;
+    made.store.query = (text, parameters) => {
+      if (text.includes("signature")) looks++;
+      return query(text, parameters);
+    };
+    for (const { until } of [made.stream, ...others]) {
+      const [last] = (await until(({ event }) => event === "monitors")).slice(-1);
+      expect(last?.data.monitors[0].id).toBe(id);
+    }
+    expect(looks).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("a page that was away", () => {
+  async function away(
+    after: (seq: number) => { query?: string; headers?: Record<string, string> },
+  ) {
+    const made = await opened();
+    await made.stream.leave();
+    const { id } = await made.monitor();
+    await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    const stream = await listening(made, made.who.cookie, after(made.hello?.data.seq));
+    return { ...made, stream, id };
+  }
+
+  for (const [how, after] of Object.entries({
+    "as browsers say it": (seq: number) => ({ headers: { "Last-Event-ID": String(seq) } }),
+    "in the query": (seq: number) => ({ query: `?after=${seq}` }),
+  }))
+    test(`hears what it missed, ${how}`, async () => {
+      const { stream, id } = await away(after);
+      const told = await stream.until(({ event }) => event === "monitors");
+      expect(told.map(({ event, data }) => [event, data.type ?? data.monitors?.[0].id])).toEqual([
+        ["hello", undefined],
+        ["change", "monitor.created"],
+        ["monitors", id],
+      ]);
+    });
+
+  test("for too long, or from another database, is told to read everything anew", async () => {
+    const { stream } = await away((seq) => ({ query: `?after=${seq + 1_000}` }));
+    expect((await stream.next())?.event).toBe("hello");
+    expect((await stream.next())?.event).toBe("reset");
+    const made = await opened();
+    await made.stream.leave();
+    made.database.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
+      INSERT INTO events (organization_id, at, type, subject_id)
+      SELECT '${made.ours.id}', '', 'incident.updated', '' FROM n`);
+    const query = `?after=${made.hello?.data.seq}`;
+    const again = await listening(made, made.who.cookie, { query });
+    expect((await again.next())?.event).toBe("hello");
+    expect((await again.next())?.event).toBe("reset");
+  });
+});
+
+describe("a stream ends", () => {
+  test("at once when the appliance stops", async () => {
+    const { live, stream } = await opened();
+    await live.stop();
+    expect(await stream.next()).toBeNull();
+    expect(live.hasRoom()).toBe(false);
+  });
+
+  test("within seconds of the session's end, or of the person's leaving the organization", async () => {
+    const made = await opened();
+    const other = await member(made, "viewer");
+    const leaver = await listening(made, other.cookie);
+    const stayer = await listening(made, (await visitor(made, other.id)).cookie);
+    expect([(await leaver.next())?.event, (await stayer.next())?.event]).toEqual([
+      "hello",
+      "hello",
+    ]);
+    made.database.run("DELETE FROM sessions WHERE id = ?", [made.who.sessionId]);
+    expect(await made.stream.next()).toBeNull();
+    made.database.run("DELETE FROM memberships WHERE person_id = ?", [other.id]);
+    expect(await Promise.all([leaver.next(), stayer.next()])).toEqual([null, null]);
+  }, 15_000);
+
+  test("for a page that does not read, before much waits for it; others go on", async () => {
+    const made = await opened();
+    const lazy = await listening(made, (await member(made, "viewer")).cookie);
+    const long = "x".repeat(255);
+    const ids: string[] = [];
+    for (let index = 0; index < 500; index++) ids.push((await made.monitor({ name: long })).id);
+    for (let round = 0; round < 10; round++) {
+      await made.store.atomic([
+        { text: "update monitor_states set last_checked_at = ?", parameters: [`${round}`] },
+      ]);
+      await made.stream.until(({ data }) => data.monitors?.length === 500);
+    }
+    let bytes = 0;
+    for (;;) {
+      const told = await lazy.next();
+      if (told === null) break;
+      bytes += JSON.stringify(told).length;
+    }
+    expect(bytes).toBeLessThan(2 * 1024 * 1024);
+  }, 30_000);
+});
+
+test("a stream is for people of the organization", async () => {
+  const made = await opened();
+  const stranger = await person(made, made.theirs.id, "owner");
+  const { page, cookie } = await visitor(made, stranger.id);
+  expect((await page("GET", `/dashboard/live?organization=${made.ours.id}`)).status).toBe(404);
+  const theirs = await listening(made, cookie);
+  await theirs.next();
+  await made.monitor();
+  await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  expect((await theirs.next())?.data.type).toBe("incident.opened");
+  expect((await page("GET", "/dashboard/live?after=x")).status).toBe(422);
+  expect((await made.stranger("GET", "/dashboard/live")).status).toBe(401);
+});

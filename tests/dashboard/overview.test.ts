@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test";
+import { targetOf } from "../../src/dashboard/rules.ts";
+import { dump, testAppliance, unknownId } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { made as makeRecord } from "../support/records.ts";
+import { member, visitor } from "../support/visiting.ts";
+import { watch } from "../support/watch.ts";
+
+const path = "/dashboard/overview";
+
+/** A dashboard, and how the Monitors page reads it. */
+async function shown() {
+  const made = await watch();
+  const { page, cookie } = await member(made, "viewer");
+  return { ...made, page, cookie, overview: async () => (await page("GET", path)).json.data };
+}
+
+describe("the Monitors page in one answer", () => {
+  test("has groups and monitors in dashboard order, ungrouped monitors last", async () => {
+    const { group, monitor, channel, overview, store } = await shown();
+    const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
+    const alertChannelIds = [(await channel()).id];
+    const fields = { color: "blue", tags: ["eu"], description: "Cards", alertChannelIds };
+    const first = await group({ name: "First", ...fields, monitorIds: [c] });
+    const second = await group({ name: "Second", monitorIds: [b] });
+    const { groups, monitors, seq } = await overview();
+    const { version } = groups[0];
+    expect(groups[0]).toEqual({
+      id: first.id,
+      name: "First",
+      ...fields,
+      paused: false,
+      muted: false,
+      version,
+    });
+    expect(groups.map(({ id }: { id: string }) => id)).toEqual([first.id, second.id]);
+    expect(monitors.map(({ id }: { id: string }) => id)).toEqual([c, b, a]);
+    const [last] = await store.query<{ seq: number }>("select max(seq) as seq from events", []);
+    expect(seq).toBe(last?.seq);
+  });
+
+  test("says of a monitor what its record says, its message only where that tells something", async () => {
+    const { site, engine, monitorOf, overview, pass } = await shown();
+    await using shop = await site({ tags: ["eu"], muted: true, interval: 60 });
+    await engine.runOnce();
+    const { id, name, type, groupId, tags, status, latencyMs, uptime24h, ...record } =
+      await monitorOf(shop.id);
+    const row = {
+      id,
+      name,
+      type,
+      groupId,
+      tags,
+      status,
+      latencyMs,
+      uptime24h,
+      statusSince: record.statusSince,
+      lastMessage: null,
+      paused: false,
+      muted: true,
+      target: new URL(shop.at()).host,
+      day: `${"-".repeat(23)}u`,
+    };
+    expect((await overview()).monitors).toEqual([row]);
+    shop.fails();
+    await pass(60);
+    expect((await overview()).monitors).toMatchObject([
+      {
+        status: "down",
+        lastMessage: (await monitorOf(shop.id)).lastMessage,
+        day: expect.stringMatching(/d$/),
+      },
+    ]);
+  });
+
+  test("shows the last 24 hours, one letter each, oldest first, and their exact uptime", async () => {
+    const { monitor, monitorOf, database, overview, time } = await shown();
+    const { id } = await monitor();
+    const hour = Math.floor(time.now / 3_600_000);
+    const sums: Record<number, number[]> = {
+      24: [0, 0, 3600, 0],
+      23: [3600, 0, 0, 0],
+      5: [3000, 600, 0, 0],
+      4: [3563, 0, 37, 0],
+      3: [3599, 0, 1, 0],
+      2: [0, 0, 0, 3600],
+      0: [60, 0, 0, 0],
+    };
+    const add = database.query(
+      "INSERT INTO uptime_hours VALUES (?, 1, ?, ?, ?, 0, ?, 0, 0, NULL, NULL)",
+    );
+    for (const [back, [up = 0, degraded = 0, down = 0, maintenance = 0]] of Object.entries(sums))
+      add.run(hour - Number(back), up, degraded, down, maintenance);
+    const [row] = (await overview()).monitors;
+    expect(row.day).toBe(`u${"-".repeat(17)}gdgm-u`);
+    expect(row.uptime24h).toBe((await monitorOf(id)).uptime24h);
+    time.now += 3_600_000;
+    await monitor();
+    const later = (await overview()).monitors;
+    expect(later[0].day).toBe(`${"-".repeat(17)}gdgm-u-`);
+    expect(later[0].uptime24h).toBe((await monitorOf(id)).uptime24h);
+    expect(later[1].day).toBe("-".repeat(24));
+  });
+
+  test("tells own and group's pauses apart", async () => {
+    const { group, monitor, pauseGroup, muteGroup, overview } = await shown();
+    const { id: groupId } = await group();
+    await monitor({ name: "Grouped", groupId });
+    await monitor({ name: "Own", paused: true });
+    await pauseGroup(groupId, true);
+    await muteGroup(groupId, true);
+    const { groups, monitors } = await overview();
+    expect(groups).toMatchObject([{ paused: true, muted: true }]);
+    expect(monitors).toMatchObject([
+      { name: "Grouped", status: "paused", paused: false, muted: false },
+      { name: "Own", status: "paused", paused: true, muted: false },
+    ]);
+  });
+
+  test("holds nothing of another organization, and goes compressed to whoever takes that", async () => {
+    const { theirs, app, cookie, monitor, overview } = await shown();
+    await makeRecord(theirs.api, "monitor-groups");
+    await makeRecord(theirs.api, "monitors");
+    expect(await overview()).toMatchObject({ groups: [], monitors: [] });
+    await monitor();
+    const ask = (accepted: string, known = "") =>
+      app.handle(
+        new Request(`http://localhost${path}`, {
+          headers: {
+            Host: "localhost",
+            Cookie: cookie,
+            "Accept-Encoding": accepted,
+            ...(known !== "" && { "If-None-Match": known }),
+          },
+        }),
+      );
+    const packed = await ask("gzip, br");
+    const plain = await ask("identity, gzip;q=0");
+    expect(packed.headers.get("content-encoding")).toBe("gzip");
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    expect(packed.headers.get("vary")).toBe("Accept-Encoding");
+    const bytes = Bun.gunzipSync(new Uint8Array(await packed.arrayBuffer()));
+    expect(new TextDecoder().decode(bytes)).toBe(await plain.text());
+    const tags = [packed, plain].map(({ headers }) => headers.get("etag") ?? "");
+    expect(tags[0]).not.toBe(tags[1]);
+    expect((await ask("gzip", tags[0])).status).toBe(304);
+    expect((await ask("gzip", tags[1])).status).toBe(200);
+  });
+});
+
+test("a target is told as short as people say it", () => {
+  const none = { url: null, host: null, port: null };
+  const targets: [Parameters<typeof targetOf>[0], string | null][] = [
+    [{ ...none, type: "http", url: "https://shop.lan/" }, "shop.lan"],
+    [
+      { ...none, type: "http", url: "http://shop.lan:8080/health?full=1" },
+      "shop.lan:8080/health?full=1",
+    ],
+    [{ ...none, type: "tcp", host: "db.lan", port: 5432 }, "db.lan:5432"],
+    [{ ...none, type: "tcp", host: "fd00::1", port: 22 }, "[fd00::1]:22"],
+    [{ ...none, type: "tls", host: "shop.lan", port: 443 }, "shop.lan"],
+    [{ ...none, type: "tls", host: "shop.lan", port: 8443 }, "shop.lan:8443"],
+    [{ ...none, type: "ping", host: "router.lan" }, "router.lan"],
+    [{ ...none, type: "push" }, null],
+  ];
+  for (const [monitor, target] of targets) expect(targetOf(monitor)).toBe(target);
+});
+
+describe("the history of a monitor's states", () => {
+  test("goes back to when it was made, pauses of its group included", async () => {
+    const { site, engine, time, group, pauseGroup, changeMonitor, page } = await shown();
+    const at = () => new Date(time.now).toISOString();
+    const times = [at()];
+    const tick = () => {
+      time.now += 1_000;
+      times.push(at());
+    };
+    await using shop = await site({ interval: 60 });
+    const { id: groupId } = await group({ monitorIds: [shop.id] });
+    tick();
+    await pauseGroup(groupId, true);
+    tick();
+    await changeMonitor(shop.id, { paused: true });
+    await pauseGroup(groupId, false);
+    await changeMonitor(shop.id, { paused: false });
+    tick();
+    shop.fails();
+    await engine.runOnce();
+    const path = `/dashboard/monitors/${shop.id}/states`;
+    const { json } = await page("GET", path);
+    expect(json.data).toEqual([
+      { status: "down", since: times[3], until: null, message: expect.stringContaining("500") },
+      { status: "pending", since: times[2], until: times[3], message: null },
+      { status: "paused", since: times[1], until: times[2], message: null },
+      { status: "pending", since: times[0], until: times[1], message: null },
+    ]);
+    expect((await page("GET", `${path}?limit=2`)).json.data).toEqual(json.data.slice(0, 2));
+  });
+
+  test("of one that was made paused begins with that", async () => {
+    const { monitor, page } = await shown();
+    const { id } = await monitor({ paused: true });
+    const { json } = await page("GET", `/dashboard/monitors/${id}/states`);
+    expect(json.data).toMatchObject([{ status: "paused", until: null }]);
+  });
+});
+
+test("a record is found in whichever of the person's organizations has it, and in no other", async () => {
+  const made = await testAppliance();
+  const { ours, theirs, database } = made;
+  const { id, page } = await member(made, "viewer");
+  const kinds = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" };
+  for (const [kind, noun] of Object.entries(kinds)) {
+    const [own, foreign] = [await makeRecord(ours.api, noun), await makeRecord(theirs.api, noun)];
+    const ask = (record: string) => page("GET", `/dashboard/where?kind=${kind}&id=${record}`);
+    expect((await ask(own)).json.data).toEqual({ organizationId: ours.id });
+    expect((await ask(foreign)).status).toBe(404);
+    expect((await ask(unknownId)).status).toBe(404);
+  }
+  const theirMonitor = await makeRecord(theirs.api, "monitors");
+  database.run("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')", [
+    theirs.id,
+    id,
+  ]);
+  const again = await visitor(made, id);
+  const { json } = await again.page("GET", `/dashboard/where?kind=monitor&id=${theirMonitor}`);
+  expect(json.data).toEqual({ organizationId: theirs.id });
+  expect((await page("GET", "/dashboard/where?kind=person&id=x")).status).toBe(422);
+});
+
+test("reading changes nothing", async () => {
+  const made = await dashboard();
+  const { page } = await member(made, "viewer");
+  const { id } = await made.monitor();
+  const before = dump(made);
+  for (const read of [
+    path,
+    `/dashboard/monitors/${id}/states`,
+    `/dashboard/where?kind=monitor&id=${id}`,
+  ])
+    expect((await page("GET", read)).status).toBe(200);
+  expect(dump(made)).toBe(before);
+});

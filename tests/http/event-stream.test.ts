@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { eventStream, messageOf, type Reader } from "../../src/http/event-stream.ts";
+
+/** A server of one stream, and its readers. */
+function serving() {
+  const readers: Reader[] = [];
+  let left = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 10,
+    fetch: (request) =>
+      eventStream(
+        request,
+        (asked, seconds) => server.timeout(asked, seconds),
+        (reader) => {
+          readers.push(reader);
+          return () => void left++;
+        },
+      ),
+  });
+  return {
+    server,
+    readers,
+    left: () => left,
+    async joined(count: number) {
+      while (readers.length < count) await Bun.sleep(5);
+    },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+function open(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  return socket;
+}
+
+test("a reader that reads gets every message as it was sent, and is let go when it leaves", async () => {
+  await using made = serving();
+  const leaving = new AbortController();
+  const { body } = await fetch(made.server.url, { signal: leaving.signal });
+  await made.joined(1);
+  made.readers[0]?.send(messageOf("change", { text: "two\nlines" }, 7));
+  const reader = body?.getReader();
+  const expected = 'retry: 1000\n\nid: 7\nevent: change\ndata: {"text":"two\\nlines"}\n\n';
+  let text = "";
+  while (text.length < expected.length)
+    text += new TextDecoder().decode((await reader?.read())?.value);
+  expect(text).toBe(expected);
+  leaving.abort();
+  while (made.left() === 0) await Bun.sleep(5);
+  made.readers[0]?.send(messageOf("change", {}));
+  expect(made.left()).toBe(1);
+});
+
+test("a connection that nobody reads is cut off, and holds nobody up", async () => {
+  await using made = serving();
+  const lazy = open(made.server.port ?? 0);
+  lazy.pause();
+  const eager = open(made.server.port ?? 0);
+  let received = 0;
+  eager.on("data", (bytes) => (received += bytes.length));
+  await made.joined(2);
+  const message = messageOf("monitors", "x".repeat(100_000));
+  let sent = 0;
+  // The system itself takes some megabytes before anything waits with us.
+  for (; made.left() === 0 && sent < 200; sent++) {
+    for (const { send } of made.readers) send(message);
+    while (received < sent * 100_000) await Bun.sleep(1);
+  }
+  expect(sent).toBeLessThan(200);
+  expect(made.left()).toBe(1);
+  const ended = Promise.withResolvers<void>();
+  lazy.on("close", ended.resolve).on("error", () => {});
+  await Bun.sleep(2_500);
+  lazy.resume();
+  await ended.promise;
+  eager.destroy();
+}, 20_000);
+
+test("once its streams are ended, a server stops", async () => {
+  await using made = serving();
+  const sockets = [open(made.server.port ?? 0), open(made.server.port ?? 0)];
+  for (const socket of sockets) socket.resume();
+  await made.joined(2);
+  for (const { end } of made.readers) end();
+  await made.server.stop();
+  expect(made.left()).toBe(2);
+});

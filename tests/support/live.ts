@@ -1,0 +1,55 @@
+import type { TestAppliance } from "./appliance.ts";
+
+export type Told = { event: string; id: number | null; data: any };
+
+/** An open page that hears what happens, read message by message. */
+export async function listening(
+  { app }: Pick<TestAppliance, "app">,
+  cookie: string,
+  { query = "", headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+) {
+  const leaving = new AbortController();
+  const request = new Request(`http://localhost/dashboard/live${query}`, {
+    headers: { Host: "localhost", Cookie: cookie, ...headers },
+    signal: leaving.signal,
+  });
+  const response = await app.handle(request);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+
+  /** The next message; null once the stream is over. */
+  async function next(): Promise<Told | null> {
+    for (;;) {
+      const end = text.indexOf("\n\n");
+      if (end !== -1) {
+        const lines = text.slice(0, end).split("\n");
+        text = text.slice(end + 2);
+        const field = (name: string) =>
+          lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+        const [event, data, id] = [field("event"), field("data"), field("id")];
+        if (event === undefined || data === undefined) continue;
+        return { event, data: JSON.parse(data), id: id === undefined ? null : Number(id) };
+      }
+      const { done, value } = await reader.read();
+      if (done) return null;
+      text += decoder.decode(value, { stream: true });
+    }
+  }
+
+  return {
+    response,
+    next,
+    /** Everything up to the first message that this is true of, in order. */
+    until: async (isLast: (told: Told) => boolean): Promise<Told[]> => {
+      const all: Told[] = [];
+      for (;;) {
+        const told = await next();
+        if (told === null) throw new Error("The stream is over.");
+        all.push(told);
+        if (isLast(told)) return all;
+      }
+    },
+    leave: () => reader.cancel(),
+  };
+}
