@@ -1,4 +1,5 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { brotliCompressSync, constants } from "node:zlib";
 import { documentOf } from "./src/api.ts";
 import manifest from "./package.json" with { type: "json" };
 
@@ -10,6 +11,8 @@ const targets = {
   "bun-windows-x64": "signalbox-windows-x64.exe",
 } as const;
 
+const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+
 await rm("dist", { recursive: true, force: true });
 await buildWeb();
 if (process.argv.includes("--all")) {
@@ -20,8 +23,9 @@ if (process.argv.includes("--all")) {
   await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
 }
 
-/** Everything a browser may ask for, gzipped, in dist/web. */
+/** Everything a browser may ask for, gzipped and mostly as Brotli too, in dist/web. */
 async function buildWeb() {
+  await buildAdmin();
   await mkdir("dist/plain/docs", { recursive: true });
   await cp("web/docs", "dist/plain/docs", { recursive: true });
   const reference = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
@@ -38,8 +42,74 @@ async function buildWeb() {
     if ((await file.stat()).isDirectory()) continue;
     const bytes = await file.bytes();
     await Bun.write(`dist/web/${name}.gz`, Bun.gzipSync(bytes, { level: 9 }));
+    // The reference page's library is too long for its best effort, fonts are compressed already.
+    if (bytes.length < 1024 ** 2 && !name.endsWith(".woff2"))
+      await Bun.write(`dist/web/${name}.br`, brotliCompressSync(bytes, brotli));
   }
   await rm("dist/plain", { recursive: true });
+}
+
+/** The admin page: `index.html`, and everything that it loads under hashed names in `assets`. */
+async function buildAdmin() {
+  const assets = "dist/plain/assets";
+  const fonts = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
+  const fontOf = (name: string) =>
+    fonts.replace("package.json", `files/${name.replace(".woff2", "-wght-normal.woff2")}`);
+  const { outputs } = await Bun.build({
+    entrypoints: ["web/main.tsx", "web/scheme.ts", "web/theme/styles.css"],
+    outdir: assets,
+    target: "browser",
+    minify: true,
+    splitting: true,
+    publicPath: "/assets/",
+    naming: "[name]-[hash].[ext]",
+    external: ["*.woff2"],
+    define: { "process.env.NODE_ENV": JSON.stringify("production") },
+  });
+  const nameOf = (pattern: RegExp) => {
+    const path = outputs.map(({ path }) => path).find((path) => pattern.test(path));
+    if (path === undefined) throw new Error(`The build made nothing like ${pattern}.`);
+    return path.split(/[\\/]/).pop() ?? "";
+  };
+  const styles = nameOf(/styles-\w+\.css$/);
+  let css = await Bun.file(`${assets}/${styles}`).text();
+  for (const font of ["inter-latin.woff2", "inter-latin-ext.woff2"])
+    css = css.replaceAll(font, await hashed(fontOf(font), font));
+  await Bun.write(`${assets}/${styles}`, css);
+  const script = nameOf(/main-\w+\.js$/);
+  const names: Record<string, string> = {
+    script,
+    styles,
+    scheme: nameOf(/scheme-\w+\.js$/),
+    icon: await hashed("web/mark.svg", "mark.svg"),
+  };
+  const page = await Bun.file("web/index.html").text();
+  await Bun.write(
+    "dist/plain/index.html",
+    page.replace(/\{(script|styles|scheme|icon)\}/g, (_, name) => `/assets/${names[name]}`),
+  );
+  console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
+
+  async function hashed(file: string, name: string) {
+    const bytes = await Bun.file(file).bytes();
+    const unique = name.replace(".", `-${Bun.hash(bytes).toString(36)}.`);
+    await Bun.write(`${assets}/${unique}`, bytes);
+    return unique;
+  }
+}
+
+/** Kilobytes of the script that the first page needs: the entry and whatever it imports without being asked. */
+async function firstLoad(folder: string, entry: string): Promise<number> {
+  const names = new Set([entry]);
+  const transpiler = new Bun.Transpiler({ loader: "js" });
+  let total = 0;
+  for (const name of names) {
+    const text = await Bun.file(`${folder}/${name}`).text();
+    total += Bun.gzipSync(text, { level: 9 }).length;
+    for (const { kind, path } of transpiler.scanImports(text))
+      if (kind === "import-statement") names.add(path.split("/").pop() ?? "");
+  }
+  return Math.round(total / 1000);
 }
 
 async function compile(outfile: string, target?: keyof typeof targets) {

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
 import { AppError } from "./base/errors.ts";
+import { adminPage, adminPaths } from "./http/admin-page.ts";
 import { allowedMethods } from "./http/allow.ts";
 import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
@@ -61,10 +62,6 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
-    .get("/", ({ request }) => {
-      mustBeOurs(request);
-      return new Response(null, { status: 302, headers: { Location: "/docs" } });
-    })
     .get("/metrics", async ({ request }) => {
       const { principal } = callOf(request);
       if (principal === null) throw new Error("Metrics were asked for past the gate.");
@@ -78,10 +75,19 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
       parse: "none",
     })
     .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
+    .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
     .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
     .use(api)
     .use(dashboard);
+
+  for (const path of adminPaths)
+    app.get(path, ({ request }) => {
+      mustBeOurs(request);
+      const page = adminPage(web);
+      if (page === null) throw nothingHere();
+      return page;
+    });
 
   const allowed = allowedMethods(app.routes);
   const isOpen = openPaths(app.routes as unknown as Route[]);

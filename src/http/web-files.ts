@@ -26,24 +26,32 @@ const contentSecurityPolicy = [
 export type WebFiles = {
   /** The file as an answer to this request; null when there is none of that name. */
   answer(request: Request, name: string): Response | null;
+  /** What is in a file; null when there is none of that name. */
+  text(name: string): string | null;
 };
 
-/** Serves what the build put into `folder`, all of it gzipped: `docs/index.html.gz` answers as `docs/index.html`. */
+/** How long a browser keeps a file: until it changes, or for ever because its name changes with it. */
+const caching = (name: string) =>
+  name.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache";
+
+/**
+ * Serves what the build put into `folder`, all of it gzipped and mostly as Brotli too:
+ * `docs/index.html.gz` answers as `docs/index.html`.
+ */
 export function webFiles(folder: string): WebFiles {
-  const files = new Map(
-    listed(folder).map((name) => [name.replace(/\.gz$/, ""), join(folder, name)] as const),
-  );
+  const names = new Set(listed(folder));
   const etags = new Map<string, string>();
   return {
     answer(request, name) {
-      const file = files.get(name);
-      if (file === undefined) return null;
-      const gzipped = readFileSync(file);
-      const etag = etags.get(name) ?? `"${Bun.hash(gzipped).toString(36)}"`;
+      if (!names.has(`${name}.gz`)) return null;
+      const accepted = request.headers.get("accept-encoding") ?? "";
+      const brotli = names.has(`${name}.br`) && /\bbr\b/.test(accepted);
+      const bytes = readFileSync(join(folder, `${name}.${brotli ? "br" : "gz"}`));
+      const etag = etags.get(name) ?? `"${Bun.hash(bytes).toString(36)}"`;
       etags.set(name, etag);
       const headers: Record<string, string> = {
         "Content-Type": types[name.split(".").pop() ?? ""] ?? "application/octet-stream",
-        "Cache-Control": "no-cache",
+        "Cache-Control": caching(name),
         "Content-Security-Policy": contentSecurityPolicy,
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
@@ -52,9 +60,14 @@ export function webFiles(folder: string): WebFiles {
       };
       if (request.headers.get("if-none-match")?.replace(/^W\//, "") === etag)
         return new Response(null, { status: 304, headers });
-      if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? ""))
-        return new Response(Bun.gunzipSync(gzipped), { headers });
-      return new Response(gzipped, { headers: { ...headers, "Content-Encoding": "gzip" } });
+      if (brotli) return new Response(bytes, { headers: { ...headers, "Content-Encoding": "br" } });
+      if (/\bgzip\b/.test(accepted))
+        return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
+      return new Response(Bun.gunzipSync(bytes), { headers });
+    },
+    text(name) {
+      if (!names.has(`${name}.gz`)) return null;
+      return new TextDecoder().decode(Bun.gunzipSync(readFileSync(join(folder, `${name}.gz`))));
     },
   };
 }

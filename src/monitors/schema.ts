@@ -133,7 +133,8 @@ export type MonitorSettings<T extends MonitorType> = z.output<
 
 const defaultTimeout = 10;
 
-const common = {
+/** The fields that monitors of every type have. */
+export const monitorFields = {
   name: line(255).meta({ example: "Intranet" }),
   description: optionalParagraphs(2000).default(""),
   groupId: nullable(Id),
@@ -178,7 +179,7 @@ const readOnly = [
   "updatedAt",
 ];
 
-const whole = newOf(monitorKinds, common, {
+const whole = newOf(monitorKinds, monitorFields, {
   id: "NewMonitor",
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
@@ -203,7 +204,7 @@ export const NewMonitor = bodyOf(
     })),
 );
 
-export const MonitorPatch = patchOfKinds(monitorKinds, common, readOnly, {
+export const MonitorPatch = patchOfKinds(monitorKinds, monitorFields, readOnly, {
   id: "MonitorPatch",
   example: { paused: true },
 });

@@ -11,7 +11,7 @@ test("every answer has a request id of its own, and an error's body repeats it",
   const requests: [status: number, method: string, path: string, init?: RequestInit][] = [
     [200, "GET", "/healthz"],
     [200, "HEAD", "/healthz"],
-    [302, "GET", "/"],
+    [200, "GET", "/"],
     [200, "GET", "/docs"],
     [200, "GET", "/api/v1/openapi.json"],
     [404, "GET", "/nothing"],

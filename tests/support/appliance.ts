@@ -26,7 +26,7 @@ export type Answer = {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; empty for none. */
+  /** The parsed body; empty where there is none or it is a page. */
   json: any;
 };
 
@@ -142,7 +142,8 @@ export async function testAppliance(settings: Settings = {}) {
       });
       const response = await app.handle(request);
       const text = await response.text();
-      const json = text === "" ? undefined : JSON.parse(text);
+      const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+      const json = isJson && text !== "" ? JSON.parse(text) : undefined;
       return { status: response.status, headers: response.headers, text, json };
     };
   };

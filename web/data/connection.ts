@@ -1,0 +1,38 @@
+import { external } from "./external.ts";
+
+export type ConnectionState = "good" | "lost";
+
+const state = external<ConnectionState>("good");
+let looking: ReturnType<typeof setTimeout> | null = null;
+const healed = new Set<() => void>();
+
+/** Whether the server answers. Once lost, it is looked for every two seconds until it does. */
+export const connection = {
+  use: state.use,
+  get: state.get,
+  answered() {
+    if (state.get() === "good") return;
+    state.set("good");
+    for (const listener of healed) listener();
+  },
+  failed() {
+    state.set("lost");
+    looking ??= setTimeout(() => void look(), 2_000);
+  },
+  /** Calls back each time the server is found again. */
+  onHealed(listener: () => void) {
+    healed.add(listener);
+    return () => void healed.delete(listener);
+  },
+};
+
+async function look() {
+  looking = null;
+  try {
+    const { ok } = await fetch("/healthz", { cache: "no-store" });
+    if (ok) return connection.answered();
+  } catch {
+    // Still away.
+  }
+  connection.failed();
+}

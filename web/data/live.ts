@@ -1,0 +1,121 @@
+import type { OverviewMonitor } from "../../src/dashboard/schema.ts";
+import { connection } from "./connection.ts";
+import { external } from "./external.ts";
+import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
+import { queryClient } from "./query.ts";
+import { loadSession } from "./session.ts";
+import { signedOut } from "./signed-out.ts";
+
+/** Whether changes arrive by themselves at the moment. */
+export const liveState = external<"starting" | "live" | "lost">("starting");
+
+type Change = {
+  seq: number;
+  type: string;
+  subjectId: string;
+  at: string;
+};
+
+const retryMs = 2_000;
+
+/** Follows what happens in an organization until called off; reconnects by itself and asks for what it missed. */
+export function followLive(organizationId: string): () => void {
+  let after = 0;
+  let source: EventSource | null = null;
+  let retry: ReturnType<typeof setTimeout> | null = null;
+  let ended = false;
+
+  function open() {
+    source = new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`);
+    source.addEventListener("hello", () => {
+      liveState.set("live");
+      connection.answered();
+    });
+    source.addEventListener("change", ({ data }) => {
+      const change = JSON.parse(data as string) as Change;
+      after = Math.max(after, change.seq);
+      apply(change);
+    });
+    source.addEventListener("monitors", ({ data }) => {
+      replaceRows((JSON.parse(data as string) as { monitors: OverviewMonitor[] }).monitors);
+    });
+    source.addEventListener("reset", ({ data }) => {
+      after = (JSON.parse(data as string) as { seq: number }).seq;
+      void queryClient.invalidateQueries();
+    });
+    source.addEventListener("error", () => {
+      // The browser's own way of trying again knows neither an ended session nor our place in the log.
+      source?.close();
+      liveState.set("lost");
+      if (!ended) retry = setTimeout(() => void again(), retryMs);
+    });
+  }
+
+  async function again() {
+    try {
+      const { state } = await loadSession();
+      if (state !== "signed-in") await signedOut.wait();
+      if (!ended) open();
+    } catch {
+      if (!ended) retry = setTimeout(() => void again(), retryMs);
+    }
+  }
+
+  /** From what is on the page on: nothing falls between reading it and following it. */
+  async function begin() {
+    try {
+      after = (await queryClient.ensureQueryData(overviewQuery)).seq;
+      if (!ended) open();
+    } catch {
+      if (!ended) retry = setTimeout(() => void begin(), retryMs);
+    }
+  }
+
+  liveState.set("starting");
+  void begin();
+  return () => {
+    ended = true;
+    source?.close();
+    if (retry !== null) clearTimeout(retry);
+  };
+}
+
+const listeners = new Set<(change: Change) => void>();
+
+/** Calls back with every change, for what queries can't say. */
+export function onChange(listener: (change: Change) => void) {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Changes that alter which rows there are, or what is in them beside the state. */
+const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered))/;
+
+function apply(change: Change) {
+  const [noun = ""] = change.type.split(".");
+  if (structural.test(change.type)) soon(refreshOverview);
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [name, id] }) =>
+      (name === noun && id === change.subjectId) || name === `${noun}s`,
+  });
+  for (const listener of listeners) listener(change);
+}
+
+/** Only what changed gets a new identity, so only its row is painted anew. */
+function replaceRows(rows: readonly OverviewMonitor[]) {
+  const changed = new Map(rows.map((row) => [row.id, row]));
+  changeOverview((overview) => ({
+    ...overview,
+    monitors: overview.monitors.map((monitor) => changed.get(monitor.id) ?? monitor),
+  }));
+}
+
+let pending: ReturnType<typeof setTimeout> | null = null;
+
+/** Many changes at once ask the server once. */
+function soon(refresh: () => unknown) {
+  pending ??= setTimeout(() => {
+    pending = null;
+    refresh();
+  }, 250);
+}

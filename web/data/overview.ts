@@ -1,0 +1,54 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
+import { type State, worstOf } from "../parts/state-icon.tsx";
+import { get, getPage } from "./client.ts";
+import { queryClient } from "./query.ts";
+
+export type { Overview, OverviewGroup, OverviewMonitor };
+
+export const overviewQuery = queryOptions({
+  queryKey: ["overview"],
+  queryFn: ({ signal }) => get<Overview>("/overview", undefined, signal),
+  // Kept up to date by the live stream.
+  staleTime: Infinity,
+});
+
+export const useOverview = () => useQuery(overviewQuery);
+
+/** Changes what the page holds of the overview; nothing happens before it is loaded. */
+export function changeOverview(change: (overview: Overview) => Overview) {
+  queryClient.setQueryData(overviewQuery.queryKey, (overview) => overview && change(overview));
+}
+
+export function changeMonitor(id: string, change: Partial<OverviewMonitor>) {
+  changeOverview((overview) => ({
+    ...overview,
+    monitors: overview.monitors.map((one) => (one.id === id ? { ...one, ...change } : one)),
+  }));
+}
+
+export const refreshOverview = () =>
+  queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
+
+/** What the mark and the favicon tell. */
+export function useOverallState(): State {
+  const { data } = useQuery({
+    ...overviewQuery,
+    select: ({ monitors }) =>
+      worstOf(monitors.map(({ status }) => status).filter((status) => status !== "pending")),
+  });
+  return data ?? "up";
+}
+
+/** The figures in the navigation; null while unknown. */
+export function useCounts(): { monitors: number | null; openIncidents: number | null } {
+  const { data: monitors } = useQuery({
+    ...overviewQuery,
+    select: ({ monitors }) => monitors.length,
+  });
+  const { data: open } = useQuery({
+    queryKey: ["incidents", "open-count"],
+    queryFn: ({ signal }) => getPage("/api/v1/incidents", { open: true, per_page: 1 }, signal),
+  });
+  return { monitors: monitors ?? null, openIncidents: open?.meta.total ?? null };
+}

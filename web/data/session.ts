@@ -1,0 +1,96 @@
+import type { Role } from "../../src/base/roles.ts";
+import type { Presence } from "../../src/sign-in/schema.ts";
+import { useQuery } from "@tanstack/react-query";
+import { ApiError, call, send, setOrganization } from "./client.ts";
+import { queryClient } from "./query.ts";
+import { signedOut } from "./signed-out.ts";
+
+export type Session = Presence;
+export type Organization = Presence["organizations"][number];
+
+const chosenKey = "signalbox.organization";
+setOrganization(localStorage.getItem(chosenKey));
+
+const ranks: Role[] = ["viewer", "member", "admin", "owner"];
+
+export async function loadSession(): Promise<Session> {
+  const { data } = await call<Session>("GET", "/session");
+  const id = chosenOf(data)?.id ?? null;
+  if (id !== localStorage.getItem(chosenKey)) {
+    // What was asked for early was of another organization.
+    queryClient.removeQueries({ queryKey: ["overview"] });
+    if (id !== null) localStorage.setItem(chosenKey, id);
+  }
+  setOrganization(id);
+  if (data.state === "signed-in") signedOut.over();
+  return data;
+}
+
+/** The organization that was looked at last, or the person's first. */
+function chosenOf({ organizations }: Session): Organization | undefined {
+  const id = localStorage.getItem(chosenKey);
+  return organizations.find((organization) => organization.id === id) ?? organizations[0];
+}
+
+export const sessionQuery = { queryKey: ["session"], queryFn: loadSession, staleTime: Infinity };
+
+/** Whether somebody was signed in on this browser before. */
+export const hasBeenHere = (): boolean => localStorage.getItem(chosenKey) !== null;
+
+export function useSession() {
+  return useQuery(sessionQuery);
+}
+
+/** Who looks at which organization. Only below the shell, where somebody is signed in. */
+export function useSignedIn() {
+  const { data } = useSession();
+  const organization = data && chosenOf(data);
+  if (data?.person == null || organization === undefined)
+    throw new Error("Nobody is signed in here.");
+  const { person, organizations, version } = data;
+  const atLeast = (role: Role) => ranks.indexOf(organization.role) >= ranks.indexOf(role);
+  return { person, organizations, organization, version, atLeast, mayWrite: atLeast("member") };
+}
+
+/** Everything on the page becomes the other organization's. */
+export async function switchOrganization(id: string) {
+  localStorage.setItem(chosenKey, id);
+  setOrganization(id);
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+  await queryClient.invalidateQueries({ queryKey: ["session"] });
+}
+
+/** Resolves with whether a code is needed next. */
+export async function signIn(email: string, password: string): Promise<boolean> {
+  const { state } = await send<Session>("POST", "/sign-in", { email, password });
+  if (state !== "two-factor") await sessionBegan();
+  return state === "two-factor";
+}
+
+export async function signInWithCode(code: string) {
+  await send("POST", "/sign-in/code", { code });
+  await sessionBegan();
+}
+
+export async function sessionBegan() {
+  queryClient.setQueryData(["session"], await loadSession());
+}
+
+export async function signOut() {
+  await send("POST", "/sign-out");
+  queryClient.clear();
+  queryClient.setQueryData(["session"], await loadSession());
+}
+
+/** The organization of the person's that has such a record; null when none has. */
+export async function whereIs(kind: string, id: string): Promise<string | null> {
+  try {
+    const { data } = await call<{ organizationId: string }>("GET", "/where", {
+      query: { kind, id },
+    });
+    return data.organizationId;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}

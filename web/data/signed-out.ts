@@ -1,0 +1,19 @@
+import { external } from "./external.ts";
+
+let waiting: PromiseWithResolvers<void> | null = null;
+const store = external(false);
+
+/** Whether the session has ended while the page was open; requests wait here until somebody signs in. */
+export const signedOut = {
+  use: store.use,
+  wait(): Promise<void> {
+    waiting ??= Promise.withResolvers();
+    store.set(true);
+    return waiting.promise;
+  },
+  over() {
+    waiting?.resolve();
+    waiting = null;
+    store.set(false);
+  },
+};

@@ -1,0 +1,69 @@
+import { PasswordInput, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { send } from "../../data/client.ts";
+import { sessionBegan } from "../../data/session.ts";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { EntranceFrame } from "./entrance-frame.tsx";
+
+/** First run: the console's link becomes an organization and its owner. */
+export function SetUpPage() {
+  const [linked] = useState(() => location.hash.slice(1));
+  const form = useForm(
+    { token: linked, organization: "", name: "", email: "", password: "" },
+    async (values) => {
+      await send("POST", "/set-up", values);
+      await sessionBegan();
+    },
+  );
+  const { values, set, errorOf } = form;
+  return (
+    <EntranceFrame
+      title="Welcome to Signalbox"
+      words="One form, and you can watch the first thing. Everything can be changed later."
+    >
+      <FormFrame form={form} submit="Set up Signalbox">
+        {linked === "" && (
+          <TextInput
+            label="Set-up token"
+            description="The end of the link that Signalbox printed when it started, and the file set-up-token in its data directory."
+            autoFocus
+            value={values.token}
+            onChange={({ currentTarget }) => set("token", currentTarget.value.trim())}
+            error={errorOf("token")}
+          />
+        )}
+        <TextInput
+          label="Organization"
+          placeholder="Acme GmbH"
+          autoComplete="organization"
+          autoFocus={linked !== ""}
+          value={values.organization}
+          onChange={({ currentTarget }) => set("organization", currentTarget.value)}
+          error={errorOf("organization")}
+        />
+        <TextInput
+          label="Your name"
+          autoComplete="name"
+          value={values.name}
+          onChange={({ currentTarget }) => set("name", currentTarget.value)}
+          error={errorOf("name")}
+        />
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          value={values.email}
+          onChange={({ currentTarget }) => set("email", currentTarget.value)}
+          error={errorOf("email")}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="new-password"
+          value={values.password}
+          onChange={({ currentTarget }) => set("password", currentTarget.value)}
+          error={errorOf("password")}
+        />
+      </FormFrame>
+    </EntranceFrame>
+  );
+}

@@ -1,0 +1,22 @@
+import { Button } from "@mantine/core";
+import type { Monitor } from "../../../src/monitors/schema.ts";
+import { copy } from "../../parts/curl-button.tsx";
+import { Panel } from "../../parts/page.tsx";
+
+/** Where the watched job reports, ready to be pasted into it. */
+export function PushPanel({ monitor }: { monitor: Monitor }) {
+  const url = typeof monitor["pushUrl"] === "string" ? monitor["pushUrl"] : "";
+  const command = `curl "${url}?status=up"`;
+  return (
+    <Panel
+      title="Reports to"
+      actions={
+        <Button size="compact-xs" onClick={() => void copy(command, "Command")}>
+          Copy
+        </Button>
+      }
+    >
+      <code className="push-command">{command}</code>
+    </Panel>
+  );
+}

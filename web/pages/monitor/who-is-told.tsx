@@ -1,0 +1,63 @@
+import { Link } from "@tanstack/react-router";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
+import { Panel } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { useIncidentsOf, useWhoIsTold } from "./data.ts";
+
+/** Who would hear of an outage now, and why others would not. */
+export function WhoIsTold({ id }: { id: string }) {
+  const { data } = useWhoIsTold(id);
+  return (
+    <Panel title="Who gets told">
+      {data !== undefined && data.told.length + data.notTold.length === 0 && (
+        <p className="quiet panel-none">
+          Nobody: this monitor has no alert channels. Choose some in its editor.
+        </p>
+      )}
+      <ul className="lines">
+        {data?.told.map(({ id, name, type }) => (
+          <li key={id}>
+            <span className="line-words">
+              <b>{name}</b> {type}
+            </span>
+            <span className="up">told</span>
+          </li>
+        ))}
+        {data?.notTold.map(({ id, name, type, reason }) => (
+          <li key={id}>
+            <span className="line-words">
+              <b>{name}</b> {type}
+            </span>
+            <span className="faint">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+const tone: Record<IncidentSummary["severity"], string> = {
+  minor: "pill-degraded",
+  major: "pill-down",
+  critical: "pill-down",
+};
+
+export function Incidents({ id }: { id: string }) {
+  const { data } = useIncidentsOf(id);
+  return (
+    <Panel title="Incidents">
+      {data?.data.length === 0 && <p className="quiet panel-none">None of this monitor so far.</p>}
+      <ul className="lines">
+        {data?.data.map(({ id, title, status, severity, createdAt }) => (
+          <li key={id}>
+            <span className={`pill ${status === "resolved" ? "" : tone[severity]}`}>{status}</span>
+            <Link to={`/incidents/${id}` as "/"} className="line-words line-link">
+              <b>{title}</b>
+            </Link>
+            <Time at={createdAt} as="short" />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,136 @@
+import { ActionIcon, Button, Menu, TagsInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { useAlertChannels } from "../../data/alert-channels.ts";
+import type { Overview } from "../../data/overview.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { plural } from "../../parts/figures.ts";
+import { complain } from "../../parts/toasts.tsx";
+import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
+import { editing } from "./editing.ts";
+import { selection } from "./selection.ts";
+
+/** What can be done to all selected monitors in one write. */
+export function BulkBar({ overview }: { overview: Overview }) {
+  const selected = selection.use();
+  const { data: channels = [] } = useAlertChannels(selected.size > 0);
+  if (selected.size === 0) return null;
+  const chosen = overview.monitors.filter(({ id }) => selected.has(id));
+  const tags = [...new Set(chosen.flatMap((monitor) => monitor.tags))].sort();
+  const change = (what: BulkChange) => void changeMonitors(selected, what).catch(complain);
+  return (
+    <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
+      <span className="bulk-count" aria-live="polite">
+        {plural(selected.size, "monitor")} selected
+      </span>
+      <Drop label="Pause">
+        <Menu.Item onClick={() => change({ paused: true })}>Pause</Menu.Item>
+        <Menu.Item onClick={() => change({ paused: false })}>Resume</Menu.Item>
+      </Drop>
+      <Drop label="Mute">
+        <Menu.Item onClick={() => change({ muted: true })}>Mute</Menu.Item>
+        <Menu.Item onClick={() => change({ muted: false })}>Unmute</Menu.Item>
+      </Drop>
+      <Drop label="Move">
+        {overview.groups.map(({ id, name, color }) => (
+          <Menu.Item
+            key={id}
+            leftSection={<i className={`dot dot-${color}`} />}
+            onClick={() => change({ groupId: id })}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+        <Menu.Item onClick={() => change({ groupId: null })}>Out of their group</Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<Icon name="plus" />}
+          onClick={() => editing.set({ kind: "new-group", monitorIds: [...selected] })}
+        >
+          New group of these
+        </Menu.Item>
+      </Drop>
+      <Drop label="Tags" stays>
+        <AddTags onAdd={(addTags) => change({ addTags })} />
+        {tags.length > 0 && <Menu.Label>Remove</Menu.Label>}
+        {tags.map((tag) => (
+          <Menu.Item
+            key={tag}
+            leftSection={<Icon name="close" size={14} />}
+            onClick={() => change({ removeTags: [tag] })}
+          >
+            {tag}
+          </Menu.Item>
+        ))}
+      </Drop>
+      {channels.length > 0 && (
+        <Drop label="Alert">
+          <Menu.Label>Tell</Menu.Label>
+          {channels.map(({ id, name }) => (
+            <Menu.Item key={id} onClick={() => change({ addAlertChannelIds: [id] })}>
+              {name}
+            </Menu.Item>
+          ))}
+          <Menu.Label>No longer tell</Menu.Label>
+          {channels.map(({ id, name }) => (
+            <Menu.Item key={id} onClick={() => change({ removeAlertChannelIds: [id] })}>
+              {name}
+            </Menu.Item>
+          ))}
+        </Drop>
+      )}
+      <Button
+        size="xs"
+        color="red"
+        variant="subtle"
+        onClick={() => {
+          deleteMonitors(chosen);
+          selection.clear();
+        }}
+      >
+        Delete
+      </Button>
+      <ActionIcon aria-label="Select nothing" onClick={selection.clear}>
+        <Icon name="close" />
+      </ActionIcon>
+    </div>
+  );
+}
+
+function Drop({
+  label,
+  stays = false,
+  children,
+}: {
+  label: string;
+  stays?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <Menu position="top" closeOnItemClick={!stays}>
+      <Menu.Target>
+        <Button size="xs" variant="subtle" color="gray">
+          {label}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown className="menu-scroll">{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function AddTags({ onAdd }: { onAdd: (tags: string[]) => void }) {
+  const [tags, setTags] = useState<string[]>([]);
+  return (
+    <div className="bulk-tags">
+      <TagsInput
+        aria-label="Tags to add"
+        placeholder="Add tags"
+        size="xs"
+        value={tags}
+        onChange={setTags}
+      />
+      <Button size="xs" disabled={tags.length === 0} onClick={() => onAdd(tags)}>
+        Add
+      </Button>
+    </div>
+  );
+}

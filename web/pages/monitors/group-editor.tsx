@@ -1,0 +1,142 @@
+import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Color, type MonitorGroup } from "../../../src/monitor-groups/schema.ts";
+import { useAlertChannels } from "../../data/alert-channels.ts";
+import { get, send } from "../../data/client.ts";
+import { refreshOverview } from "../../data/overview.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import type { Editing } from "./editing.ts";
+import { selection } from "./selection.ts";
+
+type What = Extract<Editing, { kind: "new-group" | "edit-group" }>;
+type Values = {
+  name: string;
+  description: string;
+  color: string;
+  tags: string[];
+  alertChannelIds: string[];
+};
+
+const nothing: Values = {
+  name: "",
+  description: "",
+  color: "blue",
+  tags: [],
+  alertChannelIds: [],
+};
+
+export function GroupEditor({ what, onDone }: { what: What; onDone: () => void }) {
+  const id = what.kind === "edit-group" ? what.id : null;
+  const { data: group, refetch } = useQuery({
+    queryKey: ["group", id],
+    queryFn: () => get<MonitorGroup>(`/api/v1/monitor-groups/${id}`),
+    enabled: id !== null,
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  if (id !== null && group === undefined) return null;
+  const monitorIds = what.kind === "new-group" ? what.monitorIds : undefined;
+  return (
+    <Fields
+      key={group?.updatedAt}
+      group={group}
+      monitorIds={monitorIds}
+      onDone={onDone}
+      onTheirs={() => void refetch()}
+    />
+  );
+}
+
+function Fields({
+  group,
+  monitorIds,
+  onDone,
+  onTheirs,
+}: {
+  group: MonitorGroup | undefined;
+  monitorIds: readonly string[] | undefined;
+  onDone: () => void;
+  onTheirs: () => void;
+}) {
+  const { data: channels = [] } = useAlertChannels();
+  const path = group ? `/api/v1/monitor-groups/${group.id}` : "/api/v1/monitor-groups";
+  const start: Values = group ? pick(group) : nothing;
+  const form = useForm(
+    start,
+    async (values, force) => {
+      if (group === undefined)
+        await send("POST", path, { ...values, ...(monitorIds && { monitorIds }) });
+      else await send("PATCH", path, values, force ? undefined : group);
+      if (monitorIds) selection.clear();
+      await refreshOverview();
+      onDone();
+    },
+    onTheirs,
+  );
+  const { values, set, errorOf } = form;
+  return (
+    <FormFrame
+      form={form}
+      submit={group === undefined ? "Create group" : "Save"}
+      onCancel={onDone}
+      extra={
+        <CurlButton action={() => ({ method: group ? "PATCH" : "POST", path, body: values })} />
+      }
+    >
+      <TextInput
+        label="Name"
+        data-autofocus
+        value={values.name}
+        onChange={({ currentTarget }) => set("name", currentTarget.value)}
+        error={errorOf("name")}
+      />
+      <fieldset className="palette-colors">
+        <legend>Color</legend>
+        {Color.options.map((color) => (
+          <label key={color} title={color}>
+            <input
+              type="radio"
+              name="color"
+              aria-label={color}
+              checked={values.color === color}
+              onChange={() => set("color", color)}
+            />
+            <i className={`dot dot-${color}`} />
+          </label>
+        ))}
+      </fieldset>
+      <Textarea
+        label="Description"
+        description="Shown beside the name."
+        autosize
+        minRows={1}
+        maxRows={5}
+        value={values.description}
+        onChange={({ currentTarget }) => set("description", currentTarget.value)}
+        error={errorOf("description")}
+      />
+      <TagsInput
+        label="Tags"
+        value={values.tags}
+        onChange={(tags) => set("tags", tags)}
+        error={errorOf("tags")}
+      />
+      {channels.length > 0 && (
+        <MultiSelect
+          label="Alert channels"
+          description="Attached to every monitor that joins from now on; those that are in it keep theirs."
+          data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+          value={values.alertChannelIds}
+          onChange={(ids) => set("alertChannelIds", ids)}
+          error={errorOf("alertChannelIds")}
+        />
+      )}
+    </FormFrame>
+  );
+}
+
+function pick({ name, description, color, tags, alertChannelIds }: MonitorGroup): Values {
+  return { name, description, color, tags, alertChannelIds };
+}

@@ -1,0 +1,194 @@
+import { Menu } from "@mantine/core";
+import { memo } from "react";
+import { CurlItem } from "../../parts/curl-button.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { type State, StateIcon, worstFirst } from "../../parts/state-icon.tsx";
+import { actOnGroup, deleteGroup } from "./actions.ts";
+import { endDrag, startDrag } from "./dragging.ts";
+import { editing } from "./editing.ts";
+import { folds } from "./folds.ts";
+import type { Head } from "./rows.ts";
+
+type Props = {
+  head: Head;
+  active: boolean;
+  onFocus: (key: string) => void;
+  mayWrite: boolean;
+  mayMove: boolean;
+};
+
+/** A folder: its name folds it, the right says how it is. */
+export const GroupHead = memo(function GroupHead({
+  head,
+  active,
+  onFocus,
+  mayWrite,
+  mayMove,
+}: Props) {
+  const { group, key, count, open, states } = head;
+  return (
+    <div className="head" data-item>
+      {mayMove && group !== null && (
+        <span
+          className="grip"
+          draggable
+          aria-hidden="true"
+          onDragStart={(event) => startDrag(event, { kind: "group", id: group.id })}
+          onDragEnd={endDrag}
+        >
+          <Icon name="grip" size={14} />
+        </span>
+      )}
+      <h2>
+        <button
+          type="button"
+          aria-expanded={open}
+          data-item-focus={key}
+          tabIndex={active ? 0 : -1}
+          onFocus={() => onFocus(key)}
+          onClick={() => folds.toggle(group?.id ?? "ungrouped")}
+        >
+          <Icon name={open ? "down" : "right"} size={14} />
+          {group !== null && <i className={`dot dot-${group.color}`} />}
+          <b>{group?.name ?? "Ungrouped"}</b>
+          <span className="faint num">{count}</span>
+        </button>
+      </h2>
+      {group?.tags.map((tag) => (
+        <span key={tag} className="tag">
+          {tag}
+        </span>
+      ))}
+      {group?.paused === true && <span className="tag">group paused</span>}
+      {group?.muted === true && <span className="tag">group muted</span>}
+      {group !== null && group.description !== "" && (
+        <span className="head-words">{group.description}</span>
+      )}
+      <Summary states={states} />
+      {group !== null && <GroupActions head={head} mayWrite={mayWrite} active={active} />}
+    </div>
+  );
+});
+
+const words: Record<State, string> = {
+  down: "down",
+  degraded: "degraded",
+  maintenance: "in maintenance",
+  pending: "pending",
+  up: "up",
+  paused: "paused",
+  unknown: "not judged",
+};
+
+function Summary({ states }: { states: Head["states"] }) {
+  const present = worstFirst.filter((state) => (states[state] ?? 0) > 0);
+  const [worst] = present;
+  if (worst === undefined) return <span className="head-state" />;
+  const watched = present.filter((state) => state !== "paused");
+  const all = watched.length === 1 && watched[0] === worst;
+  const few = worst === "down" || worst === "degraded" || !all;
+  return (
+    <span className={`head-state ${worst}`}>
+      <StateIcon state={worst} size={13} />
+      {few && worst !== "paused" ? `${states[worst] ?? 0} ` : worst === "paused" ? "" : "all "}
+      {words[worst]}
+    </span>
+  );
+}
+
+function GroupActions({
+  head,
+  mayWrite,
+  active,
+}: {
+  head: Head;
+  mayWrite: boolean;
+  active: boolean;
+}) {
+  const { group } = head;
+  if (group === null) return null;
+  const pause = group.paused ? "resume" : "pause";
+  const mute = group.muted ? "unmute" : "mute";
+  const tabIndex = active ? 0 : -1;
+  const label = { pause: "Pause", resume: "Resume", mute: "Mute", unmute: "Unmute" };
+  return (
+    <span className="head-actions">
+      {mayWrite && (
+        <>
+          <button
+            type="button"
+            className="dots not-phone"
+            title={`${label[pause]} the group`}
+            tabIndex={tabIndex}
+            aria-label={`${label[pause]} ${group.name}`}
+            onClick={() => actOnGroup(group, pause)}
+          >
+            <Icon name={group.paused ? "play" : "pause"} size={15} />
+          </button>
+          <button
+            type="button"
+            className="dots not-phone"
+            title={`${label[mute]} the group`}
+            tabIndex={tabIndex}
+            aria-label={`${label[mute]} ${group.name}`}
+            onClick={() => actOnGroup(group, mute)}
+          >
+            <Icon name={group.muted ? "sound" : "mute"} size={15} />
+          </button>
+        </>
+      )}
+      <LateMenu label={`Actions for ${group.name}`} tabbed={active}>
+        {() => (
+          <>
+            {mayWrite && (
+              <>
+                <Menu.Item
+                  leftSection={<Icon name="plus" />}
+                  onClick={() => editing.set({ kind: "new-monitor", groupId: group.id })}
+                >
+                  New monitor here
+                </Menu.Item>
+                <Menu.Item
+                  leftSection={<Icon name="edit" />}
+                  onClick={() => editing.set({ kind: "edit-group", id: group.id })}
+                >
+                  Edit group
+                </Menu.Item>
+                <Menu.Item
+                  className="only-phone"
+                  leftSection={<Icon name={group.paused ? "play" : "pause"} />}
+                  onClick={() => actOnGroup(group, pause)}
+                >
+                  {label[pause]}
+                </Menu.Item>
+                <Menu.Item
+                  className="only-phone"
+                  leftSection={<Icon name={group.muted ? "sound" : "mute"} />}
+                  onClick={() => actOnGroup(group, mute)}
+                >
+                  {label[mute]}
+                </Menu.Item>
+              </>
+            )}
+            <CurlItem
+              action={() => ({ method: "GET", path: `/api/v1/monitor-groups/${group.id}` })}
+            />
+            {mayWrite && (
+              <>
+                <Menu.Divider />
+                <Menu.Item
+                  color="red"
+                  leftSection={<Icon name="trash" />}
+                  onClick={() => deleteGroup(group)}
+                >
+                  Delete group
+                </Menu.Item>
+              </>
+            )}
+          </>
+        )}
+      </LateMenu>
+    </span>
+  );
+}

@@ -1,0 +1,190 @@
+import { Button, MultiSelect, SegmentedControl, Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import {
+  type Monitor,
+  monitorFields,
+  monitorKinds,
+  type MonitorType,
+} from "../../../src/monitors/schema.ts";
+import { useAlertChannels } from "../../data/alert-channels.ts";
+import { get, send } from "../../data/client.ts";
+import { refreshOverview, useOverview } from "../../data/overview.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { Fold } from "../../parts/fold.tsx";
+import { kindOf, SchemaField } from "../../parts/schema-field.tsx";
+import type { Editing } from "./editing.ts";
+import { commonSections, monitorWords, ownSections, type Section } from "./monitor-words.ts";
+import { TryResult, useTry } from "./try-monitor.tsx";
+import { typeWords } from "./type-words.ts";
+
+type What = Extract<Editing, { kind: "new-monitor" | "edit-monitor" }>;
+type Values = Record<string, unknown>;
+
+const types = Object.keys(monitorKinds) as MonitorType[];
+
+export function MonitorEditor({ what, onDone }: { what: What; onDone: () => void }) {
+  const id = what.kind === "edit-monitor" ? what.id : what.like;
+  const { data: monitor, refetch } = useQuery({
+    queryKey: ["monitor-to-edit", id],
+    queryFn: () => get<Monitor>(`/api/v1/monitors/${id}`),
+    enabled: id !== undefined,
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  if (id !== undefined && monitor === undefined) return null;
+  return (
+    <Fields
+      key={monitor?.updatedAt}
+      monitor={monitor}
+      isNew={what.kind === "new-monitor"}
+      groupId={what.kind === "new-monitor" ? (what.groupId ?? null) : null}
+      onDone={onDone}
+      onTheirs={() => void refetch()}
+    />
+  );
+}
+
+/** The fields of a type by name, common ones included, as their schemas describe them. */
+const fieldsOf = (type: MonitorType) =>
+  Object.fromEntries(
+    Object.entries({ ...monitorKinds[type].fields, ...monitorFields }).map(([name, field]) => [
+      name,
+      kindOf(field),
+    ]),
+  );
+
+function Fields({
+  monitor,
+  isNew,
+  groupId,
+  onDone,
+  onTheirs,
+}: {
+  monitor: Monitor | undefined;
+  isNew: boolean;
+  groupId: string | null;
+  onDone: () => void;
+  onTheirs: () => void;
+}) {
+  const [type, setType] = useState<MonitorType>((monitor?.type as MonitorType) ?? "http");
+  const fields = useMemo(() => fieldsOf(type), [type]);
+  const { data: channels = [] } = useAlertChannels();
+  const { data: overview } = useOverview();
+  const path = isNew ? "/api/v1/monitors" : `/api/v1/monitors/${monitor?.id ?? ""}`;
+  const start: Values = monitor ? { ...monitor } : { groupId };
+  if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;
+  const bodyOf = (values: Values): Values => ({ type, ...sent(fields, values) });
+  const form = useForm(
+    start,
+    async (values, force) => {
+      const body = bodyOf(values);
+      if (isNew) await send("POST", path, body);
+      else await send("PATCH", path, body, force ? undefined : monitor);
+      await refreshOverview();
+      onDone();
+    },
+    onTheirs,
+  );
+  const trying = useTry();
+  const { values, set, errorOf } = form;
+  const secrets = isNew ? [] : (monitor?.secretsSet ?? []);
+  const field = (name: string) => {
+    const kind = fields[name];
+    if (kind === undefined) return null;
+    return (
+      <SchemaField
+        key={`${type} ${name}`}
+        name={name}
+        kind={kind}
+        words={monitorWords[name]}
+        value={name in values ? values[name] : kind.initial}
+        onChange={(value) => set(name, value)}
+        error={errorOf(name)}
+        isSet={secrets.some((path) => path === name || path.startsWith(`${name}.`))}
+      />
+    );
+  };
+  const section = ({ title, fields: names, folded = false }: Section) =>
+    title === "" ? (
+      <div className="form-section" key={names.join()}>
+        {names.map(field)}
+      </div>
+    ) : (
+      <Fold key={title} title={title} open={!folded} flawed={names.some((name) => errorOf(name))}>
+        <div className="form-section">{names.map(field)}</div>
+      </Fold>
+    );
+  const own = ownSections[type] ?? [{ title: "", fields: Object.keys(monitorKinds[type].fields) }];
+  return (
+    <FormFrame
+      form={form}
+      submit={isNew ? "Create monitor" : "Save"}
+      onCancel={onDone}
+      extra={
+        <>
+          {type !== "push" && (
+            <Button loading={trying.busy} onClick={() => void trying.run(bodyOf(values))}>
+              Test now
+            </Button>
+          )}
+          <CurlButton
+            action={() => ({ method: isNew ? "POST" : "PATCH", path, body: bodyOf(values) })}
+          />
+        </>
+      }
+    >
+      {isNew && (
+        <SegmentedControl
+          className="type-choice"
+          aria-label="Type"
+          fullWidth
+          value={type}
+          onChange={(next) => setType(next as MonitorType)}
+          data={types.map((value) => ({ value, label: typeWords[value] ?? value }))}
+        />
+      )}
+      {field("name")}
+      {own.filter(({ folded }) => folded !== true).map(section)}
+      <div className="field-row">
+        <Select
+          label="Group"
+          data={[
+            { value: "", label: "None" },
+            ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={String(values["groupId"] ?? "")}
+          onChange={(next) => set("groupId", next || null)}
+          allowDeselect={false}
+          error={errorOf("groupId")}
+        />
+        {channels.length > 0 && (
+          <MultiSelect
+            label="Tells"
+            data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+            value={
+              (values["alertChannelIds"] as string[] | undefined) ??
+              channels.filter((channel) => channel.default).map(({ id }) => id)
+            }
+            onChange={(ids) => set("alertChannelIds", ids)}
+            error={errorOf("alertChannelIds")}
+          />
+        )}
+      </div>
+      {[...own.filter(({ folded }) => folded === true), ...commonSections].map(section)}
+      <TryResult trying={trying} />
+    </FormFrame>
+  );
+}
+
+/** What was set of the fields that this type takes; a secret that was left empty keeps its value. */
+function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([name, value]) =>
+        name in fields && value !== undefined && !(fields[name]?.secret === true && value === ""),
+    ),
+  );
+}

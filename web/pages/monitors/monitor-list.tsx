@@ -1,0 +1,192 @@
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { overviewQuery } from "../../data/overview.ts";
+import { queryClient } from "../../data/query.ts";
+import { isSecondKey } from "../../parts/shortcuts.ts";
+import { say } from "../../parts/toasts.tsx";
+import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
+import { dragOver, drop } from "./dragging.ts";
+import { editing } from "./editing.ts";
+import { folds } from "./folds.ts";
+import { GroupHead } from "./group-head.tsx";
+import { MonitorRow } from "./monitor-row.tsx";
+import { type Item, nextPlace } from "./rows.ts";
+import { selection } from "./selection.ts";
+
+const heights = { head: 41, row: 44, hollow: 44 };
+const gap = 12;
+
+/** Folders and rows as one long list, of which only what is in sight is drawn. */
+export function MonitorList({
+  items,
+  mayWrite,
+  mayMove,
+}: {
+  items: readonly Item[];
+  mayWrite: boolean;
+  mayMove: boolean;
+}) {
+  const list = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [current, setCurrent] = useState<string | null>(null);
+  const navigate = useNavigate();
+  const focusing = useRef<string | null>(null);
+  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0), []);
+  const virtual = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: (index) => {
+      const item = items[index];
+      return item === undefined ? 0 : heights[item.kind] + (item.last ? gap : 0);
+    },
+    getItemKey: (index) => items[index]?.key ?? index,
+    overscan: 12,
+    scrollMargin: top,
+  });
+  const order = useMemo(
+    () => items.flatMap((item) => (item.kind === "row" ? [item.monitor.id] : [])),
+    [items],
+  );
+  const active = items.some(({ key }) => key === current) ? current : (items[0]?.key ?? null);
+  const selected = selection.use();
+
+  const focus = useCallback((key: string) => {
+    focusing.current = key;
+    setCurrent(key);
+  }, []);
+
+  useEffect(() => {
+    const key = focusing.current;
+    const index = items.findIndex((item) => item.key === key);
+    if (key === null || index === -1) return;
+    const element = elementOf(list.current, key);
+    if (element === null) return virtual.scrollToIndex(index, { align: "auto" });
+    focusing.current = null;
+    element.focus({ preventScroll: false });
+  });
+
+  function onKeyDown(event: React.KeyboardEvent) {
+    const at = items.findIndex(({ key }) => key === active);
+    const item = items[at];
+    if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
+    // Fields and buttons inside a row keep their own keys.
+    if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const done = step === 0 ? command(event.key.toLowerCase(), item) : move(step, at, item);
+    if (done) event.preventDefault();
+
+    function move(step: 1 | -1, at: number, item: Item): boolean {
+      if (!event.altKey) {
+        const next = items[at + step];
+        if (next?.kind === "hollow") focus(items[at + 2 * step]?.key ?? next.key);
+        else if (next !== undefined) focus(next.key);
+        return true;
+      }
+      if (mayMove && mayWrite) shift(item, step);
+      return true;
+    }
+  }
+
+  function shift(item: Item, step: 1 | -1) {
+    const overview = queryClient.getQueryData(overviewQuery.queryKey);
+    if (overview === undefined) return;
+    if (item.kind === "row") {
+      const place = nextPlace(overview, item.monitor.id, step);
+      if (place === null) return;
+      moveMonitors([item.monitor.id], place.groupId, place.beforeId);
+      focus(item.key);
+    } else if (item.kind === "head" && item.group !== null) {
+      const ids = overview.groups.map(({ id }) => id);
+      const at = ids.indexOf(item.group.id);
+      if (at + step < 0 || at + step >= ids.length) return;
+      moveGroup(item.group.id, ids[at + (step === 1 ? 2 : -1)] ?? null);
+      focus(item.key);
+    }
+  }
+
+  function command(key: string, item: Item): boolean {
+    if (item.kind === "head" && (key === "enter" || key === " ")) {
+      folds.toggle(item.group?.id ?? "ungrouped");
+      return true;
+    }
+    if (item.kind === "head" && key === "e" && mayWrite && item.group !== null) {
+      editing.set({ kind: "edit-group", id: item.group.id });
+      return true;
+    }
+    if (item.kind !== "row") return false;
+    const { monitor } = item;
+    if (key === "enter") void navigate({ to: "/monitors/$id", params: { id: monitor.id } });
+    else if (!mayWrite) return false;
+    else if (key === "x") selection.toggle(monitor.id);
+    else if (key === "p") void pauseMonitor(monitor);
+    else if (key === "m") {
+      void muteMonitor(monitor);
+      say(`${monitor.muted ? "Unmuted" : "Muted"} ${monitor.name}`);
+    } else if (key === "e") editing.set({ kind: "edit-monitor", id: monitor.id });
+    else return false;
+    return true;
+  }
+
+  return (
+    <div className={`monitors ${selected.size > 0 ? "selecting" : ""}`}>
+      <div className="monitors-head" aria-hidden="true">
+        <span>Monitor</span>
+        <span>Last 24 hours</span>
+        <span>Latency</span>
+        <span>24 h</span>
+      </div>
+      <div
+        ref={list}
+        className="monitors-list"
+        role="list"
+        aria-label="Monitors by group"
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={onKeyDown}
+      >
+        {virtual.getVirtualItems().map(({ index, start, key }) => {
+          const item = items[index];
+          if (item === undefined) return null;
+          return (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              role="listitem"
+              className={`item item-${item.kind} ${item.last ? "item-last" : ""}`}
+              style={{ transform: `translateY(${start - top}px)` }}
+              onDragOver={(event) => dragOver(event, item)}
+              onDrop={(event) => drop(event, items, index)}
+            >
+              {item.kind === "head" && (
+                <GroupHead
+                  head={item}
+                  active={item.key === active}
+                  onFocus={setCurrent}
+                  mayWrite={mayWrite}
+                  mayMove={mayMove && mayWrite}
+                />
+              )}
+              {item.kind === "row" && (
+                <MonitorRow
+                  monitor={item.monitor}
+                  active={item.key === active}
+                  selected={selected.has(item.monitor.id)}
+                  onFocus={setCurrent}
+                  order={order}
+                  mayWrite={mayWrite}
+                  mayMove={mayMove && mayWrite}
+                />
+              )}
+              {item.kind === "hollow" && (
+                <p className="hollow">Drag monitors here, or move them with Alt ↑ ↓.</p>
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const elementOf = (list: HTMLElement | null, key: string) =>
+  list?.querySelector<HTMLElement>(`[data-item-focus="${CSS.escape(key)}"]`) ?? null;

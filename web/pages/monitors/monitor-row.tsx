@@ -1,0 +1,178 @@
+import { Menu } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { memo } from "react";
+import type { OverviewMonitor } from "../../data/overview.ts";
+import { CurlItem } from "../../parts/curl-button.tsx";
+import { DayBar } from "../../parts/day-bar.tsx";
+import { inMs, percent } from "../../parts/figures.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
+import { complain, say } from "../../parts/toasts.tsx";
+import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
+import { endDrag, startDrag } from "./dragging.ts";
+import { editing } from "./editing.ts";
+import { selection } from "./selection.ts";
+
+type Props = {
+  monitor: OverviewMonitor;
+  active: boolean;
+  selected: boolean;
+  onFocus: (key: string) => void;
+  /** The ids of all rows on the page, for choosing a range. */
+  order: readonly string[];
+  mayWrite: boolean;
+  mayMove: boolean;
+};
+
+const measured = (status: string) => status === "up" || status === "degraded";
+
+/** One monitor; painted anew only when something in it changes. */
+export const MonitorRow = memo(
+  function MonitorRow({ monitor, active, selected, onFocus, order, mayWrite, mayMove }: Props) {
+    const { id, name, status, target, type, lastMessage, muted, day } = monitor;
+    const where = type === "http" || target === null ? target : `${type} ${target}`;
+    const told = !measured(status) && status !== "paused" ? lastMessage : null;
+    return (
+      <div className="row" data-item>
+        {mayMove && (
+          <span
+            className="grip"
+            draggable
+            aria-hidden="true"
+            onDragStart={(event) => {
+              const chosen = selection.get();
+              const ids = chosen.has(id) ? order.filter((one) => chosen.has(one)) : [id];
+              startDrag(event, { kind: "monitors", ids });
+            }}
+            onDragEnd={endDrag}
+          >
+            <Icon name="grip" size={14} />
+          </span>
+        )}
+        {mayWrite ? (
+          <input
+            type="checkbox"
+            className="row-check"
+            aria-label={`Select ${name}`}
+            tabIndex={active ? 0 : -1}
+            checked={selected}
+            onChange={() => {}}
+            onClick={(event) =>
+              event.shiftKey ? selection.reach(id, order) : selection.toggle(id)
+            }
+          />
+        ) : (
+          <span />
+        )}
+        <StateIcon state={status} label />
+        <Link
+          to="/monitors/$id"
+          params={{ id }}
+          className="row-name"
+          data-item-focus={id}
+          tabIndex={active ? 0 : -1}
+          onFocus={() => onFocus(id)}
+        >
+          <b>
+            {name}
+            {muted && (
+              <span className="row-muted" title="Muted">
+                <Icon name="mute" size={12} />
+                <span className="visually-hidden">, muted</span>
+              </span>
+            )}
+          </b>
+          <span>
+            {where}
+            {told !== null && <em className={status}> · {told}</em>}
+          </span>
+        </Link>
+        <DayBar day={day} />
+        <span className="row-latency num">{inMs(measured(status) ? monitor.latencyMs : null)}</span>
+        <span className="row-uptime num">{percent(monitor.uptime24h)}</span>
+        <RowMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
+      </div>
+    );
+  },
+  (one, other) =>
+    one.monitor === other.monitor &&
+    one.active === other.active &&
+    one.selected === other.selected &&
+    one.mayMove === other.mayMove &&
+    one.mayWrite === other.mayWrite,
+);
+
+function RowMenu({
+  monitor,
+  mayWrite,
+  tabbed,
+}: {
+  monitor: OverviewMonitor;
+  mayWrite: boolean;
+  tabbed: boolean;
+}) {
+  const { id, name, paused, muted } = monitor;
+  const curl = () => ({ method: "GET", path: `/api/v1/monitors/${id}` });
+  return (
+    <LateMenu label={`Actions for ${name}`} tabbed={tabbed}>
+      {() => (
+        <>
+          {mayWrite && (
+            <>
+              <Menu.Item
+                leftSection={<Icon name="refresh" />}
+                onClick={() => {
+                  say(`Checking ${name}`);
+                  checkNow(id).catch(complain);
+                }}
+              >
+                Check now
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name={paused ? "play" : "pause"} />}
+                onClick={() => void pauseMonitor(monitor)}
+              >
+                {paused ? "Resume" : "Pause"}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name={muted ? "sound" : "mute"} />}
+                onClick={() => void muteMonitor(monitor)}
+              >
+                {muted ? "Unmute" : "Mute"}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="edit" />}
+                onClick={() => editing.set({ kind: "edit-monitor", id })}
+              >
+                Edit
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="copy" />}
+                onClick={() => editing.set({ kind: "new-monitor", like: id })}
+              >
+                Duplicate
+              </Menu.Item>
+              <Menu.Item leftSection={<Icon name="check" />} onClick={() => selection.toggle(id)}>
+                Select
+              </Menu.Item>
+            </>
+          )}
+          <CurlItem action={curl} />
+          {mayWrite && (
+            <>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" />}
+                onClick={() => deleteMonitors([{ id, name }])}
+              >
+                Delete
+              </Menu.Item>
+            </>
+          )}
+        </>
+      )}
+    </LateMenu>
+  );
+}

@@ -1,0 +1,104 @@
+import { Button } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { useOverview } from "../../data/overview.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { EmptyState, KeyHint, PageHeader } from "../../parts/page.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { palette } from "../../shell/palette-state.ts";
+import { BulkBar } from "./bulk-bar.tsx";
+import { editing } from "./editing.ts";
+import { FilterBar } from "./filter-bar.tsx";
+import { type Filters, filtersOf, isFiltered } from "./filters.ts";
+import { FirstMonitor } from "./first-monitor.tsx";
+import { folds } from "./folds.ts";
+import { MonitorList } from "./monitor-list.tsx";
+import { QuickAdd } from "./quick-add-field.tsx";
+import { itemsOf } from "./rows.ts";
+import { selection } from "./selection.ts";
+
+const Editors = lazy(() => import("./editors.tsx"));
+
+export function MonitorsPage() {
+  const { data, error } = useOverview();
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const filters = filtersOf(useSearch({ strict: false }));
+  const folded = folds.use();
+  const [adding, setAdding] = useState(false);
+  const search = useRef<HTMLInputElement>(null);
+  const items = useMemo(
+    () => (data === undefined ? [] : itemsOf(data, filters, folded)),
+    [data, filters.q, filters.status, filters.type, filters.tag, folded],
+  );
+  useEffect(() => selection.clear, []);
+  useShortcuts(
+    useMemo(
+      () => ({
+        n: () => mayWrite && setAdding(true),
+        "/": () => search.current?.focus(),
+        Escape: () => selection.clear(),
+      }),
+      [mayWrite],
+    ),
+  );
+  const setFilters = (next: Filters) =>
+    void navigate({ to: "/monitors", search: next, replace: true, resetScroll: false });
+  const empty = data !== undefined && data.monitors.length === 0 && data.groups.length === 0;
+
+  return (
+    <>
+      <PageHeader title="Monitors">
+        <button type="button" className="search-jump" onClick={() => palette.set(true)}>
+          <Icon name="search" size={15} />
+          <span>Search or jump to…</span>
+          <KeyHint keys="modK" />
+        </button>
+        {mayWrite && !empty && (
+          <>
+            <Button className="not-phone" onClick={() => editing.set({ kind: "new-group" })}>
+              New group
+            </Button>
+            <Button
+              variant="filled"
+              leftSection={<Icon name="plus" size={15} />}
+              onClick={() => setAdding(true)}
+            >
+              New monitor
+            </Button>
+          </>
+        )}
+      </PageHeader>
+      {error !== null && data === undefined && (
+        <EmptyState icon={<Icon name="warning" size={28} />} title="The monitors did not load">
+          {error.message}
+        </EmptyState>
+      )}
+      {empty && <FirstMonitor />}
+      {data !== undefined && !empty && (
+        <>
+          {adding && (
+            <div className="panel quick-panel">
+              <QuickAdd onClose={() => setAdding(false)} />
+            </div>
+          )}
+          <FilterBar overview={data} filters={filters} onChange={setFilters} search={search} />
+          {items.length === 0 ? (
+            <EmptyState
+              icon={<Icon name="search" size={28} />}
+              title="Nothing matches"
+              action={<Button onClick={() => setFilters({})}>Show all monitors</Button>}
+            >
+              No monitor is like that at the moment.
+            </EmptyState>
+          ) : (
+            <MonitorList items={items} mayWrite={mayWrite} mayMove={!isFiltered(filters)} />
+          )}
+        </>
+      )}
+      {data !== undefined && <BulkBar overview={data} />}
+      <Suspense>{editing.use() !== null && <Editors />}</Suspense>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { ApiError } from "../../data/client.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { addMonitor } from "./actions.ts";
+import { editing } from "./editing.ts";
+import { planOf, targetOf } from "./quick-add.ts";
+
+/** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
+export function QuickAdd({ onClose }: { onClose?: () => void }) {
+  const [text, setText] = useState("");
+  const [flaw, setFlaw] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const target = targetOf(text);
+
+  async function submit(event: React.FormEvent) {
+    event.preventDefault();
+    if (target === null)
+      return setFlaw("Paste a URL such as https://shop.example, a host:port, or an IP address.");
+    setBusy(true);
+    setText("");
+    try {
+      await addMonitor(target);
+      onClose?.();
+    } catch (error) {
+      setText(text);
+      const [detail] = error instanceof ApiError ? error.details : [];
+      setFlaw(detail ? `${detail.path} ${detail.message}.` : String((error as Error).message));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form className="quick" onSubmit={(event) => void submit(event)}>
+      <div className={`quick-box ${flaw === null ? "" : "quick-bad"}`}>
+        <Icon name="link" />
+        <input
+          autoFocus
+          aria-label="What to watch"
+          aria-invalid={flaw !== null}
+          aria-describedby="quick-words"
+          placeholder="https://shop.example"
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          inputMode="url"
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value);
+            setFlaw(null);
+          }}
+          onKeyDown={({ key }) => key === "Escape" && onClose?.()}
+        />
+        <Button type="submit" variant="filled" loading={busy}>
+          Watch
+        </Button>
+      </div>
+      <p className="quick-words" id="quick-words" aria-live="polite">
+        <span className={flaw === null ? "" : "down"}>
+          {flaw ??
+            (target === null ? "A URL, host:port or IP address, then Enter." : planOf(target))}
+        </span>
+        <button
+          type="button"
+          className="link"
+          onClick={() => {
+            onClose?.();
+            editing.set({ kind: "new-monitor" });
+          }}
+        >
+          More types and options
+        </button>
+      </p>
+    </form>
+  );
+}

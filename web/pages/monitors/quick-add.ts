@@ -1,0 +1,37 @@
+/** What is needed to make a monitor; everything else has a good default. */
+export type Target = { type: string; name: string; [field: string]: unknown };
+
+const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
+const hostPort = /^([\p{L}\p{N}](?:[\p{L}\p{N}._-]*[\p{L}\p{N}])?):(\d{1,5})$/u;
+const hostName = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*\.)+[\p{L}\p{N}-]+(\/\S*)?$/u;
+
+/**
+ * What somebody wants to watch who pastes this: a URL or a domain by HTTP, `host:port` by TCP, an
+ * address by ping. Null for anything else.
+ */
+export function targetOf(pasted: string): Target | null {
+  const text = pasted.trim();
+  if (/^https?:\/\/[^\s/?#]+\S*$/i.test(text))
+    return { type: "http", name: nameOf(text), url: text };
+  const [, host, port] = hostPort.exec(text) ?? [];
+  if (host !== undefined && Number(port) >= 1 && Number(port) <= 65535)
+    return { type: "tcp", name: text, host, port: Number(port) };
+  if (ipv4.test(text)) return { type: "ping", name: text, host: text };
+  if (hostName.test(text))
+    return { type: "http", name: nameOf(`https://${text}`), url: `https://${text}` };
+  return null;
+}
+
+function nameOf(address: string): string {
+  const url = URL.parse(address);
+  if (url === null) return address;
+  const path = url.pathname === "/" ? "" : url.pathname.replace(/\/$/, "");
+  return `${url.host}${path}`.slice(0, 255);
+}
+
+/** The kind of check in words, for the line under the field. */
+export function planOf({ type, url, host, port }: Target): string {
+  if (type === "http") return `Checks ${String(url)} every minute.`;
+  if (type === "tcp") return `Connects to port ${String(port)} of ${String(host)} every minute.`;
+  return `Pings ${String(host)} every minute.`;
+}

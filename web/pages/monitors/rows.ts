@@ -1,0 +1,110 @@
+import type { Overview, OverviewGroup, OverviewMonitor } from "../../data/overview.ts";
+import type { State } from "../../parts/state-icon.tsx";
+import { type Filters, isFiltered, matches } from "./filters.ts";
+
+/** A folder's head; `group` is null for monitors without one. */
+export type Head = {
+  kind: "head";
+  key: string;
+  group: OverviewGroup | null;
+  count: number;
+  states: Partial<Record<State, number>>;
+  open: boolean;
+  last: boolean;
+};
+export type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
+/** Stands in an open folder that holds nothing. */
+export type Hollow = { kind: "hollow"; key: string; last: true };
+export type Item = Head | Row | Hollow;
+
+/** The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in. */
+export function itemsOf(
+  { groups, monitors }: Overview,
+  filters: Filters,
+  folded: ReadonlySet<string>,
+): Item[] {
+  const filtered = isFiltered(filters);
+  const inFolder = new Map<string | null, OverviewMonitor[]>();
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  for (const monitor of monitors) {
+    const group = monitor.groupId === null ? undefined : byId.get(monitor.groupId);
+    if (filtered && !matches(monitor, group, filters)) continue;
+    const folder = group?.id ?? null;
+    const list = inFolder.get(folder);
+    if (list === undefined) inFolder.set(folder, [monitor]);
+    else list.push(monitor);
+  }
+  const items: Item[] = [];
+  for (const group of [...groups, null]) {
+    const members = inFolder.get(group?.id ?? null) ?? [];
+    if (members.length === 0 && (filtered || group === null)) continue;
+    const states: Partial<Record<State, number>> = {};
+    for (const { status } of members) states[status] = (states[status] ?? 0) + 1;
+    const open = filtered || !folded.has(group?.id ?? "ungrouped");
+    const key = `head ${group?.id ?? "ungrouped"}`;
+    items.push({ kind: "head", key, group, count: members.length, states, open, last: !open });
+    if (!open) continue;
+    if (members.length === 0) items.push({ kind: "hollow", key: `hollow ${key}`, last: true });
+    members.forEach((monitor, index) =>
+      items.push({ kind: "row", key: monitor.id, monitor, last: index === members.length - 1 }),
+    );
+  }
+  return items;
+}
+
+/** The ids of a folder's monitors, in order. */
+export const membersOf = ({ monitors }: Overview, groupId: string | null): string[] =>
+  monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
+
+/** The overview after these monitors were put into a folder, before `beforeId` or at its end. */
+export function placed(
+  overview: Overview,
+  ids: readonly string[],
+  groupId: string | null,
+  beforeId: string | null,
+): Overview {
+  const moving = new Set(ids);
+  const taken = ids.flatMap((id) => overview.monitors.filter((monitor) => monitor.id === id));
+  const order = [...overview.groups.map(({ id }) => id), null];
+  const monitors: OverviewMonitor[] = [];
+  for (const folder of order) {
+    const rest = overview.monitors.filter((one) => one.groupId === folder && !moving.has(one.id));
+    if (folder !== groupId) {
+      monitors.push(...rest);
+      continue;
+    }
+    const at = beforeId === null ? -1 : rest.findIndex(({ id }) => id === beforeId);
+    const arrived = taken.map((one) => (one.groupId === groupId ? one : { ...one, groupId }));
+    monitors.push(...rest.toSpliced(at === -1 ? rest.length : at, 0, ...arrived));
+  }
+  return { ...overview, monitors };
+}
+
+/** The overview after a group was put before another, or at the end. */
+export function placedGroup(overview: Overview, id: string, beforeId: string | null): Overview {
+  const group = overview.groups.find((one) => one.id === id);
+  if (group === undefined || id === beforeId) return overview;
+  const rest = overview.groups.filter((one) => one.id !== id);
+  const at = beforeId === null ? rest.length : rest.findIndex((one) => one.id === beforeId);
+  return { ...overview, groups: rest.toSpliced(at === -1 ? rest.length : at, 0, group) };
+}
+
+type Place = { groupId: string | null; beforeId: string | null };
+
+/** Where a monitor goes that is moved one place up or down, also into the next folder; null at the very end. */
+export function nextPlace(overview: Overview, id: string, step: 1 | -1): Place | null {
+  const monitor = overview.monitors.find((one) => one.id === id);
+  if (monitor === undefined) return null;
+  const members = membersOf(overview, monitor.groupId);
+  const at = members.indexOf(id);
+  if (step === -1 && at > 0) return { groupId: monitor.groupId, beforeId: members[at - 1] ?? null };
+  if (step === 1 && at < members.length - 1)
+    return { groupId: monitor.groupId, beforeId: members[at + 2] ?? null };
+  const folders = [...overview.groups.map((group) => group.id), null];
+  const folder = folders[folders.indexOf(monitor.groupId) + step];
+  if (folder === undefined) return null;
+  return {
+    groupId: folder,
+    beforeId: step === 1 ? (membersOf(overview, folder)[0] ?? null) : null,
+  };
+}

@@ -1,0 +1,65 @@
+import { ActionIcon, Menu, Tooltip } from "@mantine/core";
+import { Icon } from "./icons.tsx";
+import { complain, say } from "./toasts.tsx";
+
+export type Action = { method: string; path: string; body?: unknown };
+
+/** The same action for a script, with its key in `$KEY`. */
+export function curlOf({ method, path, body }: Action): string {
+  const lines = [
+    `curl ${method === "GET" ? "" : `-X ${method} `}${location.origin}${path}`,
+    `-H "Authorization: Bearer $KEY"`,
+  ];
+  if (body !== undefined)
+    lines.push(
+      `-H "Content-Type: application/json"`,
+      `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
+    );
+  return lines.join(" \\\n  ");
+}
+
+export async function copy(text: string, what: string) {
+  try {
+    if (navigator.clipboard === undefined) copyOldWay(text);
+    else await navigator.clipboard.writeText(text);
+    say(`${what} copied`);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Over plain HTTP on the LAN browsers have no clipboard interface. */
+function copyOldWay(text: string) {
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  if (!done) throw new Error("The browser did not allow copying.");
+}
+
+export function CurlButton({ action }: { action: () => Action }) {
+  return (
+    <Tooltip label="Copy as curl, for a script">
+      <ActionIcon
+        aria-label="Copy as curl"
+        size={34}
+        onClick={() => void copy(curlOf(action()), "curl command")}
+      >
+        <Icon name="terminal" />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+export function CurlItem({ action }: { action: () => Action }) {
+  return (
+    <Menu.Item
+      leftSection={<Icon name="terminal" />}
+      onClick={() => void copy(curlOf(action()), "curl command")}
+    >
+      Copy as curl
+    </Menu.Item>
+  );
+}

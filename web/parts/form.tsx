@@ -1,0 +1,164 @@
+import { Alert, Button, Group, Modal, Text } from "@mantine/core";
+import { type ReactNode, useRef, useState } from "react";
+import { ApiError } from "../data/client.ts";
+
+type Values = Record<string, unknown>;
+type Flaw = { path: string; message: string };
+
+/** How a form stands: what was typed, what the server said of it, whether it is being saved. */
+export type Form<V extends Values> = {
+  values: V;
+  set: <K extends keyof V & string>(name: K, value: V[K]) => void;
+  replace: (values: V) => void;
+  /** The server's words about a field and whatever is inside it. */
+  errorOf: (path: string) => string | undefined;
+  /** What was said of no field on the page. */
+  rest: string | null;
+  busy: boolean;
+  dirty: boolean;
+  conflict: boolean;
+  submit: (event?: { preventDefault(): void }) => Promise<void>;
+  /** After a 412: save over the other's change, or look at it. */
+  settle: (choice: "mine" | "theirs") => void;
+};
+
+const within = (path: string, field: string) =>
+  path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
+
+/**
+ * A form over the API. `save` sends the values; what it throws stands at the fields. With `force`
+ * it must leave out `If-Match`: somebody else's change is overwritten on purpose.
+ */
+export function useForm<V extends Values>(
+  initial: V,
+  save: (values: V, force: boolean) => Promise<unknown>,
+  onTheirs?: () => void,
+): Form<V> {
+  const [values, setValues] = useState(initial);
+  const [flaws, setFlaws] = useState<readonly Flaw[]>([]);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [dirty, setDirty] = useState(false);
+  const [conflict, setConflict] = useState(false);
+  const shown = useRef(new Set<string>());
+
+  async function run(force: boolean) {
+    setBusy(true);
+    setFailure(null);
+    setFlaws([]);
+    try {
+      await save(values, force);
+      setDirty(false);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 412) setConflict(true);
+      else if (error instanceof ApiError && error.details.length > 0) {
+        setFlaws(error.details);
+        focusFirstFlaw();
+      } else setFailure(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  const unplaced = flaws.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
+  return {
+    values,
+    set(name, value) {
+      setDirty(true);
+      setValues((current) => ({ ...current, [name]: value }));
+      setFlaws((current) => current.filter(({ path }) => !within(path, name)));
+    },
+    replace: setValues,
+    errorOf(path) {
+      shown.current.add(path);
+      const found = flaws.find((flaw) => within(flaw.path, path));
+      return found && sentence(found.message);
+    },
+    rest: failure ?? (unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ") || null),
+    busy,
+    dirty,
+    conflict,
+    async submit(event) {
+      event?.preventDefault();
+      if (!busy) await run(false);
+    },
+    settle(choice) {
+      setConflict(false);
+      if (choice === "mine") void run(true);
+      else onTheirs?.();
+    },
+  };
+}
+
+/** `must have at most 255 characters` as a sentence of its own. */
+function sentence(message: string): string {
+  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
+}
+
+function focusFirstFlaw() {
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus(),
+  );
+}
+
+/** The frame of every form: what has no field of its own, the buttons, and the choice after a 412. */
+export function FormFrame<V extends Values>({
+  form,
+  submit,
+  onCancel,
+  extra,
+  children,
+}: {
+  form: Form<V>;
+  /** The verb on the button. */
+  submit: string;
+  onCancel?: (() => void) | undefined;
+  /** Further actions, at the left of the buttons. */
+  extra?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <form onSubmit={(event) => void form.submit(event)} noValidate className="form">
+      {children}
+      {form.rest !== null && (
+        <Alert color="red" variant="light" role="alert">
+          {form.rest}
+        </Alert>
+      )}
+      <div className="form-buttons">
+        <div className="form-extra">{extra}</div>
+        {onCancel && (
+          <Button onClick={onCancel} variant="default">
+            Cancel
+          </Button>
+        )}
+        <Button type="submit" variant="filled" loading={form.busy}>
+          {submit}
+        </Button>
+      </div>
+      <ConflictDialog form={form} />
+    </form>
+  );
+}
+
+function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
+  return (
+    <Modal
+      opened={form.conflict}
+      onClose={() => form.settle("theirs")}
+      title="Somebody changed this meanwhile"
+      centered
+    >
+      <Text size="sm" mb="md">
+        It was saved by someone else after you opened it. Save your version over theirs, or look at
+        theirs first and lose what you typed.
+      </Text>
+      <Group justify="flex-end" gap={8}>
+        <Button onClick={() => form.settle("theirs")}>Look at theirs</Button>
+        <Button variant="filled" onClick={() => form.settle("mine")}>
+          Save mine
+        </Button>
+      </Group>
+    </Modal>
+  );
+}

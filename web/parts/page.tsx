@@ -1,0 +1,107 @@
+import type { ReactNode } from "react";
+import { useEffect } from "react";
+import { Link } from "@tanstack/react-router";
+
+/** Title and actions at the top of every page; `crumbs` lead back. */
+export function PageHeader({
+  title,
+  icon,
+  crumbs = [],
+  below,
+  children,
+}: {
+  title: string;
+  icon?: ReactNode;
+  crumbs?: { to: string; label: string }[];
+  /** One line of facts under the title. */
+  below?: ReactNode;
+  /** The page's actions, the main one last. */
+  children?: ReactNode;
+}) {
+  useEffect(() => {
+    document.title = `${title} – Signalbox`;
+  }, [title]);
+  return (
+    <header className="page-header">
+      {crumbs.length > 0 && (
+        <nav className="crumbs" aria-label="Breadcrumb">
+          {crumbs.map(({ to, label }, index) => (
+            <span key={to + label}>
+              {index > 0 && " / "}
+              <Link to={to}>{label}</Link>
+            </span>
+          ))}
+        </nav>
+      )}
+      <div className="page-title">
+        <h1>
+          {icon}
+          <span>{title}</span>
+        </h1>
+        <div className="page-actions">{children}</div>
+      </div>
+      {below !== undefined && <div className="page-below">{below}</div>}
+    </header>
+  );
+}
+
+/** A white surface with an optional heading; panels never stand in panels. */
+export function Panel({
+  title,
+  actions,
+  children,
+  className = "",
+  flush = false,
+}: {
+  title?: string;
+  actions?: ReactNode;
+  children: ReactNode;
+  className?: string;
+  /** Content reaches the edges, as rows do. */
+  flush?: boolean;
+}) {
+  return (
+    <section className={`panel ${flush ? "panel-flush" : ""} ${className}`}>
+      {title !== undefined && (
+        <header className="panel-head">
+          <h2>{title}</h2>
+          {actions}
+        </header>
+      )}
+      {children}
+    </section>
+  );
+}
+
+/** What a list says before it has anything, and how to begin. */
+export function EmptyState({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  icon: ReactNode;
+  title: string;
+  children: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className="empty">
+      <div className="empty-icon">{icon}</div>
+      <h2>{title}</h2>
+      <p>{children}</p>
+      {action !== undefined && <div className="empty-action">{action}</div>}
+    </div>
+  );
+}
+
+/** A shortcut as keys: `⌘K`, or `Ctrl K` elsewhere. */
+export function KeyHint({ keys }: { keys: string }) {
+  return <kbd className="key">{keys.replace("mod", isMac ? "⌘" : "Ctrl ")}</kbd>;
+}
+
+export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+export function Dash() {
+  return <span className="faint">–</span>;
+}

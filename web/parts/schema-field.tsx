@@ -1,0 +1,215 @@
+import {
+  NumberInput,
+  PasswordInput,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { z } from "zod";
+import { durationInWords } from "../../src/base/text.ts";
+import { HeadersField } from "./headers-field.tsx";
+import { LoginField } from "./login-field.tsx";
+
+/** What people read at a field; everything else comes from its schema. */
+export type FieldWords = {
+  label: string;
+  hint?: string;
+  unit?: string;
+  placeholder?: string;
+  /** What an empty choice is called. */
+  none?: string;
+  mono?: boolean;
+  long?: boolean;
+};
+
+type Json = {
+  type?: string;
+  enum?: string[];
+  anyOf?: Json[];
+  items?: Json;
+  properties?: Record<string, Json>;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  writeOnly?: boolean;
+  description?: string;
+};
+
+export type FieldKind = {
+  control: "text" | "number" | "switch" | "choice" | "list" | "headers" | "login" | "scalar";
+  nullable: boolean;
+  secret: boolean;
+  schema: Json;
+  initial: unknown;
+};
+
+/** What a field of a zod schema asks for, by its JSON schema. */
+export function kindOf(field: z.ZodType): FieldKind {
+  const whole = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
+  const options = whole.anyOf?.filter(({ type }) => type !== "null") ?? [whole];
+  const nullable = whole.anyOf?.some(({ type }) => type === "null") ?? false;
+  const [first = {}] = options;
+  const nested = first.anyOf ?? options;
+  const schema = { ...first };
+  const base = { nullable, secret: whole.writeOnly === true || schema.writeOnly === true, schema };
+  const initial = whole.default ?? (nullable ? null : undefined);
+  if (nested.length > 1) return { ...base, control: "scalar", initial };
+  if (schema.enum) return { ...base, control: "choice", initial };
+  if (schema.type === "boolean") return { ...base, control: "switch", initial };
+  if (schema.type === "integer" || schema.type === "number")
+    return { ...base, control: "number", initial };
+  if (schema.type === "array") return { ...base, control: "list", initial };
+  if (schema.properties) return { ...base, control: "login", initial };
+  if (schema.type === "object" || schema.type === undefined)
+    return { ...base, control: "headers", initial: initial ?? {} };
+  return { ...base, control: "text", initial: initial ?? "" };
+}
+
+/** `retryInterval` as `Retry interval`, for a field without words of its own. */
+const inWords = (name: string) =>
+  name.charAt(0).toUpperCase() +
+  name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+type Props = {
+  name: string;
+  kind: FieldKind;
+  words?: FieldWords | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  error: string | undefined;
+  /** A secret that is stored; leaving the field empty keeps it. */
+  isSet?: boolean;
+};
+
+/** The control that a field of a schema asks for. */
+export function SchemaField({ name, kind, words, value, onChange, error, isSet = false }: Props) {
+  const { schema, nullable, secret } = kind;
+  const hint = words?.hint ?? schema.description;
+  const common = { label: words?.label ?? inWords(name), error };
+  const emptied = (text: string) => (text === "" && nullable ? null : text);
+  switch (kind.control) {
+    case "switch":
+      return (
+        <Switch
+          label={common.label}
+          description={hint}
+          checked={value === true}
+          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+          error={error}
+        />
+      );
+    case "choice":
+      return (
+        <Select
+          {...common}
+          description={hint}
+          data={[
+            ...(nullable ? [{ value: "", label: words?.none ?? "None" }] : []),
+            ...(schema.enum ?? []).map((option) => ({ value: option, label: optionWords(option) })),
+          ]}
+          value={String(value ?? "")}
+          onChange={(next) => onChange(emptied(next ?? ""))}
+          allowDeselect={false}
+        />
+      );
+    case "number":
+      return (
+        <NumberInput
+          {...common}
+          description={durationHint(value, words) ?? hint}
+          suffix={words?.unit === undefined ? "" : ` ${words.unit}`}
+          hideControls
+          allowDecimal={schema.type === "number"}
+          value={typeof value === "number" || typeof value === "string" ? value : ""}
+          onChange={(next) => onChange(next === "" ? (nullable ? null : undefined) : next)}
+        />
+      );
+    case "list":
+      return (
+        <TagsInput
+          {...common}
+          description={hint}
+          value={Array.isArray(value) ? (value as string[]) : []}
+          onChange={onChange}
+        />
+      );
+    case "headers":
+      return (
+        <HeadersField
+          {...common}
+          value={(value ?? {}) as Record<string, string>}
+          onChange={onChange}
+        />
+      );
+    case "login":
+      return (
+        <LoginField
+          {...common}
+          value={value as { username: string; password?: string } | null}
+          onChange={onChange}
+          isSet={isSet}
+        />
+      );
+    case "scalar":
+      return (
+        <TextInput
+          {...common}
+          description={hint}
+          value={value === null || value === undefined ? "" : String(value)}
+          onChange={({ currentTarget }) => onChange(scalarOf(currentTarget.value))}
+        />
+      );
+    default:
+      break;
+  }
+  const text = {
+    ...common,
+    description: hint,
+    placeholder: isSet ? "Set; leave empty to keep it" : words?.placeholder,
+    value: String(value ?? ""),
+    ...(words?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
+  };
+  if (secret)
+    return (
+      <PasswordInput
+        {...text}
+        autoComplete="off"
+        onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
+      />
+    );
+  if (words?.long === true)
+    return (
+      <Textarea
+        {...text}
+        autosize
+        minRows={2}
+        maxRows={12}
+        onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
+      />
+    );
+  return (
+    <TextInput
+      {...text}
+      autoComplete="off"
+      onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
+    />
+  );
+}
+
+/** `true`, `12` and `"12"` are different answers of a JSON path: quotes say that it is text. */
+function scalarOf(text: string): string | number | boolean | null {
+  if (text === "") return null;
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text.replace(/^"(.*)"$/, "$1");
+}
+
+function durationHint(value: unknown, words: FieldWords | undefined): string | undefined {
+  if (words?.unit !== "s" || typeof value !== "number" || value < 60) return undefined;
+  return [durationInWords(value), words.hint].filter(Boolean).join(". ");
+}
+
+const optionWords = (option: string) =>
+  /^[A-Z]+$/.test(option) ? option : option.charAt(0).toUpperCase() + option.slice(1);

@@ -1,0 +1,44 @@
+import { useEffect } from "react";
+import { isMac } from "./page.tsx";
+
+/** Keys as `n`, `shift+n`, `mod+k`, or two after one another as `g m`. */
+export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+
+let first = "";
+let firstAt = 0;
+
+/** Whether the next key is the second of two, so that it means nothing by itself. */
+export const isSecondKey = (): boolean => first === "g" && Date.now() - firstAt < 1_000;
+
+const typing = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** Whether something lies over the page, whose keys are its own. */
+const covered = () => document.querySelector("[role=dialog]") !== null;
+
+function nameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
+  const mod = isMac ? metaKey : ctrlKey;
+  const name = key.length === 1 ? key.toLowerCase() : key;
+  return `${mod ? "mod+" : ""}${altKey ? "alt+" : ""}${name}`;
+}
+
+/** Shortcuts of what is on the page; never while somebody types, except those with a modifier. */
+export function useShortcuts(shortcuts: Shortcuts) {
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      const name = nameOf(event);
+      if (event.defaultPrevented || covered()) return;
+      if (typing(event.target) && !name.startsWith("mod+")) return;
+      const sequence = Date.now() - firstAt < 1_000 ? `${first} ${name}` : name;
+      const run = shortcuts[sequence] ?? shortcuts[name];
+      first = name;
+      firstAt = Date.now();
+      if (run === undefined) return;
+      event.preventDefault();
+      run(event);
+    }
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [shortcuts]);
+}

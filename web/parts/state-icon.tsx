@@ -1,0 +1,115 @@
+import type { ReactNode } from "react";
+
+export type State = "up" | "degraded" | "down" | "maintenance" | "paused" | "pending" | "unknown";
+
+/** One word a state, everywhere. */
+export const stateWords: Record<State, string> = {
+  up: "Up",
+  degraded: "Degraded",
+  down: "Down",
+  maintenance: "Maintenance",
+  paused: "Paused",
+  pending: "Pending",
+  unknown: "Not judged",
+};
+
+const cut = {
+  stroke: "var(--panel)",
+  strokeWidth: 1.6,
+  strokeLinecap: "round",
+  strokeLinejoin: "round",
+} as const;
+
+const ring = (extra: object) => (
+  <circle cx="8" cy="8" r="6.2" stroke="currentColor" strokeWidth="1.6" {...extra} />
+);
+
+const shapes: Record<State, ReactNode> = {
+  up: (
+    <>
+      <circle cx="8" cy="8" r="7" fill="currentColor" />
+      <path d="M5 8.3 7.1 10.4 11 6.2" {...cut} />
+    </>
+  ),
+  degraded: (
+    <>
+      <path
+        d="M8 1.2 15.2 14H.8z"
+        fill="currentColor"
+        stroke="currentColor"
+        strokeWidth="1.2"
+        strokeLinejoin="round"
+      />
+      <path d="M8 6v3.6M8 11.8v.01" {...cut} />
+    </>
+  ),
+  down: (
+    <>
+      <path d="M5 .9h6L15.1 5v6L11 15.1H5L.9 11V5z" fill="currentColor" />
+      <path d="m5.6 5.6 4.8 4.8m0-4.8-4.8 4.8" {...cut} />
+    </>
+  ),
+  maintenance: (
+    <>
+      <rect x="1" y="1" width="14" height="14" rx="4" fill="currentColor" />
+      <circle cx="8" cy="8" r="4" {...cut} strokeWidth="1.4" />
+      <path d="M8 5.9V8l1.5 1" {...cut} strokeWidth="1.4" />
+    </>
+  ),
+  paused: (
+    <>
+      {ring({})}
+      <path
+        d="M6.4 5.8v4.4M9.6 5.8v4.4"
+        stroke="currentColor"
+        strokeWidth="1.6"
+        strokeLinecap="round"
+      />
+    </>
+  ),
+  pending: ring({ strokeDasharray: "2.4 2.5" }),
+  unknown: ring({ strokeDasharray: "2.4 2.5" }),
+};
+
+/** A state as shape and color; name it with `label` wherever its word does not stand beside it. */
+export function StateIcon({
+  state,
+  size = 16,
+  label,
+}: {
+  state: State;
+  size?: number;
+  label?: boolean;
+}) {
+  return (
+    <svg
+      className={`state-icon ${state}`}
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      {...(label === true
+        ? { role: "img", "aria-label": stateWords[state] }
+        : { "aria-hidden": true })}
+    >
+      {shapes[state]}
+    </svg>
+  );
+}
+
+/** The worst first: what a folder, the mark and the favicon tell of many. */
+export const worstFirst: State[] = [
+  "down",
+  "degraded",
+  "maintenance",
+  "pending",
+  "up",
+  "paused",
+  "unknown",
+];
+
+export function worstOf(states: Iterable<State>): State {
+  let worst = worstFirst.length;
+  for (const state of states) worst = Math.min(worst, worstFirst.indexOf(state));
+  return worstFirst[worst] ?? "pending";
+}

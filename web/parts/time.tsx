@@ -1,0 +1,83 @@
+import { createContext, useContext } from "react";
+import { Tooltip } from "@mantine/core";
+import { durationInWords } from "../../src/base/text.ts";
+import { external } from "../data/external.ts";
+
+/** The organization's time zone, in which all times are told. */
+export const Zone = createContext("UTC");
+export const useZone = () => useContext(Zone);
+
+const clock = external(Date.now());
+setInterval(() => {
+  if (!document.hidden) clock.set(Date.now());
+}, 1_000);
+document.addEventListener("visibilitychange", () => clock.set(Date.now()));
+
+/** Now, each second anew. */
+export const useNow = clock.use;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = zone + JSON.stringify(options);
+  const known =
+    formats.get(key) ??
+    new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...options });
+  formats.set(key, known);
+  return known;
+}
+
+const minute = { hour: "2-digit", minute: "2-digit" } as const;
+
+/** `Fri, 20 Nov 2026, 14:31:05 CET`. */
+export const absolute = (at: number | string, zone: string) =>
+  format(zone, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    ...minute,
+    second: "2-digit",
+    timeZoneName: "short",
+  }).format(new Date(at));
+
+/** `14:31` today, `Tue 03:12` within a week, `20 Nov` before. */
+export function shortly(at: number | string, zone: string, now: number, seconds = false): string {
+  const time = new Date(at);
+  const day = format(zone, { day: "numeric", month: "numeric", year: "numeric" });
+  const clockTime = seconds ? { ...minute, second: "2-digit" as const } : minute;
+  if (day.format(time) === day.format(now)) return format(zone, clockTime).format(time);
+  if (now - time.getTime() < 6 * 86_400_000)
+    return format(zone, { weekday: "short", ...minute })
+      .format(time)
+      .replace(",", "");
+  return format(zone, { day: "numeric", month: "short" }).format(time);
+}
+
+/** `8 min 30 s`, or `just now` below a second. */
+export function ago(at: number | string, now: number): string {
+  const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
+  if (seconds < 1) return "just now";
+  return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
+}
+
+export { durationInWords };
+
+/** A time as people say it; the whole of it on hover. */
+export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "short" | "seconds" | "for" }) {
+  const now = useNow();
+  const zone = useZone();
+  const text =
+    as === "ago"
+      ? ago(at, now)
+      : as === "for"
+        ? ago(at, now).replace(/ ago$/, "")
+        : shortly(at, zone, now, as === "seconds");
+  return (
+    <Tooltip label={absolute(at, zone)}>
+      <time className="num" dateTime={at}>
+        {text}
+      </time>
+    </Tooltip>
+  );
+}

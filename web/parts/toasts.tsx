@@ -1,0 +1,110 @@
+import { useEffect, useState } from "react";
+import { external } from "../data/external.ts";
+import { Icon } from "./icons.tsx";
+
+type Toast = {
+  id: number;
+  text: string;
+  bad: boolean;
+  /** Until it goes by itself, in milliseconds. */
+  life: number;
+  action?: { label: string; do: () => void };
+};
+
+const toasts = external<readonly Toast[]>([]);
+let last = 0;
+
+function show(toast: Omit<Toast, "id">): () => void {
+  const id = ++last;
+  const remove = () => toasts.set(toasts.get().filter((other) => other.id !== id));
+  toasts.set([...toasts.get().slice(-3), { ...toast, id }]);
+  setTimeout(remove, toast.life);
+  return remove;
+}
+
+/** A short word on what was done. */
+export const say = (text: string) => show({ text, bad: false, life: 4_000 });
+
+/** What went wrong where there is no field to say it at. */
+export const complain = (error: unknown) =>
+  show({ text: error instanceof Error ? error.message : String(error), bad: true, life: 8_000 });
+
+const undoMs = 10_000;
+
+/**
+ * Does something ten seconds from now unless the person takes it back; closing the page does it at
+ * once. `hide` takes the thing off the page, `restore` brings it back, also when `commit` fails.
+ */
+export function withUndo(
+  text: string,
+  { hide, restore, commit }: { hide(): void; restore(): void; commit(): Promise<unknown> },
+) {
+  let open = true;
+  hide();
+  const finish = () => {
+    if (!open) return;
+    end();
+    commit().catch((error: unknown) => {
+      restore();
+      complain(error);
+    });
+  };
+  const timer = setTimeout(finish, undoMs);
+  const close = show({
+    text,
+    bad: false,
+    life: undoMs,
+    action: {
+      label: "Undo",
+      do() {
+        if (!open) return;
+        end();
+        restore();
+      },
+    },
+  });
+  window.addEventListener("pagehide", finish);
+  function end() {
+    open = false;
+    clearTimeout(timer);
+    window.removeEventListener("pagehide", finish);
+    close();
+  }
+}
+
+export function Toasts() {
+  return (
+    <section className="toasts" aria-label="Messages" aria-live="polite">
+      {toasts.use().map((toast) => (
+        <ToastLine key={toast.id} toast={toast} />
+      ))}
+    </section>
+  );
+}
+
+function ToastLine({ toast: { text, bad, action, life } }: { toast: Toast }) {
+  return (
+    <div className={`toast ${bad ? "toast-bad" : ""}`}>
+      <Icon name={bad ? "warning" : "check"} size={16} />
+      <span>{text}</span>
+      {action && (
+        <button type="button" onClick={action.do}>
+          {action.label} <Countdown seconds={life / 1000} />
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Countdown({ seconds }: { seconds: number }) {
+  const [left, setLeft] = useState(seconds);
+  useEffect(() => {
+    const timer = setInterval(() => setLeft((value) => Math.max(0, value - 1)), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span className="num" aria-hidden="true">
+      {left}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+} from "@tanstack/react-router";
+import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
+import { filtersOf } from "./pages/monitors/filters.ts";
+import { NothingHere, PageFailed } from "./shell/failures.tsx";
+import { Shell } from "./shell/shell.tsx";
+
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NothingHere,
+  errorComponent: PageFailed,
+});
+
+/** Everything behind sign-in, in its frame. */
+const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
+
+const monitors = createRoute({
+  getParentRoute: () => shell,
+  path: "/monitors",
+  validateSearch: filtersOf,
+  component: MonitorsPage,
+});
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: "/",
+  validateSearch: filtersOf,
+  component: MonitorsPage,
+});
+const monitor = createRoute({
+  getParentRoute: () => shell,
+  path: "/monitors/$id",
+  component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
+});
+
+/** Pages of their own, without the frame. */
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  component: lazyRouteComponent(() => import("./pages/entrance/sign-in-page.tsx"), "SignInPage"),
+});
+const setUp = createRoute({
+  getParentRoute: () => root,
+  path: "/set-up",
+  component: lazyRouteComponent(() => import("./pages/entrance/set-up-page.tsx"), "SetUpPage"),
+});
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: lazyRouteComponent(
+    () => import("./pages/entrance/invitation-page.tsx"),
+    "InvitationPage",
+  ),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    shell.addChildren([home, monitors, monitor]),
+    signIn,
+    setUp,
+    invitation,
+  ]),
+  defaultPreload: "intent",
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,120 @@
+import { useQuery } from "@tanstack/react-query";
+import type { IncidentSummary } from "../../src/incidents/schema.ts";
+import { getPage, send } from "../data/client.ts";
+import { changeMonitor, useOverview } from "../data/overview.ts";
+import { useSignedIn } from "../data/session.ts";
+import { Icon } from "../parts/icons.tsx";
+import { StateIcon } from "../parts/state-icon.tsx";
+import { complain, say } from "../parts/toasts.tsx";
+import { targetOf } from "../pages/monitors/quick-add.ts";
+import { addMonitor } from "../pages/monitors/actions.ts";
+import { editing } from "../pages/monitors/editing.ts";
+import { places } from "./navigation.tsx";
+import type { Command } from "./palette-rules.ts";
+
+const keysOf = (keys: string) => keys.toUpperCase();
+
+/** Everything the palette can do at the moment. */
+export function useCommands(
+  text: string,
+  onHelp: () => void,
+  goTo: (href: string) => void,
+): Command[] {
+  const { data: overview } = useOverview();
+  const { mayWrite } = useSignedIn();
+  const { data: open } = useQuery({
+    queryKey: ["incidents", "open"],
+    queryFn: ({ signal }) =>
+      getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
+  });
+  const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
+    key: to,
+    label,
+    hint: keysOf(keys),
+    icon: <Icon name={icon} />,
+    run: () => goTo(to),
+    common: true,
+  }));
+  const target = targetOf(text);
+  if (mayWrite) {
+    if (target !== null)
+      commands.unshift({
+        key: "watch",
+        label: `Watch ${text.trim()}`,
+        hint: target.type,
+        icon: <Icon name="plus" />,
+        run: () => void addMonitor(target),
+      });
+    commands.push({
+      key: "new-monitor",
+      label: "New monitor",
+      hint: "N",
+      icon: <Icon name="plus" />,
+      run: () => editing.set({ kind: "new-monitor" }),
+      common: true,
+    });
+    commands.push({
+      key: "new-group",
+      label: "New group",
+      icon: <Icon name="folder" />,
+      run: () => editing.set({ kind: "new-group" }),
+      common: true,
+    });
+  }
+  commands.push({
+    key: "help",
+    label: "Shortcuts",
+    hint: "?",
+    icon: <Icon name="keyboard" />,
+    run: onHelp,
+    common: true,
+  });
+  for (const { id, name, status, paused } of overview?.monitors ?? []) {
+    commands.push({
+      key: id,
+      label: name,
+      hint: "Monitor",
+      icon: <StateIcon state={status} />,
+      run: () => goTo(`/monitors/${id}`),
+    });
+    if (mayWrite && text.length > 2)
+      commands.push({
+        key: `pause ${id}`,
+        label: `${paused ? "Resume" : "Pause"} ${name}`,
+        icon: <Icon name={paused ? "play" : "pause"} />,
+        run: () => void setPaused(id, name, !paused),
+      });
+  }
+  for (const { id, title } of open?.data ?? []) {
+    commands.push({
+      key: id,
+      label: title,
+      hint: "Incident",
+      icon: <Icon name="warning" />,
+      run: () => goTo(`/incidents/${id}`),
+    });
+    if (mayWrite)
+      commands.push({
+        key: `resolve ${id}`,
+        label: `Resolve ${title}`,
+        icon: <Icon name="check" />,
+        run: () => {
+          send("POST", `/api/v1/incidents/${id}/resolve`)
+            .then(() => say(`Resolved: ${title}`))
+            .catch(complain);
+        },
+      });
+  }
+  return commands;
+}
+
+async function setPaused(id: string, name: string, paused: boolean) {
+  changeMonitor(id, { paused, status: paused ? "paused" : "pending" });
+  try {
+    await send("PATCH", `/api/v1/monitors/${id}`, { paused });
+    say(`${paused ? "Paused" : "Resumed"} ${name}`);
+  } catch (error) {
+    changeMonitor(id, { paused: !paused });
+    complain(error);
+  }
+}

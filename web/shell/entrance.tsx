@@ -1,0 +1,44 @@
+import { type ReactNode, useEffect } from "react";
+import { Unreachable } from "../data/client.ts";
+import { useSession } from "../data/session.ts";
+import { router } from "../router.tsx";
+import { ServerDown } from "./failures.tsx";
+
+/** Where somebody in this state of the session belongs, from `path`; null where they are right. */
+function rightPlace(state: string, path: string): string | null {
+  if (path === "/invitation") return null;
+  if (state === "set-up") return path === "/set-up" ? null : "/set-up";
+  if (state === "signed-in") return ["/sign-in", "/set-up"].includes(path) ? "/" : null;
+  return path === "/sign-in" ? null : "/sign-in";
+}
+
+/** Nothing is shown before it is known who is there. */
+export function Entrance({ children }: { children: ReactNode }) {
+  const { data, error, refetch } = useSession();
+  const state = data?.state;
+  useEffect(() => {
+    if (state === undefined) return;
+    const { pathname, search, hash } = location;
+    const place = rightPlace(state, pathname);
+    if (place === null) return;
+    const back = place === "/sign-in" && pathname !== "/" ? pathname + search : undefined;
+    const wanted = new URLSearchParams(search).get("back");
+    if (place === "/" && wanted !== null && /^\/(?!\/)/.test(wanted))
+      router.history.replace(wanted);
+    else
+      router.history.replace(
+        place +
+          (back === undefined ? "" : `?back=${encodeURIComponent(back)}`) +
+          (place === "/set-up" ? hash : ""),
+      );
+  }, [state]);
+  if (data === undefined && error !== null)
+    return (
+      <ServerDown
+        reason={error instanceof Unreachable ? null : error.message}
+        onRetry={() => void refetch()}
+      />
+    );
+  if (data === undefined) return null;
+  return children;
+}

@@ -1,0 +1,96 @@
+import { Modal } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { useCommands } from "./commands.tsx";
+import { type Command, ranked } from "./palette-rules.ts";
+import { palette } from "./palette-state.ts";
+
+/** Search and commands: everything that can be gone to, made, paused or resolved, by typing. */
+export function Palette({ onHelp }: { onHelp: () => void }) {
+  const opened = palette.use();
+  return (
+    <Modal
+      opened={opened}
+      onClose={() => palette.set(false)}
+      withCloseButton={false}
+      padding={0}
+      size={600}
+      yOffset="12vh"
+      aria-label="Search and commands"
+    >
+      {opened && <Finder onHelp={onHelp} />}
+    </Modal>
+  );
+}
+
+function Finder({ onHelp }: { onHelp: () => void }) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const navigate = useNavigate();
+  const id = useId();
+  const commands = useCommands(text, onHelp, (href) => void navigate({ href }));
+  const found = useMemo(() => ranked(commands, text), [commands, text]);
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => setAt(0), [text]);
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+
+  function run(command: Command | undefined) {
+    if (command === undefined) return;
+    palette.set(false);
+    // After the dialog has given the keyboard back to the page.
+    setTimeout(command.run);
+  }
+
+  function onKeyDown(event: React.KeyboardEvent) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && found.length > 0) {
+      event.preventDefault();
+      setAt((current) => (current + step + found.length) % found.length);
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      run(found[at]);
+    }
+  }
+
+  return (
+    <div className="palette">
+      <input
+        data-autofocus
+        className="palette-input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={found[at] && `${id}-${at}`}
+        aria-label="Search and commands"
+        placeholder="Search or jump to…"
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="palette-list" role="listbox" id={id} aria-label="Found" ref={list}>
+        {found.map((command, index) => (
+          <div
+            key={command.key}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            tabIndex={-1}
+            className="palette-item"
+            onPointerMove={() => setAt(index)}
+            onClick={() => run(command)}
+          >
+            {command.icon}
+            <span className="palette-label">{command.label}</span>
+            {command.hint !== undefined && <span className="palette-hint">{command.hint}</span>}
+          </div>
+        ))}
+        {found.length === 0 && <p className="palette-none">Nothing is called that.</p>}
+      </div>
+    </div>
+  );
+}

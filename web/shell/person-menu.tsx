@@ -1,0 +1,107 @@
+import { Menu, useMantineColorScheme } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { signOut, switchOrganization, useSignedIn } from "../data/session.ts";
+import { Icon, type IconName } from "../parts/icons.tsx";
+import { KeyHint } from "../parts/page.tsx";
+import { complain } from "../parts/toasts.tsx";
+import { places } from "./navigation.tsx";
+import { palette } from "./palette-state.ts";
+
+const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
+  { value: "light", label: "Light", icon: "sun" },
+  { value: "dark", label: "Dark", icon: "moon" },
+  { value: "auto", label: "As the system", icon: "screen" },
+];
+
+/** Organization, person, theme: the corner of the navigation. */
+export function PersonMenu({ onHelp }: { onHelp: () => void }) {
+  const { person, organization, organizations } = useSignedIn();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
+  const checked = (is: boolean) => (is ? <Icon name="check" size={14} /> : null);
+  return (
+    <Menu position="top-start" width={240} withinPortal>
+      <Menu.Target>
+        <button type="button" className="rail-person" aria-label="Organization and account">
+          <span className="avatar" aria-hidden="true">
+            {[...organization.name][0]?.toUpperCase()}
+          </span>
+          <span className="rail-person-words">
+            {organization.name}
+            <small>{organization.role}</small>
+          </span>
+          <Icon name="down" size={14} />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {organizations.length > 1 && (
+          <>
+            <Menu.Label>Organization</Menu.Label>
+            {organizations.map(({ id, name }) => (
+              <Menu.Item
+                key={id}
+                onClick={() => switchOrganization(id).catch(complain)}
+                rightSection={checked(id === organization.id)}
+              >
+                {name}
+              </Menu.Item>
+            ))}
+            <Menu.Divider />
+          </>
+        )}
+        <Menu.Label className="only-phone">Go to</Menu.Label>
+        {places()
+          .slice(3, -1)
+          .map(({ to, label, icon }) => (
+            <Menu.Item
+              key={to}
+              className="only-phone"
+              leftSection={<Icon name={icon} />}
+              onClick={() => void navigate({ to })}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+        <Menu.Label>Theme</Menu.Label>
+        {schemes.map(({ value, label, icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon name={icon} />}
+            rightSection={checked(value === colorScheme)}
+            onClick={() => setColorScheme(value)}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<Icon name="search" />}
+          rightSection={<KeyHint keys="modK" />}
+          onClick={() => palette.set(true)}
+        >
+          Commands
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Icon name="keyboard" />}
+          rightSection={<KeyHint keys="?" />}
+          onClick={onHelp}
+        >
+          Shortcuts
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<Icon name="terminal" />}
+          component="a"
+          href="/docs"
+          target="_blank"
+        >
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{person.email}</Menu.Label>
+        <Menu.Item leftSection={<Icon name="exit" />} onClick={() => signOut().catch(complain)}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,58 @@
+import { Outlet, useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import { followLive } from "../data/live.ts";
+import { useOverallState } from "../data/overview.ts";
+import { useSession, useSignedIn } from "../data/session.ts";
+import { useFavicon } from "../parts/mark.tsx";
+import { useShortcuts } from "../parts/shortcuts.ts";
+import { Zone } from "../parts/time.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { Navigation, places } from "./navigation.tsx";
+import { Palette } from "./palette.tsx";
+import { palette } from "./palette-state.ts";
+import { ShortcutSheet } from "./shortcut-sheet.tsx";
+import { SignInDialog } from "./sign-in-dialog.tsx";
+
+/** The frame of every page behind sign-in. */
+export function Shell() {
+  const { data } = useSession();
+  return data?.state === "signed-in" && data.organizations.length > 0 ? <Frame /> : null;
+}
+
+function Frame() {
+  const { organization } = useSignedIn();
+  const [helping, setHelping] = useState(false);
+  const navigate = useNavigate();
+  useEffect(() => followLive(organization.id), [organization.id]);
+  useFavicon(useOverallState());
+  const shortcuts = useMemo(
+    () => ({
+      "mod+k": () => palette.set(true),
+      "?": () => setHelping(true),
+      ...Object.fromEntries(
+        places().map(({ to, keys }) => [keys, () => void navigate({ href: to })]),
+      ),
+    }),
+    [navigate],
+  );
+  useShortcuts(shortcuts);
+  return (
+    <Zone.Provider value={organization.timeZone}>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <div className="shell">
+        <Navigation onHelp={() => setHelping(true)} />
+        <div className="shell-page">
+          <ConnectionBanner />
+          <main id="main" tabIndex={-1}>
+            <Outlet key={organization.id} />
+          </main>
+        </div>
+      </div>
+      <Palette onHelp={() => setHelping(true)} />
+      <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
+      <SignInDialog />
+    </Zone.Provider>
+  );
+}

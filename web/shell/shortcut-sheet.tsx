@@ -1,0 +1,60 @@
+import { Modal } from "@mantine/core";
+import { KeyHint } from "../parts/page.tsx";
+import { places } from "./navigation.tsx";
+
+const sections = (): { title: string; keys: [keys: string, does: string][] }[] => [
+  {
+    title: "Everywhere",
+    keys: [
+      ["modK", "Search and commands"],
+      ["?", "This sheet"],
+      ...places().map(({ label, keys }): [string, string] => [keys, `Go to ${label}`]),
+    ],
+  },
+  {
+    title: "Monitors",
+    keys: [
+      ["N", "New monitor"],
+      ["/", "Search"],
+      ["↑ ↓", "Next or previous row"],
+      ["Enter", "Open, or fold a group"],
+      ["X", "Select"],
+      ["P", "Pause or resume"],
+      ["M", "Mute or unmute"],
+      ["E", "Edit"],
+      ["Alt ↑ ↓", "Move up or down, also into the next group"],
+    ],
+  },
+  {
+    title: "A monitor",
+    keys: [
+      ["C", "Check now"],
+      ["P", "Pause or resume"],
+      ["E", "Edit"],
+    ],
+  },
+];
+
+export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
+      <div className="sheet">
+        {sections().map(({ title, keys }) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl>
+              {keys.map(([key, does]) => (
+                <div key={key}>
+                  <dt>{does}</dt>
+                  <dd>
+                    <KeyHint keys={key} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,109 @@
+import {
+  ActionIcon,
+  Button,
+  createTheme,
+  type CSSVariablesResolver,
+  Input,
+  InputWrapper,
+  type MantineColorsTuple,
+  Menu,
+  Modal,
+  SegmentedControl,
+  Tooltip,
+} from "@mantine/core";
+
+/** Mantine wants ten shades of an accent; what it paints with comes from the tokens below. */
+const signal = Array.from({ length: 10 }, () => "#2f4fd8") as unknown as MantineColorsTuple;
+
+export const theme = createTheme({
+  fontFamily: "var(--font)",
+  fontFamilyMonospace: "var(--mono)",
+  primaryColor: "signal",
+  colors: { signal },
+  defaultRadius: 7,
+  cursorType: "pointer",
+  respectReducedMotion: true,
+  fontSizes: {
+    xs: "var(--t-xs)",
+    sm: "var(--t-s)",
+    md: "var(--t-m)",
+    lg: "var(--t-l)",
+    xl: "var(--t-xl)",
+  },
+  lineHeights: { xs: "1.4", sm: "1.45", md: "1.45", lg: "1.4", xl: "1.3" },
+  headings: { fontWeight: "650" },
+  shadows: { md: "var(--shadow-float)", xl: "var(--shadow-float)" },
+  components: {
+    Button: Button.extend({
+      defaultProps: { size: "sm", variant: "default" },
+      vars: (_, { size }) => ({
+        root: size === "sm" ? { "--button-height": "34px", "--button-padding-x": "12px" } : {},
+      }),
+    }),
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray" } }),
+    Input: Input.extend({
+      defaultProps: { size: "sm" },
+      vars: (_, { size }) => ({ wrapper: size === "sm" ? { "--input-height": "34px" } : {} }),
+    }),
+    InputWrapper: InputWrapper.extend({
+      defaultProps: { size: "sm", inputWrapperOrder: ["label", "input", "error", "description"] },
+    }),
+    Modal: Modal.extend({
+      defaultProps: {
+        centered: false,
+        padding: 20,
+        radius: 12,
+        transitionProps: { duration: 120 },
+        overlayProps: { backgroundOpacity: 0.35 },
+        closeButtonProps: { "aria-label": "Close" },
+      },
+    }),
+    Menu: Menu.extend({ defaultProps: { shadow: "md", transitionProps: { duration: 80 } } }),
+    SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),
+    Tooltip: Tooltip.extend({
+      defaultProps: { openDelay: 300, transitionProps: { duration: 80 }, withinPortal: true },
+    }),
+  },
+});
+
+const fromTokens = {
+  "--mantine-color-body": "var(--bg)",
+  "--mantine-color-text": "var(--ink)",
+  "--mantine-color-bright": "var(--ink)",
+  "--mantine-color-dimmed": "var(--ink-2)",
+  "--mantine-color-placeholder": "var(--ink-3)",
+  "--mantine-color-anchor": "var(--accent)",
+  "--mantine-color-error": "var(--down)",
+  "--mantine-color-default": "var(--panel)",
+  "--mantine-color-default-hover": "var(--raise)",
+  "--mantine-color-default-color": "var(--ink)",
+  "--mantine-color-default-border": "var(--line-strong)",
+  "--mantine-color-disabled": "var(--raise)",
+  "--mantine-color-disabled-color": "var(--ink-3)",
+  "--mantine-color-disabled-border": "var(--line)",
+  "--mantine-color-signal-filled": "var(--accent)",
+  "--mantine-color-signal-filled-hover": "var(--accent-strong)",
+  "--mantine-color-signal-light": "var(--accent-soft)",
+  "--mantine-color-signal-light-hover": "var(--accent-soft)",
+  "--mantine-color-signal-light-color": "var(--accent)",
+  "--mantine-color-signal-outline": "var(--accent)",
+  "--mantine-color-signal-text": "var(--accent)",
+  "--mantine-primary-color-contrast": "var(--on-accent)",
+  "--mantine-color-red-filled": "var(--down)",
+  "--mantine-color-red-filled-hover": "var(--down)",
+  "--mantine-color-red-light": "var(--down-soft)",
+  "--mantine-color-red-light-hover": "var(--down-soft)",
+  "--mantine-color-red-light-color": "var(--down)",
+  "--mantine-color-red-text": "var(--down)",
+  "--mantine-color-gray-light": "var(--raise)",
+  "--mantine-color-gray-light-hover": "var(--raise)",
+  "--mantine-color-gray-light-color": "var(--ink-2)",
+  "--mantine-color-gray-text": "var(--ink-2)",
+};
+
+/** The tokens are the source for both themes; Mantine's own colors follow them. */
+export const cssVariablesResolver: CSSVariablesResolver = () => ({
+  variables: {},
+  light: fromTokens,
+  dark: fromTokens,
+});
