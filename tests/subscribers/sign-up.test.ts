@@ -43,9 +43,9 @@ describe.concurrent("whoever signs up learns nothing about the address", () => {
     await made.signUp(ann);
     database.run(
       `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
-         asked, created_at)
-       select ?, value, ?, 'email', value, value, '{}', 1, ? from json_each(?)`,
-      [ours.id, pageId, new Date(made.time.now).toISOString(), JSON.stringify(others)],
+         asked, asked_at, version, created_at)
+       select ?, value, ?, 'email', value, value, '{}', 1, ?, 1, '' from json_each(?)`,
+      [ours.id, pageId, made.time.now, JSON.stringify(others)],
     );
     const { status, text } = await made.signUp(bob);
     expect(status).toBe(429);
