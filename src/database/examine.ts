@@ -39,7 +39,7 @@ function vital(ok: boolean, subject: string, message: string): Finding {
 
 function permissions(path: string): Finding[] {
   if (process.platform === "win32") return [];
-  return ["", "signalbox.db", "secret.key"].flatMap((name) => {
+  return ["", "signalbox.db", "secret.key", "set-up-token"].flatMap((name) => {
     const file = join(path, name);
     if (!existsSync(file)) return [];
     const open = (statSync(file).mode & 0o077) !== 0;

@@ -104,6 +104,8 @@ export function endpoint<
         : write(request, call, caller, id));
       const response = answer instanceof Response ? answer : respond(request, answer, requestId);
       if (caller.principal === null) response.headers.set("Cache-Control", "no-store");
+      else if (caller.principal.role !== null)
+        response.headers.set("Cache-Control", "private, no-cache");
       if (call.cookie !== null) response.headers.append("Set-Cookie", call.cookie);
       return response;
     } catch (error) {

@@ -19,6 +19,7 @@ test("a person with a session reads and writes what a key of their organization 
   ]);
   const listed = await page("GET", path);
   expect(listed.json).toEqual((await appliance.ours.api("GET", "/api/v1/incidents")).json);
+  expect(listed.headers.get("cache-control")).toBe("private, no-cache");
   const known = { "If-None-Match": listed.headers.get("etag") ?? "" };
   expect((await page("GET", path, { headers: known })).status).toBe(304);
 });

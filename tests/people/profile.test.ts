@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dump, testAppliance } from "../support/appliance.ts";
-import { member, newBrowser, password, visitor } from "../support/visiting.ts";
+import { member, newBrowser, password, statusesOf, visitor } from "../support/visiting.ts";
 
 const profile = "/dashboard/profile";
 
@@ -26,7 +26,7 @@ test("an address that somebody else signs in with is a conflict, one's own in ca
     change(one.page, "new@team.example"),
     change(other.page, "new@team.example"),
   ]);
-  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  expect(statusesOf(both)).toEqual([200, 409]);
 });
 
 test("what is no profile is refused, and changes nothing", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { newSetUp, noSetUp } from "../../src/sign-in/set-up-token.ts";
 import { dump, setUpToken, testAppliance } from "../support/appliance.ts";
 import { scratch } from "../support/scratch.ts";
-import { addressOf, newBrowser, password, person } from "../support/visiting.ts";
+import { addressOf, newBrowser, password, person, statusesOf } from "../support/visiting.ts";
 
 const claim = {
   token: setUpToken,
@@ -52,7 +52,7 @@ describe("the first run", () => {
         newBrowser(appliance).post("/set-up", { ...claim, organization }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(statusesOf(answers)).toEqual([201, 409]);
     const count = (table: string) =>
       appliance.database.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0];
     expect([count("people"), count("organizations"), count("sessions")]).toEqual([1, 3, 1]);

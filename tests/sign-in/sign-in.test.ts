@@ -115,7 +115,7 @@ describe("signing in", () => {
     const rows = database.query(
       "SELECT organization_id FROM audit_entries WHERE action = 'person.signed-in' AND subject_id = ?",
     );
-    expect(rows.values(id).flat().toSorted()).toEqual([ours.id, theirs.id].toSorted());
+    expect(new Set(rows.values(id).flat())).toEqual(new Set([ours.id, theirs.id]));
   });
 
   test("a failure stands in the log with the client's address alone", async () => {

@@ -111,3 +111,7 @@ export function newBrowser(appliance: Pick<TestAppliance, "client">, address = "
 
 /** The client's address is what the test says, in the header X-Address. */
 export const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
+
+/** The statuses of answers that came in any order, lowest first. */
+export const statusesOf = (answers: readonly { status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
 import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { addressOf, member, newBrowser, password } from "../support/visiting.ts";
+import { addressOf, member, newBrowser, password, statusesOf } from "../support/visiting.ts";
 
 const twoFactor = "/dashboard/two-factor";
 const step = 30_000;
@@ -98,7 +98,7 @@ describe("signing in", () => {
     const answers = await Promise.all(
       browsers.map((one) => one.post("/sign-in/code", { code: code() })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401]);
+    expect(statusesOf(answers)).toEqual([200, 401]);
     const late = newBrowser(appliance);
     await late.signIn(email);
     expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);

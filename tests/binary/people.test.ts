@@ -1,0 +1,178 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { binary } from "../support/binary.ts";
+import { machine, succeeded } from "../support/outside.ts";
+
+const password = "a long enough password";
+const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
+
+/** What the page asks the server at this address, and the cookie it was given. */
+function pageOf(url: string) {
+  let cookie = "";
+  return async (method: string, path: string, body?: object) => {
+    const response = await fetch(`${url}/dashboard${path}`, {
+      method,
+      headers: {
+        Origin: url,
+        Cookie: cookie,
+        ...(body && { "Content-Type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
+    return { status: response.status, json: await response.json() };
+  };
+}
+
+async function printed(child: { stdout: ReadableStream<Uint8Array> }): Promise<string> {
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += new TextDecoder().decode(chunk);
+    if (text.includes("/docs")) break;
+  }
+  return text;
+}
+
+async function withStdin(dataDir: string, args: string[], text: string) {
+  const run = Bun.spawn([binary, ...args, "--data-dir", dataDir], {
+    stdin: new Blob([text]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = [
+    await new Response(run.stdout).text(),
+    await new Response(run.stderr).text(),
+  ];
+  return { exitCode: await run.exited, stdout, stderr };
+}
+
+describe("the first run", () => {
+  test("prints a link whose token lies in a 0600 file, claims the appliance once, and is gone after it", async () => {
+    await using box = machine();
+    const server = await box.serve();
+    const text = await printed(server.child);
+    const token = /Set it up +http:\/\/127\.0\.0\.1:\d+\/set-up#([0-9A-Za-z]{43})\n/.exec(
+      text,
+    )?.[1];
+    const file = join(box.dataDir, "set-up-token");
+    expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual([
+      `${token}\n`,
+      0o600,
+    ]);
+    const page = pageOf(server.url);
+    expect((await page("GET", "/session")).json.data.state).toBe("set-up");
+    expect((await page("POST", "/set-up", { ...claim, token })).status).toBe(201);
+    expect((await page("GET", "/session")).json.data.state).toBe("signed-in");
+    expect((await page("GET", "/api/v1/monitors")).status).toBe(200);
+    expect(existsSync(file)).toBe(false);
+    expect((await page("POST", "/set-up", { ...claim, token })).status).toBe(409);
+    await server.stop();
+    const again = await box.serve();
+    expect(await printed(again.child)).not.toContain("set-up");
+    const back = pageOf(again.url);
+    const { email } = claim;
+    expect((await back("POST", "/sign-in", { email, password })).json.data.state).toBe("signed-in");
+  });
+
+  test("a restart prints a new link, and the old one is worth nothing", async () => {
+    await using box = machine();
+    const file = join(box.dataDir, "set-up-token");
+    const first = await box.serve();
+    const old = readFileSync(file, "utf8").trim();
+    await first.stop("SIGKILL");
+    const second = await box.serve();
+    expect(readFileSync(file, "utf8").trim()).not.toBe(old);
+    const page = pageOf(second.url);
+    expect((await page("POST", "/set-up", { ...claim, token: old })).status).toBe(403);
+  });
+});
+
+describe("users on the command line", () => {
+  const create = ["users", "create", "--org", "acme"];
+  const ada = [...create, "--email", "ada@acme.example", "--name", "Ada"];
+
+  test("the first of an organization owns it, and signs in with the printed password while the server runs", async () => {
+    await using box = machine();
+    const server = await box.serve();
+    await succeeded(box.run(["orgs", "create", "Acme"]));
+    const { exitCode, stdout, stderr } = await box.run(ada);
+    expect([exitCode, stderr]).toEqual([0, "Keep this password: it is not shown again.\n"]);
+    expect(stdout).toMatch(/^[0-9A-Za-z]{20}\n$/);
+    const page = pageOf(server.url);
+    expect((await page("GET", "/session")).json.data.state).toBe("signed-out");
+    const signIn = { email: "ada@acme.example", password: stdout.trim() };
+    expect((await page("POST", "/sign-in", signIn)).status).toBe(200);
+    const { organizations } = (await page("GET", "/session")).json.data;
+    expect(organizations).toMatchObject([{ slug: "acme", role: "owner" }]);
+    await succeeded(box.run([...create, "--email", "bea@acme.example", "--name", "Bea"]));
+    const users = JSON.parse(await succeeded(box.run(["users", "list", "--json"])));
+    expect(users).toMatchObject([
+      { organization: "acme", email: "ada@acme.example", role: "owner", twoFactor: "off" },
+      { organization: "acme", email: "bea@acme.example", role: "member", twoFactor: "off" },
+    ]);
+  });
+
+  test("a reset password ends the sessions, and takes a lost two-factor away where that is asked for", async () => {
+    await using box = machine();
+    await succeeded(box.run(["orgs", "create", "Acme"]));
+    const secret = await succeeded(box.run(ada));
+    const server = await box.serve();
+    const page = pageOf(server.url);
+    const email = "ada@acme.example";
+    await page("POST", "/sign-in", { email, password: secret });
+    expect((await page("GET", "/people")).status).toBe(200);
+    const reset = ["users", "reset-password", "ADA@acme.example"];
+    const fresh = await succeeded(box.run(reset));
+    expect((await page("GET", "/people")).status).toBe(401);
+    expect((await page("POST", "/sign-in", { email, password: secret })).status).toBe(401);
+    expect((await page("POST", "/sign-in", { email, password: fresh })).status).toBe(200);
+    await server.stop();
+    const database = new Database(join(box.dataDir, "signalbox.db"));
+    database.run("UPDATE people SET totp_secret = 'sealed'");
+    const guarded = () => database.query("SELECT totp_secret IS NULL FROM people").values()[0]?.[0];
+    await succeeded(box.run(reset));
+    expect(guarded()).toBe(0);
+    await succeeded(box.run([...reset, "--without-two-factor"]));
+    expect(guarded()).toBe(1);
+    database.close();
+  });
+
+  test("a password from standard input is held to the rules and never printed", async () => {
+    await using box = machine();
+    await succeeded(box.run(["orgs", "create", "Acme"]));
+    const from = (text: string) => withStdin(box.dataDir, [...ada, "--password-stdin"], text);
+    const bad = await from("short\n");
+    expect([bad.exitCode, bad.stdout]).toEqual([2, ""]);
+    expect(bad.stderr).toBe("signalbox: The password must have at least 10 characters.\n");
+    expect((await from("ada@acme.example\n")).exitCode).toBe(2);
+    expect(await from(`${password}\n`)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    const server = await box.serve();
+    const signIn = { email: claim.email, password };
+    expect((await pageOf(server.url)("POST", "/sign-in", signIn)).status).toBe(200);
+  });
+
+  test("wrong usage exits with 2, what can't be done with 1", async () => {
+    await using box = machine();
+    await succeeded(box.run(["orgs", "create", "Acme"]));
+    await succeeded(box.run(ada));
+    const cases: [string[], number, string][] = [
+      [ada, 1, "belongs to the organization already"],
+      [["users", "create", "--org", "none", ...ada.slice(4)], 1, "no organization"],
+      [[...create, "--email", "nobody", "--name", "N"], 2, "--email must be an e-mail address"],
+      [[...create, "--email", "n@acme.example", "--name", " "], 2, "--name must not be blank"],
+      [
+        [...create, "--email", "n@acme.example", "--name", "N", "--role", "god"],
+        2,
+        "--role must be",
+      ],
+      [["users", "reset-password", "nobody@acme.example"], 1, "Nobody signs in"],
+    ];
+    for (const [args, code, message] of cases) {
+      const { exitCode, stdout, stderr } = await box.run(args);
+      expect([args, exitCode, stdout]).toEqual([args, code, ""]);
+      expect(stderr).toContain(message);
+    }
+  });
+});

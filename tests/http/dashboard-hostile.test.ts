@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { dashboard } from "../../src/api.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { setUpToken, testAppliance, unknownId } from "../support/appliance.ts";
+import { browser, member } from "../support/visiting.ts";
+
+/** The routes that the admin page has beside those of `/api/v1`, which take a body. */
+const routes = (dashboard.routes as unknown as Route[]).filter(
+  ({ path, hooks }) => !path.startsWith("/dashboard/api/") && hooks.detail?.endpoint?.body,
+);
+
+const deep = (depth: number): unknown => (depth === 0 ? 1 : [deep(depth - 1)]);
+
+const values: unknown[] = [
+  null,
+  true,
+  -1,
+  1e308,
+  "",
+  " ",
+  "\u0000",
+  "\ud800",
+  "\u202e",
+  "a'; drop table people; --",
+  "x".repeat(100_000),
+  "💥".repeat(10_000),
+  [],
+  ["x"],
+  {},
+  { $ne: null },
+  { toString: 1 },
+  { length: 1e9 },
+  deep(30),
+  unknownId,
+  setUpToken,
+];
+
+function fieldsOf({ hooks }: Route): string[] {
+  const schema = hooks.detail?.endpoint?.body;
+  const inner = schema instanceof z.ZodPipe ? schema.out : schema;
+  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+}
+
+test("hostile bodies never make a route of the admin page fail on our side, nor sign anybody in", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "owner");
+  const stranger = browser(appliance, null);
+  expect(routes.length).toBeGreaterThan(12);
+  for (const route of routes) {
+    const fields = fieldsOf(route);
+    expect([route.path, fields.length > 0]).toEqual([route.path, true]);
+    const path = route.path.replace(":id", unknownId);
+    const bodies: unknown[] = [
+      ...values,
+      ...fields.flatMap((field) => values.map((value) => ({ [field]: value }))),
+      ...values.map((value) => Object.fromEntries(fields.map((field) => [field, value]))),
+      JSON.parse(`{"__proto__": {"role": "owner"}, "constructor": 1}`),
+    ];
+    for (const body of bodies)
+      for (const client of [page, stranger]) {
+        const { status, headers } = await client(route.method, path, { body });
+        const sent = JSON.stringify(body).slice(0, 80);
+        expect([route.path, sent, status < 500]).toEqual([route.path, sent, true]);
+        expect(headers.get("set-cookie")).toBeNull();
+      }
+  }
+  expect(appliance.logged.filter((line) => line.includes("request failed"))).toEqual([]);
+});

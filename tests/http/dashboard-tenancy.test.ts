@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { dashboard } from "../../src/api.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { type Answer, dump, testAppliance, unknownId } from "../support/appliance.ts";
+import { inputFor, made, nouns } from "../support/records.ts";
+import { member, person, visitor } from "../support/visiting.ts";
+
+const routes = (dashboard.routes as unknown as Route[]).filter(({ path }) => path.includes(":id"));
+
+/** An answer to the last byte, but for the request id. */
+function told({ status, headers, text }: Answer): string {
+  const id = headers.get("x-request-id") ?? "";
+  const names = [...headers].filter(([name]) => name !== "x-request-id");
+  return JSON.stringify([status, names, text.replaceAll(id, "")]);
+}
+
+/** An owner of ours, and the ids of everything that another organization has. */
+async function neighbors() {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "owner");
+  const their = await person(appliance, appliance.theirs.id, "owner");
+  const theirs = await visitor(appliance, their.id);
+  const invitation = await theirs.page("POST", "/dashboard/invitations", {
+    body: { email: "bea@their.example", role: "viewer" },
+  });
+  const foreign = [their.id, theirs.id, appliance.theirs.writeKey.id, invitation.json.data.id];
+  for (const noun of Object.keys(nouns)) foreign.push(await made(appliance.theirs.api, noun));
+  return { ...appliance, page, other: theirs, foreign };
+}
+
+/** What a change of this route's records may look like. */
+function input(route: Route) {
+  const isMember = route.path === "/dashboard/people/:id" && route.method === "PATCH";
+  const plain = { ...route, path: route.path.replace(/^\/dashboard/, "") };
+  return isMember ? { body: { role: "viewer" } } : inputFor(plain);
+}
+
+test("in every path of the admin page whatever is another organization's is as unknown as what nobody has", async () => {
+  const appliance = await neighbors();
+  const { page, foreign } = appliance;
+  const before = dump(appliance);
+  expect(routes.length).toBeGreaterThan(25);
+  for (const route of routes) {
+    const ask = async (id: string) =>
+      told(await page(route.method, route.path.replace(":id", id), input(route)));
+    const unknown = await ask(unknownId);
+    expect([route.method, route.path, unknown.slice(0, 5)]).toEqual([
+      route.method,
+      route.path,
+      "[404,",
+    ]);
+    for (const id of foreign) expect([route.path, await ask(id)]).toEqual([route.path, unknown]);
+  }
+  expect(dump(appliance)).toBe(before);
+});
+
+test("no list of the admin page holds anything of another organization", async () => {
+  const { page, foreign } = await neighbors();
+  const lists = (dashboard.routes as unknown as Route[]).filter(
+    ({ method, path }) => method === "GET" && !path.includes(":id"),
+  );
+  expect(lists.length).toBeGreaterThan(12);
+  for (const { path } of lists) {
+    const { text } = await page("GET", path);
+    expect([path, foreign.filter((id) => text.includes(id))]).toEqual([path, []]);
+  }
+});
+
+test("nobody acts for an organization that they left", async () => {
+  const appliance = await neighbors();
+  const { page, other, ours } = appliance;
+  const known = await member(appliance, "admin");
+  await page("DELETE", `/dashboard/people/${known.id}`);
+  const headers = { "X-Organization": ours.id };
+  expect((await known.page("GET", "/dashboard/people", { headers })).status).toBe(401);
+  expect((await other.page("GET", "/dashboard/people", { headers })).status).toBe(404);
+});
