@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { adminWorld, owner, ownFaults, rowOf } from "../support/admin-world.ts";
+import { adminWorld, inTheme, owner, ownFaults, rowOf } from "../support/admin-world.ts";
 import {
   hasChromium,
   launchChromium,
@@ -40,7 +40,7 @@ if (hasChromium)
         const { page } = open;
         await page.getByText(ready).first().waitFor();
         for (const colorScheme of schemes) {
-          await page.emulateMedia({ colorScheme });
+          await inTheme(page, colorScheme);
           expect(await violations(page)).toEqual([]);
           for (const width of [360, 768, 1440]) {
             await page.setViewportSize({ width, height: 1000 });
@@ -57,10 +57,8 @@ if (hasChromium)
       await using open = await world.open(browser, "/");
       const { page } = open;
       const judge = async () => {
-        // What fades in has too little contrast on its way.
-        await page.waitForTimeout(200);
         for (const colorScheme of schemes) {
-          await page.emulateMedia({ colorScheme });
+          await inTheme(page, colorScheme);
           expect(await violations(page)).toEqual([]);
         }
       };

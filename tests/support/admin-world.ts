@@ -102,3 +102,10 @@ export const ownFaults = (faults: readonly string[]) =>
 /** A row of the Monitors page. */
 export const rowOf = (page: Page, name: string) =>
   page.getByRole("listitem").filter({ has: page.getByText(name, { exact: true }) });
+
+/** Looks at the page in this theme, once it stands still in it. */
+export async function inTheme(page: Page, colorScheme: "light" | "dark") {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+  await page.waitForTimeout(250);
+}
