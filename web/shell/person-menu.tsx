@@ -25,7 +25,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
         <button type="button" className="rail-person">
           <span className="visually-hidden">Organization and account: </span>
           <span className="avatar" aria-hidden="true">
-            {[...organization.name][0]?.toUpperCase()}
+            {Array.from(organization.name)[0]?.toUpperCase()}
           </span>
           <span className="rail-person-words">
             {organization.name}

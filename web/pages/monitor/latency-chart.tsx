@@ -130,7 +130,7 @@ function colorsAt(element: HTMLElement) {
   const probe = document.createElement("i");
   element.append(probe);
   return {
-    color(token: string): string {
+    color: (token: string): string => {
       probe.style.color = `var(${token})`;
       return getComputedStyle(probe).color;
     },

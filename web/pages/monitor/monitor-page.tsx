@@ -111,7 +111,7 @@ function Actions({ monitor }: { monitor: Monitor }) {
   const actions = useMemo(() => {
     const changed = () => void queryClient.invalidateQueries({ queryKey: ["monitor", id] });
     return {
-      check() {
+      check: () => {
         setChecking(true);
         checkNow(id)
           .catch(complain)

@@ -149,7 +149,7 @@ function Fields({
             { value: "", label: "None" },
             ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
-          value={String(values["groupId"] ?? "")}
+          value={(values["groupId"] as string | null) ?? ""}
           onChange={(next) => set("groupId", next || null)}
           allowDeselect={false}
           error={errorOf("groupId")}
