@@ -49,7 +49,7 @@ if (hasChromium)
       expect(ownFaults(open.faults)).toEqual([]);
     }, 30_000);
 
-    test("without a session every page asks to sign in, then leads where one wanted to go", async () => {
+    test("without a session every page asks to sign in, then leads where one wanted to go, until one signs out", async () => {
       await using fresh = await freshMachine();
       const { url, token } = fresh;
       await fetch(`${url}/dashboard/set-up`, {
@@ -66,6 +66,9 @@ if (hasChromium)
       await page.getByLabel("Password", { exact: true }).fill(owner.password);
       await page.keyboard.press("Enter");
       await page.waitForURL(`${url}/monitors?q=shop`);
+      await page.getByRole("button", { name: /Organization and account/ }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await page.getByLabel("E-mail").waitFor();
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
     }, 20_000);
