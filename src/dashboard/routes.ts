@@ -7,7 +7,7 @@ import { callOf } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { eventStream } from "../http/event-stream.ts";
 import { signedIn } from "../http/gate.ts";
-import { LiveQuery, Overview, PastState, StatesQuery, WhereQuery } from "./schema.ts";
+import { LeanOverview, LiveQuery, PastState, StatesQuery, WhereQuery } from "./schema.ts";
 import { organizationWith, overviewOf, statesOf } from "./service.ts";
 
 export const dashboardRoutes = new Elysia()
@@ -20,7 +20,7 @@ export const dashboardRoutes = new Elysia()
         cached: true,
         packed: true,
         summary: "Everything that the Monitors page shows",
-        answer: dataOf(Overview),
+        answer: dataOf(LeanOverview),
       },
       async ({ scope }) => ({ data: await overviewOf(scope) }),
     ),

@@ -3,29 +3,28 @@ import type { Presence } from "../../src/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, call, send, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";
+import { remembered } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
 
 export type Session = Presence;
 export type Organization = Presence["organizations"][number];
 
-const chosenKey = "signalbox.organization";
-const hereKey = "signalbox.here";
-setOrganization(localStorage.getItem(chosenKey));
+setOrganization(localStorage.getItem(remembered.organization));
 
 const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 
 export async function loadSession(): Promise<Session> {
   const { data } = await call<Session>("GET", "/session");
   if (data.state !== "signed-in") {
-    localStorage.removeItem(hereKey);
+    localStorage.removeItem(remembered.here);
     return data;
   }
-  localStorage.setItem(hereKey, "yes");
+  localStorage.setItem(remembered.here, "yes");
   const id = chosenOf(data)?.id ?? null;
-  if (id !== localStorage.getItem(chosenKey)) {
+  if (id !== localStorage.getItem(remembered.organization)) {
     // What was asked for early was of another organization.
     queryClient.removeQueries({ queryKey: ["overview"] });
-    if (id !== null) localStorage.setItem(chosenKey, id);
+    if (id !== null) localStorage.setItem(remembered.organization, id);
   }
   setOrganization(id);
   signedOut.over();
@@ -43,7 +42,7 @@ async function presentSession(): Promise<Session> {
 
 /** The organization that was looked at last, or the person's first. */
 function chosenOf({ organizations }: Session): Organization | undefined {
-  const id = localStorage.getItem(chosenKey);
+  const id = localStorage.getItem(remembered.organization);
   return organizations.find((organization) => organization.id === id) ?? organizations[0];
 }
 
@@ -54,7 +53,7 @@ export const sessionQuery = {
 };
 
 /** Whether somebody was signed in on this browser when it was last looked. */
-export const hasBeenHere = (): boolean => localStorage.getItem(hereKey) !== null;
+export const hasBeenHere = (): boolean => localStorage.getItem(remembered.here) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);
@@ -73,7 +72,7 @@ export function useSignedIn() {
 
 /** Everything on the page becomes the other organization's. */
 export async function switchOrganization(id: string) {
-  localStorage.setItem(chosenKey, id);
+  localStorage.setItem(remembered.organization, id);
   setOrganization(id);
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
   await queryClient.invalidateQueries({ queryKey: ["session"] });
@@ -98,7 +97,7 @@ export async function sessionBegan() {
 /** Leaves nothing of the person in the page's memory. */
 export async function signOut() {
   await send("POST", "/sign-out");
-  localStorage.removeItem(hereKey);
+  localStorage.removeItem(remembered.here);
   location.assign("/");
 }
 
