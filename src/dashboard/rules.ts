@@ -63,6 +63,8 @@ export function wholeOverview({ groups: folders, ungrouped, seq }: LeanOverview)
   return { groups, monitors: rows, seq };
 }
 
+type Target = { type: string; url: string | null; host: string | null; port: number | null };
+
 /** What a monitor watches, as short as people say it; null for a push monitor, which watches nothing. */
 export function targetOf({ type, url, host, port }: Target): string | null {
   if (url !== null) return url.replace(/^https?:\/\//i, "").replace(/^([^/?#]+)\/$/, "$1");
