@@ -48,7 +48,7 @@ type Room = {
   subscriptions: Subscriptions;
 };
 
-const files: PageFiles = {
+export const files: PageFiles = {
   css: "/status-files/status.css",
   js: "/status-files/status.js",
   font: "/status-files/inter.woff2",
