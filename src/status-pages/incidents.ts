@@ -9,14 +9,14 @@ type Shown = ReadonlyMap<string, { name: string }>;
 
 export type IncidentReader = {
   /** Those that are open, and the last ones. */
-  current(now: number): Promise<PublishedIncident[]>;
+  current: (now: number) => Promise<PublishedIncident[]>;
   /** However old; null where the page does not show it. */
-  one(id: string): Promise<PublishedIncident | null>;
+  one: (id: string) => Promise<PublishedIncident | null>;
   /** Those that were opened in this time, newest first. */
-  openedBetween(from: number, to: number): Promise<PublishedIncident[]>;
-  hasBefore(at: number): Promise<boolean>;
+  openedBetween: (from: number, to: number) => Promise<PublishedIncident[]>;
+  hasBefore: (at: number) => Promise<boolean>;
   /** One that is not stored like this, as the page would show it; null where it would not. */
-  asShown(draft: IncidentDraft): PublishedIncident | null;
+  asShown: (draft: IncidentDraft) => PublishedIncident | null;
 };
 
 /** An incident with its updates oldest first. */
