@@ -14,8 +14,10 @@ export const IncidentDraft = z.strictObject({
 });
 export type IncidentDraft = z.output<typeof IncidentDraft>;
 
-/** `html` is null where the public would see nothing of it. */
-export const IncidentPreview = z.object({ html: z.string().nullable() });
+/** Null where the public would see nothing of it. */
+export const IncidentPreview = z
+  .object({ html: z.string(), accent: z.string().nullable() })
+  .nullable();
 export type IncidentPreview = z.infer<typeof IncidentPreview>;
 
 export const IncidentAudienceQuery = z.strictObject({

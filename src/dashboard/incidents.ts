@@ -4,11 +4,12 @@ import type { Scope } from "../audit/scope.ts";
 import type { NewIncident } from "../incidents/schema.ts";
 import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/writes.ts";
-import { pageWithIncident } from "../status-pages/preview.ts";
+import { pageWithIncident } from "../status-pages/incident-preview.ts";
 import type {
   IncidentAudience,
   IncidentAudienceQuery,
   IncidentDraft,
+  IncidentPreview,
   IncidentTraces,
 } from "./incident-schema.ts";
 import { authorsOf, pagesShowing, toldOf } from "./incident-store.ts";
@@ -17,14 +18,14 @@ import { authorsOf, pagesShowing, toldOf } from "./incident-store.ts";
 export async function previewIncident(
   scope: Scope,
   { incidentId, monitorId, ...draft }: IncidentDraft,
-): Promise<{ html: string | null }> {
+): Promise<IncidentPreview> {
   const { store, organizationId } = scope;
   const now = scope.clock();
   const { after } =
     incidentId === null
       ? opening(organizationId, newOne({ ...draft, monitorId }), "manual", now)
       : patching(organizationId, await getIncident(scope, incidentId), draft, now);
-  return { html: await pageWithIncident(store, organizationId, after, now) };
+  return pageWithIncident(store, organizationId, after, now);
 }
 
 /** What was not typed yet is as if it never were. */

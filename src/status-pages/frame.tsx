@@ -4,12 +4,13 @@ import { readableAccent } from "./accent.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./view.ts";
 
-/** Where the page's own files are; their names change with their content. */
-export type PageFiles = {
-  css: string;
-  /** Null for a preview: in the admin page's frame neither scripts nor style attributes are allowed. */
-  js: string | null;
-  font: string;
+/** Where the page's own files are; without a script it is a preview, whose links open elsewhere. */
+export type PageFiles = { css: string; js: string | null; font: string };
+
+export const pageFiles: PageFiles = {
+  css: "/status-files/status.css",
+  js: "/status-files/status.js",
+  font: "/status-files/inter.woff2",
 };
 
 /** A document of the page: its name, its foot and `content` between them. */
@@ -20,13 +21,12 @@ export function documentOf(
   title: string,
   content: ReactNode,
 ): string {
-  const accent = page.accentColor === null ? null : readableAccent(page.accentColor);
-  const accented =
-    files.js === null
-      ? { "data-accent": accent }
-      : accent !== null && { style: { "--accent": accent } as CSSProperties };
+  const accent =
+    page.accentColor === null
+      ? {}
+      : { style: { "--accent": readableAccent(page.accentColor) } as CSSProperties };
   return `<!doctype html>${renderToStaticMarkup(
-    <html lang="en" data-theme={page.theme} {...accented}>
+    <html lang="en" data-theme={page.theme} {...accent}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
@@ -38,7 +38,7 @@ export function documentOf(
         <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
-        {files.js !== null && <script src={files.js} defer />}
+        {files.js === null ? <base target="_blank" /> : <script src={files.js} defer />}
       </head>
       <body>
         <div className="wrap">

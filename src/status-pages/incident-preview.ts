@@ -1,14 +1,17 @@
 import type { Store } from "../database/store.ts";
+import { readableAccent } from "./accent.ts";
+import { pageFiles } from "./frame.tsx";
 import type { IncidentDraft } from "./incidents.ts";
-import { type Loaded, pageLoader } from "./load.ts";
+import { pageLoader } from "./load.ts";
 import { incidentPage, statusPage } from "./page.tsx";
-import { files } from "./site.ts";
 import { findPages, findPublicPageById } from "./store.ts";
 import { viewOf } from "./view.ts";
 
+const files = { ...pageFiles, js: null };
+
+/** What days that are over were like stays known between two previews. */
 const loaders = new WeakMap<Store, ReturnType<typeof pageLoader>>();
 
-/** What a loader knows of past days is worth keeping. */
 function loaderOf(store: Store) {
   const loader = loaders.get(store) ?? pageLoader(store);
   loaders.set(store, loader);
@@ -24,7 +27,7 @@ export async function pageWithIncident(
   organizationId: string,
   draft: IncidentDraft,
   now: number,
-): Promise<string | null> {
+): Promise<{ html: string; accent: string | null } | null> {
   const [own] = await findPages(store, organizationId);
   const page = own && (await findPublicPageById(store, organizationId, own.page.id));
   if (!page) return null;
@@ -32,11 +35,16 @@ export async function pageWithIncident(
   const shown = loaded.asShown(draft);
   if (shown === null) return null;
   const others = loaded.incidents.filter(({ id }) => id !== shown.id);
-  const view = viewOf({ ...loaded, incidents: [shown, ...others] } satisfies Loaded, now);
+  const view = viewOf({ ...loaded, incidents: [shown, ...others] }, now);
+  // A frame of the admin page takes no style attributes.
+  const plain = { ...view, page: { ...view.page, accentColor: null } };
   const [incident] = view.all;
   const base = `/status/${page.slug}`;
-  const still = { ...files, js: null };
-  return incident === undefined || incident.isOpen
-    ? statusPage(view, still, base)
-    : incidentPage(view, incident, still, base);
+  return {
+    html:
+      incident === undefined || incident.isOpen
+        ? statusPage(plain, files, base)
+        : incidentPage(plain, incident, files, base),
+    accent: page.accentColor === null ? null : readableAccent(page.accentColor),
+  };
 }
