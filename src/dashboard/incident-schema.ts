@@ -14,10 +14,11 @@ export const IncidentDraft = z.strictObject({
 });
 export type IncidentDraft = z.output<typeof IncidentDraft>;
 
-/** Null where the public would see nothing of it. */
-export const IncidentPreview = z
-  .object({ html: z.string(), accent: z.string().nullable() })
-  .nullable();
+/** `html` is null where the public would see nothing of it. */
+export const IncidentPreview = z.object({
+  html: z.string().nullable(),
+  accent: z.string().nullable(),
+});
 export type IncidentPreview = z.infer<typeof IncidentPreview>;
 
 export const IncidentAudienceQuery = z.strictObject({

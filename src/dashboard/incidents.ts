@@ -25,7 +25,8 @@ export async function previewIncident(
     incidentId === null
       ? opening(organizationId, newOne({ ...draft, monitorId }), "manual", now)
       : patching(organizationId, await getIncident(scope, incidentId), draft, now);
-  return pageWithIncident(store, organizationId, after, now);
+  const page = await pageWithIncident(store, organizationId, after, now);
+  return page ?? { html: null, accent: null };
 }
 
 /** What was not typed yet is as if it never were. */

@@ -18,7 +18,7 @@ async function desk() {
     preview: async (body: object) => {
       const { status, json } = await page("POST", "/dashboard/incident-preview", { body });
       expect(status).toBe(200);
-      return json.data === null ? null : (json.data.html as string);
+      return json.data.html as string | null;
     },
     audience: async (query: string) =>
       (await page("GET", `/dashboard/incident-audience?${query}`)).json.data,
