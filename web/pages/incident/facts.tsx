@@ -77,7 +77,7 @@ function Affected({ incident: { monitorId } }: { incident: Incident }) {
   const monitor = overview?.monitors.find(({ id }) => id === monitorId);
   if (monitor === undefined) return <span className="faint">Deleted</span>;
   return (
-    <Link to={`/monitors/${monitor.id}` as "/"} className="fact-monitor">
+    <Link to="/monitors/$id" params={{ id: monitor.id }} className="fact-monitor">
       <StateIcon state={monitor.status} size={13} label /> {monitor.name}
     </Link>
   );

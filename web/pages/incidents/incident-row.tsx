@@ -21,7 +21,7 @@ export function IncidentRow({
   return (
     <li className="record incident-record">
       <IncidentIcon incident={incident} />
-      <Link to={`/incidents/${id}` as "/"} className="record-name">
+      <Link to="/incidents/$id" params={{ id }} className="record-name">
         <b>{title}</b>
         <span>{about.join(" · ")}</span>
       </Link>
