@@ -17,7 +17,7 @@ export function Palette({ onHelp }: { onHelp: () => void }) {
       size={600}
       yOffset="12vh"
       transitionProps={{ duration: 0 }}
-      aria-label="Search and commands"
+      attributes={{ content: { "aria-label": "Search and commands" } }}
     >
       {opened && <Finder onHelp={onHelp} />}
     </Modal>
