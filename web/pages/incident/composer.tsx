@@ -1,5 +1,5 @@
 import { Button, SegmentedControl, Textarea } from "@mantine/core";
-import { type Ref, useState } from "react";
+import { type Ref, useRef, useState } from "react";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -17,16 +17,22 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
   const { id, status: now } = incident;
   const { data: audience } = useAudience({ incidentId: id });
   const [previewing, setPreviewing] = useState(false);
+  const seen = useRef(incident);
   const form = useForm<Values>(
     { status: now, message: "" },
     async ({ status, message }, force) => {
       const text = message.trim() === "" ? {} : { message };
-      await changeIncident(incident, { status, ...text }, force);
+      await changeIncident(incident, { status, ...text }, force ? undefined : seen.current);
       form.replace({ status, message: "" });
       void queryClient.invalidateQueries({ queryKey: ["incident-audience"] });
     },
-    () => void queryClient.invalidateQueries({ queryKey: ["incident", id] }),
+    () => {
+      seen.current = incident;
+      void queryClient.invalidateQueries({ queryKey: ["incident", id] });
+    },
   );
+  // Whoever writes decides on what they saw when they began.
+  if (!form.dirty) seen.current = incident;
   const { values, set, errorOf } = form;
   // Until somebody chooses one, the status follows what others make of it.
   const status = form.dirty ? values.status : now;

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { queryClient } from "../../data/query.ts";
@@ -10,12 +11,20 @@ import { incidentPath } from "./data.ts";
 type Values = Pick<Incident, "title" | "severity" | "public">;
 
 /** Corrects what an incident says of itself; nobody is told, and nothing is posted. */
-export function CorrectDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
+export function CorrectDialog({
+  incident: shown,
+  onClose,
+}: {
+  incident: Incident;
+  onClose: () => void;
+}) {
+  // What others do meanwhile is no reason to overwrite it.
+  const [incident] = useState(shown);
   const { title, severity } = incident;
   const form = useForm<Values>(
     { title, severity, public: incident.public },
     async (values, force) => {
-      await changeIncident(incident, values, force);
+      await changeIncident(incident, values, force ? undefined : incident);
       onClose();
     },
     () => {

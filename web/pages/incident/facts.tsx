@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";
+import { PageLink } from "../../parts/page.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../parts/time.tsx";
 import { useAudience } from "../incidents/data.ts";
@@ -53,7 +54,10 @@ export function Facts({ incident }: { incident: Incident }) {
           {traces?.told.length === 0 && <span className="faint">Nobody yet</span>}
           {traces?.told.map(({ id, name, at }) => (
             <span key={id} className="fact-told">
-              <Link to={`/alert-channels/${id}` as "/"}>{name}</Link> <Time at={at} as="short" />
+              <PageLink to={`/alert-channels/${id}`} page="/alert-channels/$id" className="">
+                {name}
+              </PageLink>{" "}
+              <Time at={at} as="short" />
             </span>
           ))}
         </dd>

@@ -81,7 +81,8 @@ function Line({ incident }: { incident: Incident }) {
   const pages = incident.public ? (audience?.pages ?? []) : [];
   return (
     <p>
-      <SeverityPill severity={severity} /> <StatusPill status={status} />{" "}
+      <SeverityPill severity={severity} over={status === "resolved"} />{" "}
+      <StatusPill status={status} />{" "}
       <span className="incident-line">
         {monitor && (
           <>

@@ -22,7 +22,7 @@ export function AudienceLine({
       ? [plural(channels.length, "channel")]
       : channels.map(({ name }) => name)),
   ];
-  const names = new Intl.ListFormat("en").format(told);
+  const names = new Intl.ListFormat("en-GB").format(told);
   return (
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
       {pages.length > 0 ? `Shown on ${pages.map(({ title }) => title).join(", ")}` : "Not public"}

@@ -31,8 +31,8 @@ export function incidentFiltersOf(search: Record<string, unknown>): IncidentFilt
   };
 }
 
-export const isNarrowed = ({ page: _, ...filters }: IncidentFilters): boolean =>
-  Object.keys(filters).length > 0;
+export const isNarrowed = (filters: IncidentFilters): boolean =>
+  Object.keys(filters).some((name) => name !== "page");
 
 /** Which of its two parts the list has: those that are open, and those that are over. */
 export function partsOf({ status, open }: IncidentFilters): { open: boolean; over: boolean } {

@@ -26,10 +26,14 @@ export function IncidentRow({
         <span>{about.join(" · ")}</span>
       </Link>
       <span className="incident-severity">
-        <SeverityPill severity={severity} />
+        <SeverityPill severity={severity} over={status === "resolved"} />
       </span>
       <span className="incident-status">
-        <StatusPill status={status} />
+        {status === "resolved" ? (
+          <span className="visually-hidden">Resolved</span>
+        ) : (
+          <StatusPill status={status} />
+        )}
       </span>
       <span className="record-time">
         <Time at={createdAt} as="short" />

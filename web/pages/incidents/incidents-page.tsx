@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Meta } from "../../data/client.ts";
-import { useDeleting } from "../../data/deleting.ts";
+import { useDeleting } from "../../parts/deleting.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -47,12 +47,14 @@ export function IncidentsPage() {
   return (
     <>
       <PageHeader title="Incidents">
-        <CurlButton
-          action={() => ({
-            method: "GET",
-            path: `/api/v1/incidents${filters.open === undefined ? "" : `?open=${filters.open}`}`,
-          })}
-        />
+        <span className="not-phone">
+          <CurlButton
+            action={() => ({
+              method: "GET",
+              path: `/api/v1/incidents${filters.open === undefined ? "" : `?open=${filters.open}`}`,
+            })}
+          />
+        </span>
         {mayWrite && !isFirst && (
           <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={openOne}>
             Open incident

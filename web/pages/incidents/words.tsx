@@ -29,12 +29,10 @@ export function IncidentIcon({
   return <StateIcon state={stateOf(incident)} size={size} />;
 }
 
-export function SeverityPill({ severity }: { severity: Severity }) {
-  return (
-    <span className={`pill ${severity === "minor" ? "pill-degraded" : "pill-down"}`}>
-      {capitalized(severity)}
-    </span>
-  );
+/** Color is for what is going on: over, a severity is only a word. */
+export function SeverityPill({ severity, over = false }: { severity: Severity; over?: boolean }) {
+  const tone = over ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
+  return <span className={`pill ${tone}`}>{capitalized(severity)}</span>;
 }
 
 export function StatusPill({ status }: { status: IncidentStatus }) {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
 import { get, getPage, send } from "../../data/client.ts";
-import { deleteWithUndo } from "../../data/deleting.ts";
+import { deleteWithUndo } from "../../parts/deleting.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";
 import { queryClient } from "../../data/query.ts";
 import { complain, say } from "../../parts/toasts.tsx";

@@ -2,7 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
-import { useDeleting } from "../../data/deleting.ts";
+import { useDeleting } from "../../parts/deleting.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -45,7 +45,9 @@ export function MaintenancePage() {
   return (
     <>
       <PageHeader title="Maintenance">
-        <CurlButton action={() => ({ method: "GET", path: "/api/v1/maintenance-windows" })} />
+        <span className="not-phone">
+          <CurlButton action={() => ({ method: "GET", path: "/api/v1/maintenance-windows" })} />
+        </span>
         {mayWrite && (
           <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={plan}>
             Plan maintenance

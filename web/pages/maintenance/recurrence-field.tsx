@@ -1,5 +1,5 @@
 import { NumberInput, Select, TextInput } from "@mantine/core";
-import { type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
+import { byNumber, type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
 
 const ways: { value: Repeats; label: string }[] = [
   { value: "never", label: "Does not repeat" },
@@ -70,7 +70,7 @@ type Part = { plan: Plan; put: (change: Partial<Plan>) => void };
 
 function Days({ plan: { days }, put }: Part) {
   const toggled = (day: number) =>
-    days.includes(day) ? days.filter((one) => one !== day) : [...days, day].sort();
+    days.includes(day) ? days.filter((one) => one !== day) : [...days, day].sort(byNumber);
   return (
     <div className="weekdays" role="group" aria-label="On">
       {weekdays.map((name, day) => (
@@ -147,12 +147,12 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
   return (
     <div className="field-row">
       <Select
-        label="Ends"
+        label="Goes on"
         allowDeselect={false}
         data={[
-          { value: "never", label: "Never" },
-          { value: "until", label: "On a day" },
-          { value: "count", label: "After a number of times" },
+          { value: "never", label: "For ever" },
+          { value: "until", label: "Until a day" },
+          { value: "count", label: "A number of times" },
         ]}
         value={ends}
         onChange={(next) => put({ ends: next as Plan["ends"] })}

@@ -27,6 +27,8 @@ const names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 const frequencies = { daily: "DAILY", weekly: "WEEKLY", monthly: "MONTHLY" } as const;
 const dayMs = 86_400_000;
 
+export const byNumber = (one: number, other: number): number => one - other;
+
 /** Weekday, from Monday as 0, and place in its month of a local time. */
 function placeOf(local: number) {
   const date = new Date(local);
@@ -78,7 +80,7 @@ function fieldsOf(rule: Recurrence, plain: Plan): Partial<Plan> | null {
   if (frequency === "WEEKLY") {
     // Where weeks begin matters as soon as some are left out.
     if (rule.weekStart !== 0 && rule.interval > 1) return null;
-    const days = [...new Set(weekdays.map(({ day }) => day))].sort();
+    const days = [...new Set(weekdays.map(({ day }) => day))].sort(byNumber);
     return { repeats: "weekly", days: days.length === 0 ? plain.days : days };
   }
   if (frequency !== "MONTHLY" || monthDays.length + weekdays.length > 1) return null;
@@ -110,7 +112,7 @@ export function ruleOf(plan: Plan): string | null {
   if (repeats === "weekly" && days.length > 0)
     parts.push(
       `BYDAY=${days
-        .toSorted()
+        .toSorted(byNumber)
         .map((one) => names[one])
         .join(",")}`,
     );
@@ -139,7 +141,7 @@ export const places = [
   { nth: -1, label: "last" },
 ];
 
-const list = new Intl.ListFormat("en");
+const list = new Intl.ListFormat("en-GB");
 const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
 /** `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */

@@ -1,9 +1,9 @@
 import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { flawOfTimes } from "../../../src/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
-import { get, send } from "../../data/client.ts";
+import { send } from "../../data/client.ts";
+import { useOpened } from "../../data/opened.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -20,14 +20,7 @@ import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./
 export default function WindowEditor() {
   const what = planning.use();
   const id = what?.kind === "edit" ? what.id : what?.like;
-  const { data: window, refetch } = useQuery({
-    queryKey: ["window-to-edit", id],
-    queryFn: () => get<MaintenanceWindow>(windowPath(id ?? "")),
-    enabled: id !== undefined,
-    staleTime: 0,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-  });
+  const opened = useOpened<MaintenanceWindow>(id === undefined ? null : windowPath(id));
   if (what === null) return null;
   return (
     <Modal
@@ -37,12 +30,13 @@ export default function WindowEditor() {
       size={600}
       closeOnClickOutside={false}
     >
-      {(id === undefined || window !== undefined) && (
+      {opened.error !== null && <p className="down">{opened.error.message}</p>}
+      {opened.ready && (
         <Fields
-          key={window?.updatedAt}
+          key={opened.generation}
           what={what}
-          window={window}
-          onTheirs={() => void refetch()}
+          window={opened.record}
+          onTheirs={opened.reload}
         />
       )}
     </Modal>

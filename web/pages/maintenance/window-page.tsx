@@ -139,7 +139,7 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
         {groups.map(({ id, name, color }) => (
           <li key={id}>
             <StateIcon state={worstOf(inGroup(id).map(({ status }) => status))} size={14} label />
-            <Link to="/monitors" search={{ q: name }} className="line-words line-link">
+            <Link to="/monitors" search={{ q: name }} className="line-words page-link">
               <i className={`dot dot-${color}`} /> <b>{name}</b>
             </Link>
             <span className="faint">{plural(inGroup(id).length, "monitor")}</span>
@@ -148,7 +148,7 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
         {monitors.map(({ id, name, status, target }) => (
           <li key={id}>
             <StateIcon state={status} size={14} />
-            <Link to="/monitors/$id" params={{ id }} className="line-words line-link">
+            <Link to="/monitors/$id" params={{ id }} className="line-words page-link">
               <b>{name}</b> {target}
             </Link>
             <span className={status}>{stateWords[status]}</span>

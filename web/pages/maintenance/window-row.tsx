@@ -5,13 +5,7 @@ import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { durationInWords, useNow, useZone } from "../../parts/time.tsx";
 import { endNow } from "./data.ts";
-import {
-  affectedInWords,
-  recurrenceInWords,
-  spanInWords,
-  WindowIcon,
-  WindowPill,
-} from "./words.tsx";
+import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./words.tsx";
 
 export function WindowRow({ window }: { window: MaintenanceWindow }) {
   const { id, title, state, current, next, startsAt, endsAt, rrule } = window;
@@ -37,14 +31,10 @@ export function WindowRow({ window }: { window: MaintenanceWindow }) {
         </span>
         {state !== "over" && <Until window={window} />}
       </span>
-      {state === "running" && rrule === null && mayWrite ? (
+      {state === "running" && rrule === null && mayWrite && (
         <Button size="xs" className="record-action" onClick={() => void endNow(window)}>
           End now
         </Button>
-      ) : (
-        <span className="window-state">
-          <WindowPill state={state} />
-        </span>
       )}
     </li>
   );

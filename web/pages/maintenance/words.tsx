@@ -53,7 +53,7 @@ export function affectedInWords(
       ? [plural(monitors.length, "monitor")]
       : monitors.map(({ name }) => name)),
   ];
-  return parts.length === 0 ? "no monitors" : new Intl.ListFormat("en").format(parts);
+  return parts.length === 0 ? "no monitors" : new Intl.ListFormat("en-GB").format(parts);
 }
 
 const states: Record<MaintenanceWindow["state"], State> = {

@@ -1,7 +1,7 @@
-import { external } from "./external.ts";
-import { send } from "./client.ts";
-import { queryClient } from "./query.ts";
-import { withUndo } from "../parts/toasts.tsx";
+import { external } from "../data/external.ts";
+import { send } from "../data/client.ts";
+import { queryClient } from "../data/query.ts";
+import { withUndo } from "./toasts.tsx";
 
 const ids = external<ReadonlySet<string>>(new Set());
 
