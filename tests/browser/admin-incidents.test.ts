@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { adminWorld, inTheme, ownFaults } from "../support/admin-world.ts";
+import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
 import {
   hasChromium,
   launchChromium,
@@ -16,15 +16,14 @@ const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 
 if (hasChromium)
-  describe("incidents and maintenance in Chromium", () => {
+  describe("incidents in Chromium", () => {
     let browser: Browser;
     let world: Awaited<ReturnType<typeof adminWorld>>;
     let incidentId = "";
-    let windowId = "";
     beforeAll(async () => {
       browser = await launchChromium();
       world = await adminWorld();
-      const { ask, idOf, office } = world;
+      const { ask, idOf } = world;
       await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
       await ask("POST", "/api/v1/alert-channels", {
         type: "webhook",
@@ -40,21 +39,6 @@ if (hasChromium)
       incidentId = opened.id;
       const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
       await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
-      const planned = await ask("POST", "/api/v1/maintenance-windows", {
-        title: "Router firmware",
-        startsAt: "2026-11-01T01:00:00Z",
-        endsAt: "2026-11-01T03:00:00Z",
-        timeZone: "Europe/Berlin",
-        rrule: "FREQ=WEEKLY;BYDAY=SU",
-        groupIds: [office.id],
-      });
-      windowId = planned.id;
-      await ask("POST", "/api/v1/maintenance-windows", {
-        title: "Print server",
-        startsAt: new Date(Date.now() - 3_600_000).toISOString(),
-        endsAt: new Date(Date.now() + 7_200_000).toISOString(),
-        monitorIds: [idOf("NAS")],
-      });
     });
     afterAll(async () => {
       await browser.close();
@@ -64,9 +48,6 @@ if (hasChromium)
     const places: Record<string, () => { path: string; ready: string }> = {
       incidents: () => ({ path: "/incidents", ready: "Slow search results" }),
       incident: () => ({ path: `/incidents/${incidentId}`, ready: "Post update" }),
-      maintenance: () => ({ path: "/maintenance", ready: "Coming up" }),
-      calendar: () => ({ path: "/maintenance?view=calendar", ready: "Router firmware" }),
-      window: () => ({ path: `/maintenance/${windowId}`, ready: "Next times" }),
     };
 
     for (const [name, place] of Object.entries(places))
@@ -114,7 +95,10 @@ if (hasChromium)
       await page.keyboard.press("ControlOrMeta+Enter");
       await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
       await page.getByText("Slack #ops will be told").waitFor();
-      await page.getByText(/· you$/).first().waitFor();
+      await page
+        .getByText(/· you$/)
+        .first()
+        .waitFor();
       expect(await message(page).inputValue()).toBe("");
 
       await page.getByRole("button", { name: "Resolve" }).press("Enter");
@@ -158,7 +142,10 @@ if (hasChromium)
       await page.getByRole("button", { name: "Post update" }).click();
       await dialog(page, "Somebody changed this meanwhile").waitFor();
       await page.getByRole("button", { name: "Save mine" }).click();
-      await page.getByRole("listitem").getByText(/^We are looking into it/).waitFor();
+      await page
+        .getByRole("listitem")
+        .getByText(/^We are looking into it/)
+        .waitFor();
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
     }, 20_000);
@@ -197,73 +184,8 @@ if (hasChromium)
       await row.waitFor({ state: "detached", timeout: 1_000 });
     }, 10_000);
 
-    test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
-      await using open = await world.open(browser, "/maintenance?view=calendar&month=2027-01");
-      const { page } = open;
-      await page.getByRole("button", { name: "Plan maintenance on Friday 15 January" }).click();
-      const editor = dialog(page, "Plan maintenance");
-      await editor.getByLabel("Title").fill("Disk check");
-      expect(await editor.getByLabel("Starts").inputValue()).toBe("2027-01-15T02:00");
-      await editor.getByLabel("Ends").fill("2027-01-15T01:00");
-      await editor.getByText("It must be after startsAt.").waitFor();
-      await editor.getByLabel("Ends").fill("2027-01-15T03:30");
-      await editor.getByRole("combobox", { name: "Repeats" }).click();
-      await page.getByRole("option", { name: "Monthly" }).click();
-      await editor.getByRole("combobox", { name: "On" }).click();
-      await page.getByRole("option", { name: "A weekday" }).click();
-      await editor.getByRole("combobox", { name: "Goes on" }).click();
-      await page.getByRole("option", { name: "A number of times" }).click();
-      await editor.getByLabel("Times", { exact: true }).fill("3");
-      await editor.getByText("Fri 15 Jan 2027, 02:00 – 03:30").waitFor();
-      await editor.getByRole("combobox", { name: "Groups" }).click();
-      await page.getByRole("option", { name: "Office" }).click();
-      await page.keyboard.press("Escape");
-      for (const colorScheme of schemes) {
-        await inTheme(page, colorScheme);
-        expect(await violations(page)).toEqual([]);
-      }
-      await editor.getByRole("button", { name: "Plan maintenance" }).click();
-      await page.getByRole("heading", { name: "Disk check" }).waitFor();
-      await page.getByText("Every month on the third Friday, 3 times").waitFor();
-      const id = page.url().split("/").at(-1) ?? "";
-      expect(await world.ask("GET", `/api/v1/maintenance-windows/${id}`)).toMatchObject({
-        startsAt: "2027-01-15T01:00:00.000Z",
-        endsAt: "2027-01-15T02:30:00.000Z",
-        timeZone: "Europe/Berlin",
-        rrule: "FREQ=MONTHLY;BYDAY=3FR;COUNT=3",
-        groupIds: [world.office.id],
-      });
-
-      await page.keyboard.press("e");
-      const again = dialog(page, "Edit maintenance");
-      expect(await again.getByRole("combobox", { name: "Repeats" }).inputValue()).toBe("Monthly");
-      await again.getByRole("combobox", { name: "Repeats" }).click();
-      await page.getByRole("option", { name: "By a rule of my own" }).click();
-      await again.getByLabel("Rule").fill("FREQ=MINUTELY");
-      await again.getByText("It must not repeat more often than every hour.").waitFor();
-      await again.getByLabel("Rule").fill("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU");
-      await again.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Sun 2 Jan 2028, 02:00 – 03:30").waitFor();
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    }, 30_000);
-
-    test("what runs is on top and can be ended now; its monitors follow", async () => {
-      await using open = await world.open(browser, "/maintenance");
-      const { page } = open;
-      const running = page.getByRole("region", { name: "Running now" });
-      await running.getByRole("button", { name: "End now" }).click();
-      await page.getByText("Ended Print server").waitFor();
-      await running.waitFor({ state: "detached" });
-      await page.getByText("Over", { exact: true }).click();
-      await page.getByRole("link", { name: /Print server/ }).waitFor();
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    }, 20_000);
-
     test("viewers read all of it and are offered nothing that they may not do", async () => {
-      const { invite } = world;
-      const open = await invite(browser, "viewer", `/incidents/${incidentId}`);
+      await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
       const { page } = open;
       await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();
       for (const name of ["Post update", "Correct", "Resolve"])
@@ -271,13 +193,10 @@ if (hasChromium)
       await page.keyboard.press("v");
       await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
       await page.keyboard.press("Escape");
-      await page.goto(`${world.url}/maintenance?view=calendar`);
-      await page.getByText("Router firmware").first().waitFor();
-      expect(await page.getByRole("button", { name: /Plan maintenance/ }).count()).toBe(0);
       await page.goto(`${world.url}/incidents`);
       await page.getByText("Slow search results").waitFor();
       expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
+      await open.shifts();
       expect(open.faults).toEqual([]);
-      await page.close();
     }, 20_000);
   });
