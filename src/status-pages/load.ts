@@ -145,6 +145,8 @@ export function dayReader(store: Store) {
 /** Planned work is announced so long before, each window so many times. */
 const announcedMs = 30 * dayMs;
 const maxOccurrences = 3;
+/** Nothing is planned further ahead. */
+const plannedMs = 50 * 366 * dayMs;
 
 /** Maintenance under way or to come that concerns this page; the default page tells of all. */
 async function windowsOf(
@@ -152,6 +154,7 @@ async function windowsOf(
   { organizationId, isDefault }: PageRecord,
   monitors: readonly { id: string; groupId: string | null }[],
   now: number,
+  withinMs = announcedMs,
 ): Promise<PublishedWindow[]> {
   const windows = await publicWindows(store, organizationId, new Date(now).toISOString());
   const ids = new Set(monitors.map(({ id }) => id));
@@ -165,7 +168,7 @@ async function windowsOf(
         groupIds.some((id) => groups.has(id)),
     )
     .flatMap((window) =>
-      occurrencesBetween(window, now, now + announcedMs, maxOccurrences).map(({ start, end }) => ({
+      occurrencesBetween(window, now, now + withinMs, maxOccurrences).map(({ start, end }) => ({
         id: window.id,
         title: window.title,
         description: window.description,
@@ -209,6 +212,9 @@ export function pageLoader(store: Store) {
       windows: await windowsOf(store, page, monitors, now),
       takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
       incident: incidents.one,
+      window: async (id) =>
+        (await windowsOf(store, page, monitors, now, plannedMs)).find((one) => one.id === id) ??
+        null,
       openedBetween: incidents.openedBetween,
       hasBefore: incidents.hasBefore,
       asShown: incidents.asShown,
@@ -218,4 +224,8 @@ export function pageLoader(store: Store) {
 
 /** What a page publishes, and its way to older incidents. */
 export type Loaded = Published &
-  Omit<IncidentReader, "one" | "current"> & { incident: IncidentReader["one"] };
+  Omit<IncidentReader, "one" | "current"> & {
+    incident: IncidentReader["one"];
+    /** Its next occurrence, however far ahead; null where the page does not announce it. */
+    window(id: string): Promise<PublishedWindow | null>;
+  };
