@@ -147,6 +147,12 @@ export const StatusPagePatch = bodyOf(
 );
 export type StatusPagePatch = z.infer<typeof StatusPagePatch>;
 
+export const StatusPagePreview = z.object({
+  html: z.string().meta({ description: "The document, without script and without its accent." }),
+  accent: z.string().nullable().meta({ description: "What its `--accent` is to be, in CSS." }),
+});
+export type StatusPagePreview = z.infer<typeof StatusPagePreview>;
+
 export const StatusPageSection = z
   .object({
     name: z.string().nullable(),
