@@ -36,6 +36,26 @@ const monitor = createRoute({
   path: "/monitors/$id",
   component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
 });
+const alertChannels = createRoute({
+  getParentRoute: () => shell,
+  path: "/alert-channels",
+  validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
+    typeof type === "string" ? { new: type } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/alert-channels/alert-channels-page.tsx"),
+    "AlertChannelsPage",
+  ),
+});
+const alertChannel = createRoute({
+  getParentRoute: () => shell,
+  path: "/alert-channels/$id",
+  validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
+    edit === true ? { edit } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/alert-channel/alert-channel-page.tsx"),
+    "AlertChannelPage",
+  ),
+});
 
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
@@ -59,7 +79,7 @@ const invitation = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([home, monitors, monitor]),
+    shell.addChildren([home, monitors, monitor, alertChannels, alertChannel]),
     signIn,
     setUp,
     invitation,

@@ -23,8 +23,9 @@ function loaderOf(store: Store) {
 export async function previewStatusPage(
   { store, organizationId, clock }: Scope,
   id: string,
-  { password: _, hosts: __, ...fields }: StatusPagePatch,
+  patch: StatusPagePatch,
 ): Promise<StatusPagePreview> {
+  const { password: _, ...fields } = patch;
   const { page, sections } = await getStored({ store, organizationId }, id);
   const { logoType, logoData, slug } = page;
   const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;

@@ -10,6 +10,8 @@ export type Form<V extends Values> = {
   values: V;
   set: <K extends keyof V & string>(name: K, value: V[K]) => void;
   replace: (values: V) => void;
+  /** Begins anew from what is stored now. */
+  reset: (values: V) => void;
   /** The server's words about a field and whatever is inside it. */
   errorOf: (path: string) => string | undefined;
   /** What was said of no field on the page. */
@@ -69,6 +71,12 @@ export function useForm<V extends Values>(
       setFlaws((current) => current.filter(({ path }) => !within(path, name)));
     },
     replace: setValues,
+    reset(next) {
+      setValues(next);
+      setFlaws([]);
+      setFailure(null);
+      setDirty(false);
+    },
     errorOf(path) {
       shown.current.add(path);
       const found = flaws.find((flaw) => within(flaw.path, path));

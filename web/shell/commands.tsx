@@ -9,6 +9,7 @@ import { complain, say } from "../parts/toasts.tsx";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
 import { editing } from "../pages/monitors/editing.ts";
+import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
 import { places } from "./navigation.tsx";
 import type { Command } from "./palette-rules.ts";
 
@@ -27,6 +28,7 @@ export function useCommands(
     queryFn: ({ signal }) =>
       getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
   });
+  const ofChannels = useChannelCommands(text, goTo);
   const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
     key: to,
     label,
@@ -105,6 +107,7 @@ export function useCommands(
         },
       });
   }
+  commands.push(...ofChannels);
   return commands;
 }
 
