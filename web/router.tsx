@@ -56,6 +56,26 @@ const alertChannel = createRoute({
     "AlertChannelPage",
   ),
 });
+const statusPages = createRoute({
+  getParentRoute: () => shell,
+  path: "/status-pages",
+  validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
+    adding === "" ? { new: "" } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/status-pages/status-pages-page.tsx"),
+    "StatusPagesPage",
+  ),
+});
+const statusPage = createRoute({
+  getParentRoute: () => shell,
+  path: "/status-pages/$id",
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
+    tab === "subscribers" || tab === "addresses" ? { tab } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/status-page/status-page-page.tsx"),
+    "StatusPagePage",
+  ),
+});
 
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
@@ -79,7 +99,15 @@ const invitation = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([home, monitors, monitor, alertChannels, alertChannel]),
+    shell.addChildren([
+      home,
+      monitors,
+      monitor,
+      alertChannels,
+      alertChannel,
+      statusPages,
+      statusPage,
+    ]),
     signIn,
     setUp,
     invitation,

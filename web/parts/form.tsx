@@ -114,6 +114,8 @@ export function FormFrame<V extends Values>({
   form,
   submit,
   onCancel,
+  cancel = "Cancel",
+  disabled = false,
   extra,
   children,
 }: {
@@ -121,6 +123,10 @@ export function FormFrame<V extends Values>({
   /** The verb on the button. */
   submit: string;
   onCancel?: (() => void) | undefined;
+  /** What cancelling is called. */
+  cancel?: string;
+  /** There is nothing to save. */
+  disabled?: boolean;
   /** Further actions, at the left of the buttons. */
   extra?: ReactNode;
   children: ReactNode;
@@ -137,10 +143,10 @@ export function FormFrame<V extends Values>({
         <div className="form-extra">{extra}</div>
         {onCancel && (
           <Button onClick={onCancel} variant="default">
-            Cancel
+            {cancel}
           </Button>
         )}
-        <Button type="submit" variant="filled" loading={form.busy}>
+        <Button type="submit" variant="filled" loading={form.busy} disabled={disabled}>
           {submit}
         </Button>
       </div>

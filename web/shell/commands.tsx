@@ -10,6 +10,7 @@ import { targetOf } from "../pages/monitors/quick-add.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
 import { editing } from "../pages/monitors/editing.ts";
 import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
+import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
 import { places } from "./navigation.tsx";
 import type { Command } from "./palette-rules.ts";
 
@@ -29,6 +30,7 @@ export function useCommands(
       getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
   });
   const ofChannels = useChannelCommands(text, goTo);
+  const ofStatusPages = useStatusPageCommands(text, goTo);
   const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
     key: to,
     label,
@@ -107,7 +109,7 @@ export function useCommands(
         },
       });
   }
-  commands.push(...ofChannels);
+  commands.push(...ofChannels, ...ofStatusPages);
   return commands;
 }
 

@@ -6,7 +6,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { type State, StateIcon } from "../../parts/state-icon.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Time, useNow } from "../../parts/time.tsx";
 
 const states: Record<Delivery["status"], { state: State; word: string }> = {
   pending: { state: "pending", word: "Waiting" },
@@ -75,7 +75,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           onClick={() => setOpen(!open)}
         >
           <b>{typeWords[type] ?? type}</b>{" "}
-          {alertIds.length > 1 && <span className="num">of {alertIds.length} alerts </span>}
+          {alertIds.length > 1 && <span className="num">of {alertIds.length} alerts, </span>}
           <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
           {status === "delivered" && last && (
             <span className="num"> in {inMs(last.durationMs)}</span>
@@ -88,8 +88,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
         {error !== null && <p className="delivery-why">{error}</p>}
         {nextAttemptAt !== null && (
           <p className="delivery-why">
-            {attempts.length > 0 ? "Tried again " : "Sent "}
-            <Due at={nextAttemptAt} />
+            <Due at={nextAttemptAt} again={attempts.length > 0} />
           </p>
         )}
         {open && (
@@ -109,12 +108,13 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** When something is due; what is due already is under way. */
-function Due({ at }: { at: string }) {
-  if (Date.parse(at) <= Date.now()) return <>now.</>;
+/** When the next attempt is made; what is due already is under way. */
+function Due({ at, again }: { at: string; again: boolean }) {
+  const now = useNow();
+  if (Date.parse(at) <= now) return <>{again ? "Being tried again." : "Being sent."}</>;
   return (
     <>
-      at <Time at={at} as="seconds" />.
+      {again ? "Next try" : "Goes out"} at <Time at={at} as="seconds" />.
     </>
   );
 }

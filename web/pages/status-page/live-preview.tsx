@@ -1,0 +1,137 @@
+import { SegmentedControl } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import type { StatusPagePreview } from "../../../src/status-pages/schema.ts";
+import { ApiError, send } from "../../data/client.ts";
+
+const pauseMs = 200;
+const widths = { desktop: 960, phone: 390 } as const;
+type Device = keyof typeof widths;
+
+/** The page with what is in the fields, as its visitors would find it; made by the server. */
+export function LivePreview({
+  id,
+  body,
+  stamp,
+}: {
+  id: string;
+  body: object;
+  /** Changes with what the page shows beside its fields. */
+  stamp: unknown;
+}) {
+  const { preview, flaw } = usePreview(id, body, stamp);
+  const [device, setDevice] = useState<Device>("desktop");
+  const box = useRef<HTMLDivElement>(null);
+  const size = useSize(box);
+  const width = widths[device];
+  const scale = Math.min(1, size.width / width);
+  return (
+    <section className="preview" aria-label="Preview">
+      <header className="preview-head">
+        <span className="faint" role="status">
+          {flaw === null ? "Preview, not saved yet" : `Preview as before: ${flaw}`}
+        </span>
+        <SegmentedControl
+          size="xs"
+          aria-label="Width of the preview"
+          value={device}
+          onChange={(next) => setDevice(next as Device)}
+          data={[
+            { value: "desktop", label: "Desktop" },
+            { value: "phone", label: "Phone" },
+          ]}
+        />
+      </header>
+      <div className="preview-box" ref={box}>
+        {preview !== null && size.width > 0 && (
+          <PreviewFrame
+            preview={preview}
+            style={{
+              width,
+              height: size.height / scale,
+              transform: `translateX(-50%) scale(${scale})`,
+            }}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function usePreview(id: string, body: object, stamp: unknown) {
+  const [preview, setPreview] = useState<StatusPagePreview | null>(null);
+  const [flaw, setFlaw] = useState<string | null>(null);
+  const last = useRef(0);
+  useEffect(() => {
+    const turn = ++last.current;
+    const timer = setTimeout(() => {
+      send<StatusPagePreview>("POST", `/status-pages/${id}/preview`, body)
+        .then((made) => {
+          if (turn !== last.current) return;
+          setPreview(made);
+          setFlaw(null);
+        })
+        .catch((error: unknown) => {
+          if (turn === last.current) setFlaw(wordsOf(error));
+        });
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [id, body, stamp]);
+  return { preview, flaw };
+}
+
+function wordsOf(error: unknown): string {
+  const [detail] = error instanceof ApiError ? error.details : [];
+  if (detail !== undefined) return `${detail.path} ${detail.message}.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** No script runs in it, so it may be of our origin: only then its font and its logo load. */
+function PreviewFrame({
+  preview,
+  style,
+}: {
+  preview: StatusPagePreview;
+  style: React.CSSProperties;
+}) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [first] = useState(preview.html);
+  useEffect(() => show(frame.current, preview), [preview]);
+  return (
+    <iframe
+      ref={frame}
+      title="Preview of the page"
+      sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
+      srcDoc={first}
+      style={style}
+      onLoad={() => show(frame.current, preview)}
+    />
+  );
+}
+
+/** Changes what the frame shows in its place, so that nothing blinks and nobody loses where they were. */
+function show(frame: HTMLIFrameElement | null, { html, accent }: StatusPagePreview) {
+  const shown = frame?.contentDocument;
+  if (!shown || shown.querySelector("main") === null) return;
+  const next = new DOMParser().parseFromString(html, "text/html");
+  const scheme = 'meta[name="color-scheme"]';
+  shown
+    .querySelector<HTMLMetaElement>(scheme)
+    ?.setAttribute("content", next.querySelector(scheme)?.getAttribute("content") ?? "");
+  shown.documentElement.dataset["theme"] = next.documentElement.dataset["theme"] ?? "auto";
+  if (accent === null) shown.documentElement.style.removeProperty("--accent");
+  else shown.documentElement.style.setProperty("--accent", accent);
+  shown.body.replaceWith(shown.importNode(next.body, true));
+}
+
+function useSize(element: React.RefObject<HTMLElement | null>) {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setSize({ width: entry.contentRect.width, height: entry.contentRect.height });
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return size;
+}
