@@ -11,10 +11,12 @@ type Device = keyof typeof widths;
 export function LivePreview({
   id,
   body,
+  dirty,
   stamp,
 }: {
   id: string;
   body: object;
+  dirty: boolean;
   /** Changes with what the page shows beside its fields. */
   stamp: unknown;
 }) {
@@ -28,7 +30,11 @@ export function LivePreview({
     <section className="preview" aria-label="Preview">
       <header className="preview-head">
         <span className="faint" role="status">
-          {flaw === null ? "Preview, not saved yet" : `Preview as before: ${flaw}`}
+          {flaw !== null
+            ? `Preview as before: ${flaw}`
+            : dirty
+              ? "Preview, not saved yet"
+              : "Preview"}
         </span>
         <SegmentedControl
           size="xs"

@@ -96,7 +96,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
           </Panel>
         </FormFrame>
       </div>
-      <LivePreview id={id} body={body} stamp={page.logoUrl} />
+      <LivePreview id={id} body={body} dirty={dirty} stamp={page.logoUrl} />
       <LeaveDialog blocker={leaving} />
     </div>
   );

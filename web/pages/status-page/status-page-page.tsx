@@ -36,7 +36,7 @@ function Loaded({ page }: { page: StatusPage }) {
       >
         <PageActions page={page} mayWrite={mayWrite} />
       </PageHeader>
-      <Tabs id={id} tab={tab} />
+      <Tabs id={id} />
       {/* What was typed stays while another tab is looked at. */}
       <div hidden={tab !== undefined}>
         {mayWrite ? <PageEditor page={page} /> : <PublicFacts page={page} />}
@@ -69,7 +69,7 @@ function Facts({ page }: { page: StatusPage }) {
   );
 }
 
-function Tabs({ id, tab }: { id: string; tab: "subscribers" | "addresses" | undefined }) {
+function Tabs({ id }: { id: string }) {
   const { data: counts } = useSubscriberCounts();
   const confirmed = counts?.find(({ pageId }) => pageId === id)?.confirmed ?? 0;
   const tabs = [
@@ -86,8 +86,7 @@ function Tabs({ id, tab }: { id: string; tab: "subscribers" | "addresses" | unde
           params={{ id }}
           search={one.key === undefined ? {} : { tab: one.key }}
           replace
-          activeProps={{}}
-          {...(tab === one.key ? { "aria-current": "page" as const } : { "aria-current": false })}
+          activeOptions={{ exact: true, includeSearch: true }}
         >
           {one.label}
           {"count" in one && one.count > 0 && (

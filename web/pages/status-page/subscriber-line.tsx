@@ -23,7 +23,7 @@ export function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
               told <Time at={lastDeliveryAt} />
             </>
           )}
-          {secretsSet.length > 0 && " signed"}
+          {secretsSet.length > 0 && " · signed"}
         </span>
         {lastError !== null && <span className="subscriber-flaw down">{lastError}</span>}
       </span>
