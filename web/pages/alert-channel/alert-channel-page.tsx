@@ -1,9 +1,8 @@
 import { Modal } from "@mantine/core";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
 import type { ChannelType } from "../../../src/alert-channels/schema.ts";
-import { type AlertChannel, useAlertChannel } from "../../data/alert-channels.ts";
-import { queryClient } from "../../data/query.ts";
+import { type AlertChannel, channelPath, useAlertChannel } from "../../data/alert-channels.ts";
+import { useOpened } from "../../data/opened.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, PageHeader } from "../../parts/page.tsx";
@@ -57,7 +56,7 @@ function Loaded({ channel }: { channel: AlertChannel }) {
         <DeliveryLog id={id} onTest={mayWrite ? test.run : null} />
         <UsersOfChannel channel={channel} />
       </div>
-      {mayWrite && edit && <EditDialog channel={channel} onClose={() => setEdit(false)} />}
+      {mayWrite && edit && <EditDialog id={id} onClose={() => setEdit(false)} />}
     </>
   );
 }
@@ -87,26 +86,24 @@ function Facts({ channel }: { channel: AlertChannel }) {
   );
 }
 
-function EditDialog({ channel, onClose }: { channel: AlertChannel; onClose: () => void }) {
-  // What others do to it meanwhile must not take away what is being typed.
-  const [opened, setOpened] = useState(channel);
+function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const { record, generation, error, reload } = useOpened<AlertChannel>(channelPath(id));
   return (
     <Modal opened onClose={onClose} title="Edit channel" size={560} closeOnClickOutside={false}>
-      <ChannelEditor
-        key={opened.updatedAt}
-        type={opened.type as ChannelType}
-        channel={opened}
-        onCancel={onClose}
-        onSaved={({ name }) => {
-          say(`Saved ${name}`);
-          onClose();
-        }}
-        onTheirs={() => {
-          void queryClient
-            .fetchQuery<AlertChannel>({ queryKey: ["alert-channel", opened.id], staleTime: 0 })
-            .then(setOpened);
-        }}
-      />
+      {error !== null && <p className="down">{error.message}</p>}
+      {record !== undefined && (
+        <ChannelEditor
+          key={generation}
+          type={record.type as ChannelType}
+          channel={record}
+          onCancel={onClose}
+          onSaved={({ name }) => {
+            say(`Saved ${name}`);
+            onClose();
+          }}
+          onTheirs={reload}
+        />
+      )}
     </Modal>
   );
 }

@@ -5,7 +5,7 @@ import {
   refreshChannels,
 } from "../../data/alert-channels.ts";
 import { send } from "../../data/client.ts";
-import { deleteWithUndo } from "../../data/leaving.ts";
+import { deleteWithUndo } from "../../parts/deleting.ts";
 import { queryClient } from "../../data/query.ts";
 import { inMs } from "../../parts/figures.ts";
 import { complain, say } from "../../parts/toasts.tsx";

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { send } from "../../data/client.ts";
-import { deleteWithUndo } from "../../data/leaving.ts";
+import { deleteWithUndo } from "../../parts/deleting.ts";
 import { pagePath, type StatusPage } from "../../data/status-pages.ts";
 import { copy, CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";

@@ -1,5 +1,5 @@
 import { send } from "../../data/client.ts";
-import { deleteWithUndo } from "../../data/leaving.ts";
+import { deleteWithUndo } from "../../parts/deleting.ts";
 import { pagePath, type Subscriber } from "../../data/status-pages.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
