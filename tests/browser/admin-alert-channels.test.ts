@@ -30,7 +30,11 @@ if (hasChromium)
     });
 
     const path = "/api/v1/alert-channels";
-    const open = (where: string) => world.open(browser, where);
+    const open = async (where: string) => {
+      const opened = await world.open(browser, where);
+      opened.page.setDefaultTimeout(5_000);
+      return opened;
+    };
     const newest = async () => (await world.ask("GET", path))[0];
     const channelOf = (id: string) => world.ask("GET", `${path}/${id}`);
     const made = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
@@ -45,8 +49,10 @@ if (hasChromium)
       await name.fill("Deploy bot");
       await name.press("Enter");
       await page.getByText("Is required.").waitFor();
-      expect(await page.getByLabel("URL").getAttribute("aria-invalid")).toBe("true");
-      await page.getByLabel("URL").fill(url);
+      expect(await page.getByLabel("URL", { exact: true }).getAttribute("aria-invalid")).toBe(
+        "true",
+      );
+      await page.getByLabel("URL", { exact: true }).fill(url);
       await page.getByLabel("Secret", { exact: true }).fill("whsec_c2VjcmV0");
       await page.getByLabel("Secret", { exact: true }).press("Enter");
       await page.getByRole("heading", { name: "Deploy bot" }).waitFor();
@@ -57,7 +63,7 @@ if (hasChromium)
       const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
       expect(await newest()).toMatchObject(expected);
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 15_000);
+    }, 30_000);
 
     test("what goes wrong stands in every open list within a second, and in the log with its attempts", async () => {
       const { id } = await newest();
@@ -77,7 +83,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Send test" }).click();
       await page.getByText("The test arrived.").waitFor();
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 15_000);
+    }, 30_000);
 
     test("a secret is kept when it is left empty, and cleared on purpose", async () => {
       const { id } = await newest();
@@ -88,14 +94,14 @@ if (hasChromium)
       await secret.fill("");
       await page.getByLabel("Name", { exact: true }).fill("Bot");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("heading", { name: "Bot", exact: true }).waitFor();
+      await page.getByRole("heading", { name: /\bBot$/ }).waitFor();
       expect(await newest()).toMatchObject({ name: "Bot", secretsSet: ["secret"] });
       await page.keyboard.press("e");
       await page.getByRole("button", { name: "Clear" }).click();
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect((await newest()).secretsSet).toEqual([]);
-    }, 15_000);
+    }, 30_000);
 
     test("somebody else's change is not overwritten without a choice", async () => {
       const { id } = await newest();
@@ -108,7 +114,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Save mine" }).click();
       await page.getByRole("heading", { name: "Mine" }).waitFor();
       expect((await newest()).name).toBe("Mine");
-    }, 15_000);
+    }, 30_000);
 
     test("placeholders go into the text where the cursor stands", async () => {
       const { id } = await made({
@@ -126,7 +132,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect((await channelOf(id)).template).toBe("{{monitor}}: ");
-    }, 15_000);
+    }, 30_000);
 
     test("a deleted channel is gone at once, comes back by undo, and is not deleted then", async () => {
       const { id } = await made({ name: "Old bot" });
@@ -141,7 +147,7 @@ if (hasChromium)
       await page.getByRole("button", { name: /Undo/ }).click();
       await page.getByRole("link", { name: /Old bot/ }).waitFor();
       expect((await channelOf(id)).name).toBe("Old bot");
-    }, 15_000);
+    }, 30_000);
 
     test("the palette finds a channel, tests it and makes a new one", async () => {
       await using opened = await open("/monitors");
@@ -156,13 +162,14 @@ if (hasChromium)
       await page.keyboard.type("new alert channel");
       await page.keyboard.press("Enter");
       await page.getByRole("dialog", { name: "New alert channel" }).waitFor();
-    }, 15_000);
+    }, 30_000);
 
     test("a viewer sees what happens, and no action", async () => {
       const { id } = await newest();
       const openAsViewer = await viewerOf(world);
       await using opened = await openAsViewer(browser, `/alert-channels/${id}?edit=true`);
       const { page } = opened;
+      page.setDefaultTimeout(5_000);
       await page.getByRole("heading", { name: "Deliveries" }).waitFor();
       for (const name of ["Send test", "Edit", "Disable", "Save"])
         expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
@@ -170,7 +177,7 @@ if (hasChromium)
       await page.getByText("Mine").waitFor();
       expect(await page.getByRole("button", { name: "New channel" }).count()).toBe(0);
       expect(await page.getByRole("dialog").count()).toBe(0);
-    }, 15_000);
+    }, 30_000);
 
     test("axe finds nothing, and everything fits phones, tablets and desks", async () => {
       const { id } = await newest();
@@ -182,10 +189,7 @@ if (hasChromium)
       };
       for (const [name, place] of Object.entries(places)) {
         await using opened = await open(place);
-        await opened.page
-          .getByText(/Mine|New/)
-          .first()
-          .waitFor();
+        await opened.page.locator(".panel li, .gallery").first().waitFor();
         expect([name, await flawsOfLooks(opened.page, name)]).toEqual([name, []]);
         expect(ownFaults(opened.faults)).toEqual([]);
       }

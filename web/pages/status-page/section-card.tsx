@@ -60,10 +60,10 @@ export function SectionCard({
           type="button"
           className="plain-button section-count num"
           aria-expanded={open}
-          aria-label={`Monitors of ${title}`}
           onClick={() => setOpen(!open)}
         >
-          {plural(count, "monitor")} <Icon name={open ? "down" : "right"} size={12} />
+          {plural(count, "monitor")} <span className="visually-hidden">of {title}</span>
+          <Icon name={open ? "down" : "right"} size={12} />
         </button>
         <ActionIcon aria-label={`Remove ${title}`} size={26} onClick={onRemove}>
           <Icon name="close" size={14} />
