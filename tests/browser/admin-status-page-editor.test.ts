@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { adminWorld, ownFaults as faultsOfPage } from "../support/admin-world.ts";
+import { ownFaultsBesidePreview } from "../support/admin-looks.ts";
+import { adminWorld } from "../support/admin-world.ts";
 import { hasChromium, launchChromium } from "../support/browsing.ts";
 import { pixel } from "../support/images.ts";
 import { until } from "../support/status-client.ts";
-
-/** What the tests themselves run in every frame is blocked in the preview, which runs no script at all. */
-const ownFaults = (faults: readonly string[]) =>
-  faultsOfPage(faults).filter(
-    (fault) => !/^Blocked script execution in 'about:srcdoc'/.test(fault),
-  );
 
 if (hasChromium)
   describe("the editor of a status page", () => {
@@ -62,7 +57,7 @@ if (hasChromium)
       await save(page);
       const text = await until(address, (text) => text.includes("Acme, all of it"));
       expect(text).toContain("Paying");
-      expect(ownFaults(opened.faults)).toEqual([]);
+      expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
     }, 30_000);
 
     test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
@@ -149,6 +144,6 @@ if (hasChromium)
       await page.getByRole("button", { name: "Remove", exact: true }).click();
       await page.getByText("Logo removed").waitFor();
       expect((await stored()).logoUrl).toBeNull();
-      expect(ownFaults(opened.faults)).toEqual([]);
+      expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
     }, 30_000);
   });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { type adminWorld, inTheme } from "./admin-world.ts";
+import { type adminWorld, inTheme, ownFaults } from "./admin-world.ts";
 import { overflowOf, screenshots, violations, visit } from "./browsing.ts";
 
 type World = Awaited<ReturnType<typeof adminWorld>>;
@@ -23,6 +23,12 @@ export async function flawsOfLooks(page: Page, name: string): Promise<string[]> 
   }
   return flaws;
 }
+
+/** What tests run in every frame is blocked in the preview of a status page, where no script runs at all. */
+export const ownFaultsBesidePreview = (faults: readonly string[]) =>
+  ownFaults(faults).filter(
+    (fault) => !fault.startsWith("Blocked script execution in 'about:srcdoc'"),
+  );
 
 /** Somebody who may only look: opens pages as they see them. */
 export async function viewerOf({ url, ask }: World) {

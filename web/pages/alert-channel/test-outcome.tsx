@@ -14,7 +14,7 @@ export function useTest(id: string) {
     busy,
     delivery,
     failure,
-    async run() {
+    run: async () => {
       if (busy) return;
       setBusy(true);
       setDelivery(null);
@@ -27,7 +27,7 @@ export function useTest(id: string) {
         setBusy(false);
       }
     },
-    dismiss() {
+    dismiss: () => {
       setDelivery(null);
       setFailure(null);
     },

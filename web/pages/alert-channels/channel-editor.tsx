@@ -98,7 +98,7 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
       <TextInput
         label="Name"
         data-autofocus
-        value={String(values["name"] ?? "")}
+        value={typeof values["name"] === "string" ? values["name"] : ""}
         onChange={({ currentTarget }) => set("name", currentTarget.value)}
         error={errorOf("name")}
       />

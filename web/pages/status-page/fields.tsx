@@ -8,7 +8,7 @@ import { visibilities } from "../status-pages/page-words.tsx";
 import type { PageValues } from "./page-editor.tsx";
 
 export type PageForm = Form<PageValues>;
-type Name = keyof PageValues & keyof typeof statusPageFields;
+type Name = keyof typeof statusPageFields;
 
 const words: Partial<Record<Name, FieldWords>> = {
   title: { label: "Title" },
