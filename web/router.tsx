@@ -6,6 +6,8 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
+import { incidentFiltersOf } from "./pages/incidents/filters.ts";
+import { shownOf } from "./pages/maintenance/shown.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
 import { NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -77,6 +79,35 @@ const statusPage = createRoute({
   ),
 });
 
+const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: "/incidents",
+  validateSearch: incidentFiltersOf,
+  component: lazyRouteComponent(
+    () => import("./pages/incidents/incidents-page.tsx"),
+    "IncidentsPage",
+  ),
+});
+const incident = createRoute({
+  getParentRoute: () => shell,
+  path: "/incidents/$id",
+  component: lazyRouteComponent(() => import("./pages/incident/incident-page.tsx"), "IncidentPage"),
+});
+const maintenance = createRoute({
+  getParentRoute: () => shell,
+  path: "/maintenance",
+  validateSearch: shownOf,
+  component: lazyRouteComponent(
+    () => import("./pages/maintenance/maintenance-page.tsx"),
+    "MaintenancePage",
+  ),
+});
+const maintenanceWindow = createRoute({
+  getParentRoute: () => shell,
+  path: "/maintenance/$id",
+  component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx"), "WindowPage"),
+});
+
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -107,6 +138,10 @@ export const router = createRouter({
       alertChannel,
       statusPages,
       statusPage,
+      incidents,
+      incident,
+      maintenance,
+      maintenanceWindow,
     ]),
     signIn,
     setUp,

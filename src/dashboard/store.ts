@@ -127,6 +127,7 @@ export function stateEventsOf(
 const tables = {
   monitor: "monitors",
   incident: "incidents",
+  "maintenance-window": "maintenance_windows",
   "alert-channel": "alert_channels",
   "status-page": "status_pages",
 };

@@ -108,7 +108,7 @@ export function endpoint<
         : write(request, call, caller, ids));
       const response = answer instanceof Response ? answer : respond(request, answer, requestId);
       if (caller.principal === null) response.headers.set("Cache-Control", "no-store");
-      else if (caller.principal.role !== null)
+      else if (caller.principal.role !== null && spec.streams !== true)
         response.headers.set("Cache-Control", "private, no-cache");
       if (call.cookie !== null) response.headers.append("Set-Cookie", call.cookie);
       return response;

@@ -1,23 +1,9 @@
 import type { Scope } from "../audit/scope.ts";
-import type { Store } from "../database/store.ts";
-import { readableAccent } from "./accent.ts";
-import { type PageFiles, pageFiles } from "./frame.tsx";
-import { pageLoader } from "./load.ts";
+import { framed, loaderOf } from "./framed.ts";
 import { statusPage } from "./page.tsx";
 import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 import { getStored } from "./service.ts";
 import { viewOf } from "./view.ts";
-
-const files: PageFiles = { ...pageFiles, js: null };
-
-/** What days that are over were like stays known between two previews. */
-const loaders = new WeakMap<Store, ReturnType<typeof pageLoader>>();
-
-function loaderOf(store: Store) {
-  const loader = loaders.get(store) ?? pageLoader(store);
-  loaders.set(store, loader);
-  return loader;
-}
 
 /** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
 export async function previewStatusPage(
@@ -32,10 +18,5 @@ export async function previewStatusPage(
   const now = clock();
   const changed = { ...page, sections, ...(fields as object), logoUrl };
   const view = viewOf(await loaderOf(store)(changed, now), now);
-  const { accentColor } = view.page;
-  const plain = { ...view, page: { ...view.page, accentColor: null } };
-  return {
-    html: statusPage(plain, files, `/status/${slug}`),
-    accent: accentColor === null ? null : readableAccent(accentColor),
-  };
+  return framed(view, (view, files) => statusPage(view, files, `/status/${slug}`));
 }

@@ -4,7 +4,6 @@ import type { Delivery } from "../../src/alerting/schema.ts";
 import type { ChannelUse, UsersOfChannel } from "../../src/dashboard/schema.ts";
 import { get, getPage } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
-import { useLeaving } from "./leaving.ts";
 import { queryClient } from "./query.ts";
 
 export type { AlertChannel, Delivery };
@@ -16,12 +15,8 @@ const listQuery = queryOptions({
   queryFn: ({ signal }) => get<AlertChannel[]>("/api/v1/alert-channels", undefined, signal),
 });
 
-/** All channels, newest first, without those that are being deleted. */
-export function useAlertChannels(enabled = true) {
-  const leaving = useLeaving();
-  const query = useQuery({ ...listQuery, enabled });
-  return { ...query, data: query.data?.filter(({ id }) => !leaving.has(id)) };
-}
+/** All channels, newest first. */
+export const useAlertChannels = (enabled = true) => useQuery({ ...listQuery, enabled });
 
 export function useAlertChannel(id: string) {
   const channel = useQuery({

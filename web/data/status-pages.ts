@@ -4,7 +4,6 @@ import type { StatusPage } from "../../src/status-pages/schema.ts";
 import type { Subscriber } from "../../src/subscribers/schema.ts";
 import { get, getPage, type Query } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
-import { useLeaving } from "./leaving.ts";
 import { queryClient } from "./query.ts";
 
 export type { StatusPage, Subscriber };
@@ -16,12 +15,8 @@ const listQuery = queryOptions({
   queryFn: ({ signal }) => get<StatusPage[]>("/api/v1/status-pages", undefined, signal),
 });
 
-/** All pages, the default one first, without those that are being deleted. */
-export function useStatusPages() {
-  const leaving = useLeaving();
-  const query = useQuery(listQuery);
-  return { ...query, data: query.data?.filter(({ id }) => !leaving.has(id)) };
-}
+/** All pages, the default one first. */
+export const useStatusPages = () => useQuery(listQuery);
 
 export const statusPageQuery = (id: string) =>
   queryOptions({

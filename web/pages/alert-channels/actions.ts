@@ -49,5 +49,5 @@ export async function setEnabled({ id, name, enabled }: AlertChannel) {
 }
 
 export function deleteChannel({ id, name }: AlertChannel) {
-  deleteWithUndo(`Deleted ${name}`, id, () => send("DELETE", channelPath(id)));
+  deleteWithUndo({ id, title: name }, channelPath(id), "alert-channels");
 }

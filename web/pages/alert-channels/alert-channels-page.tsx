@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { useDeleting } from "../../parts/deleting.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, PageHeader, Panel } from "../../parts/page.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
@@ -12,7 +13,9 @@ import { ChannelRow } from "./channel-row.tsx";
 const NewChannel = lazy(() => import("./new-channel.tsx"));
 
 export function AlertChannelsPage() {
-  const { data: channels, error } = useAlertChannels();
+  const { data, error } = useAlertChannels();
+  const deleting = useDeleting();
+  const channels = data?.filter(({ id }) => !deleting.has(id));
   const { data: uses } = useChannelUses();
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();

@@ -2,6 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { StatusPagePreview } from "../../../src/status-pages/schema.ts";
 import { ApiError, send } from "../../data/client.ts";
+import { PublicPreview } from "../../parts/public-preview.tsx";
 
 const pauseMs = 200;
 const widths = { desktop: 960, phone: 390 } as const;
@@ -49,8 +50,9 @@ export function LivePreview({
       </header>
       <div className="preview-box" ref={box}>
         {preview !== null && size.width > 0 && (
-          <PreviewFrame
-            preview={preview}
+          <PublicPreview
+            {...preview}
+            title="Preview of the page"
             style={{
               width,
               height: size.height / scale,
@@ -89,44 +91,6 @@ function wordsOf(error: unknown): string {
   const [detail] = error instanceof ApiError ? error.details : [];
   if (detail !== undefined) return `${detail.path} ${detail.message}.`;
   return error instanceof Error ? error.message : String(error);
-}
-
-/** No script runs in it, so it may be of our origin: only then its font and its logo load. */
-function PreviewFrame({
-  preview,
-  style,
-}: {
-  preview: StatusPagePreview;
-  style: React.CSSProperties;
-}) {
-  const frame = useRef<HTMLIFrameElement>(null);
-  const [first] = useState(preview.html);
-  useEffect(() => show(frame.current, preview), [preview]);
-  return (
-    <iframe
-      ref={frame}
-      title="Preview of the page"
-      sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
-      srcDoc={first}
-      style={style}
-      onLoad={() => show(frame.current, preview)}
-    />
-  );
-}
-
-/** Changes what the frame shows in its place, so that nothing blinks and nobody loses where they were. */
-function show(frame: HTMLIFrameElement | null, { html, accent }: StatusPagePreview) {
-  const shown = frame?.contentDocument;
-  if (!shown || shown.querySelector("main") === null) return;
-  const next = new DOMParser().parseFromString(html, "text/html");
-  const scheme = 'meta[name="color-scheme"]';
-  shown
-    .querySelector<HTMLMetaElement>(scheme)
-    ?.setAttribute("content", next.querySelector(scheme)?.getAttribute("content") ?? "");
-  shown.documentElement.dataset["theme"] = next.documentElement.dataset["theme"] ?? "auto";
-  if (accent === null) shown.documentElement.style.removeProperty("--accent");
-  else shown.documentElement.style.setProperty("--accent", accent);
-  shown.body.replaceWith(shown.importNode(next.body, true));
 }
 
 function useSize(element: React.RefObject<HTMLElement | null>) {

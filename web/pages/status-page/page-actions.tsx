@@ -1,6 +1,5 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { send } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { pagePath, type StatusPage } from "../../data/status-pages.ts";
 import { copy, CurlItem } from "../../parts/curl-button.tsx";
@@ -44,9 +43,7 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
                 leftSection={<Icon name="trash" />}
                 disabled={page.default}
                 onClick={() => {
-                  deleteWithUndo(`Deleted ${title} and its subscribers`, id, () =>
-                    send("DELETE", pagePath(id)),
-                  );
+                  deleteWithUndo({ id, title }, pagePath(id), "status-pages");
                   void navigate({ to: "/status-pages" });
                 }}
               >

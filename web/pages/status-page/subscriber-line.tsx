@@ -1,4 +1,3 @@
-import { send } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { pagePath, type Subscriber } from "../../data/status-pages.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -35,8 +34,10 @@ export function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           aria-label={`Delete ${address}`}
           title="Delete"
           onClick={() =>
-            deleteWithUndo(`Deleted ${address}`, id, () =>
-              send("DELETE", pagePath(pageId, `/subscribers/${id}`)),
+            deleteWithUndo(
+              { id, title: address },
+              pagePath(pageId, `/subscribers/${id}`),
+              "subscribers",
             )
           }
         >

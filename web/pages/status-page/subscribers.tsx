@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type StatusPage, useSubscribers } from "../../data/status-pages.ts";
-import { useLeaving } from "../../data/leaving.ts";
+import { useDeleting } from "../../parts/deleting.ts";
 import { complain } from "../../parts/toasts.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
@@ -18,7 +18,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const [number, setNumber] = useState(1);
   const [adding, setAdding] = useState(false);
   const q = useLater(filters.q.trim());
-  const leaving = useLeaving();
+  const deleting = useDeleting();
   const { data, error } = useSubscribers(page.id, {
     page: number,
     per_page: 50,
@@ -31,7 +31,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
     setNumber(1);
   };
   const isFiltered = q !== "" || filters.type !== "" || filters.status !== "";
-  const shown = data?.data.filter(({ id }) => !leaving.has(id));
+  const shown = data?.data.filter(({ id }) => !deleting.has(id));
   const add = mayWrite && (
     <Button variant="filled" onClick={() => setAdding(true)}>
       Add subscriber

@@ -5,6 +5,7 @@ import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copy } from "../../parts/curl-button.tsx";
+import { useDeleting } from "../../parts/deleting.ts";
 import { plural } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Dash, EmptyState, PageHeader, Panel } from "../../parts/page.tsx";
@@ -14,7 +15,9 @@ import { addressOf, shortly, visibilities } from "./page-words.tsx";
 const NewPage = lazy(() => import("./new-page.tsx"));
 
 export function StatusPagesPage() {
-  const { data: pages, error } = useStatusPages();
+  const { data, error } = useStatusPages();
+  const deleting = useDeleting();
+  const pages = data?.filter(({ id }) => !deleting.has(id));
   const { data: counts } = useSubscriberCounts();
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
