@@ -129,6 +129,7 @@ const tables = {
   incident: "incidents",
   "maintenance-window": "maintenance_windows",
   "alert-channel": "alert_channels",
+  "status-page": "status_pages",
 };
 
 /** Which of these organizations has the record; null for none. */
