@@ -111,19 +111,17 @@ if (hasChromium)
       expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
     }, 30_000);
 
-    test("axe finds nothing, and everything fits phones, tablets and desks", async () => {
-      const places = {
-        "status-pages": "/status-pages",
-        "status-page": `/status-pages/${id}`,
-        "status-page-subscribers": `/status-pages/${id}?tab=subscribers`,
-        "status-page-addresses": `/status-pages/${id}?tab=addresses`,
-      };
-      for (const [name, place] of Object.entries(places)) {
-        await using opened = await open(place);
+    for (const [name, place] of [
+      ["status-pages", () => "/status-pages"],
+      ["status-page", () => `/status-pages/${id}`],
+      ["status-page-subscribers", () => `/status-pages/${id}?tab=subscribers`],
+      ["status-page-addresses", () => `/status-pages/${id}?tab=addresses`],
+    ] as const)
+      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+        await using opened = await open(place());
         await opened.page.locator(".panel:visible").first().waitFor();
         await opened.page.waitForTimeout(500);
-        expect([name, await flawsOfLooks(opened.page, name)]).toEqual([name, []]);
+        expect(await flawsOfLooks(opened.page, name)).toEqual([]);
         expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
-      }
-    }, 30_000);
+      }, 30_000);
   });
