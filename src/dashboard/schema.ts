@@ -65,7 +65,7 @@ export const PastState = z.object({
 export type PastState = z.infer<typeof PastState>;
 
 export const WhereQuery = z.strictObject({
-  kind: z.enum(["monitor", "incident", "alert-channel"]),
+  kind: z.enum(["monitor", "incident", "alert-channel", "maintenance-window", "status-page"]),
   id: Id,
 });
 export type WhereQuery = z.infer<typeof WhereQuery>;
