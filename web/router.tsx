@@ -37,6 +37,21 @@ const monitor = createRoute({
   component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
 });
 
+const settingsPage = lazyRouteComponent(
+  () => import("./pages/settings/settings-page.tsx"),
+  "SettingsPage",
+);
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings",
+  component: settingsPage,
+});
+const settingsSection = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/$section",
+  component: settingsPage,
+});
+
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -57,9 +72,16 @@ const invitation = createRoute({
   ),
 });
 
+const wall = createRoute({
+  getParentRoute: () => root,
+  path: "/wall",
+  component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx"), "WallPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([home, monitors, monitor]),
+    shell.addChildren([home, monitors, monitor, settings, settingsSection]),
+    wall,
     signIn,
     setUp,
     invitation,

@@ -94,6 +94,7 @@ const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered)
 function apply(change: Change) {
   const [noun = ""] = change.type.split(".");
   if (structural.test(change.type)) soon(refreshOverview);
+  if (noun === "organization") void queryClient.invalidateQueries({ queryKey: ["session"] });
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [name, id] }) =>
       (name === noun && id === change.subjectId) || name === `${noun}s`,

@@ -1,0 +1,69 @@
+import { Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Invitation } from "../../../src/invitations/schema.ts";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { withUndo } from "../../parts/toasts.tsx";
+import { again, invitationsQuery } from "./data.ts";
+
+/** Who was asked to join and has not answered yet; nothing where there is nobody. */
+export function Invitations() {
+  const { data = [] } = useQuery(invitationsQuery);
+  if (data.length === 0) return null;
+  return (
+    <Panel title="Invited" flush>
+      <ul className="records">
+        {data.map((invitation) => (
+          <li key={invitation.id} className="record">
+            <span className="record-icon">
+              <Icon name="mail" />
+            </span>
+            <div className="record-words">
+              <b>{invitation.email}</b>
+              <small>
+                invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
+              </small>
+            </div>
+            <span className="pill record-pill">{invitation.role}</span>
+            <dl className="record-facts">
+              <div>
+                <dt>Ends</dt>
+                <dd>
+                  <Time at={invitation.expiresAt} as="until" />
+                </dd>
+              </div>
+            </dl>
+            <span className="record-menu">
+              <LateMenu label={`Actions for ${invitation.email}`} tabbed>
+                {() => (
+                  <Menu.Item
+                    color="red"
+                    leftSection={<Icon name="close" />}
+                    onClick={() => takeBack(invitation)}
+                  >
+                    Take back
+                  </Menu.Item>
+                )}
+              </LateMenu>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function takeBack({ id, email }: Invitation) {
+  withUndo(`Took back the invitation of ${email}`, {
+    hide: () =>
+      queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
+        all?.filter((one) => one.id !== id),
+      ),
+    restore: () => void again(invitationsQuery),
+    commit: () => send("DELETE", `/invitations/${id}`),
+  });
+}
