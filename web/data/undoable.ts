@@ -8,5 +8,5 @@ export function undoable(finish: () => void): () => void {
 
 /** Does everything that may still be undone: what follows would be asked of another organization. */
 export function finishUndoable() {
-  for (const finish of [...open]) finish();
+  for (const finish of open) finish();
 }

@@ -65,8 +65,8 @@ export function ago(at: number | string, now: number): string {
 export function until(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
   if (seconds <= 0) return "over";
-  const unit = [86_400, 3_600, 60].find((unit) => seconds >= unit) ?? 1;
-  return `in ${durationInWords(seconds - (seconds % unit))}`;
+  const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
+  return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
 }
 
 export { durationInWords };

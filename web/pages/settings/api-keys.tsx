@@ -101,8 +101,11 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
           made <Time at={createdAt} />
         </small>
       </div>
-      <span className="pill record-pill">{scope === "write" ? "read and write" : "read only"}</span>
       <dl className="record-facts">
+        <div>
+          <dt>May</dt>
+          <dd>{scope === "write" ? "read, write" : "read"}</dd>
+        </div>
         <div>
           <dt>Expires</dt>
           <dd>

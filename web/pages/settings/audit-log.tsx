@@ -75,14 +75,14 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 
 function Line({ entry }: { entry: AuditEntry }) {
   const { at, actor, fields } = entry;
-  const { before, name, after } = deedWords(entry);
+  const [before, name, after] = deedWords(entry);
   const place = placeOf(entry);
   return (
     <li>
       <Time at={at} as="clock" />
       <p>
-        <b>{actorWords(actor)}</b> {before}{" "}
-        {name !== null &&
+        <b>{actorWords(actor)}</b> {before}
+        {name !== "" &&
           (place !== null && leads(place) ? (
             <Link to={place as "/"} className="audit-link">
               {name}
@@ -90,7 +90,7 @@ function Line({ entry }: { entry: AuditEntry }) {
           ) : (
             <b>{name}</b>
           ))}
-        {after !== "" && ` ${after}`}
+        {after}
         {fields.length > 0 && <span className="faint">: {fields.map(fieldWords).join(", ")}</span>}
       </p>
     </li>

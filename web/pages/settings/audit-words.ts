@@ -1,18 +1,15 @@
 import type { AuditEntry } from "../../../src/audit-log/schema.ts";
 
-const nouns: Record<string, string> = {
-  monitor: "the monitor",
-  group: "the group",
-  incident: "the incident",
-  maintenance: "the maintenance",
-  "alert-channel": "the alert channel",
-  "status-page": "the status page",
-  subscriber: "a subscriber",
-  "api-key": "the API key",
-  invitation: "the invitation of",
-  organization: "the organization",
-  settings: "the settings",
-  person: "the person",
+const nouns: Record<string, [named: string, gone: string]> = {
+  monitor: ["the monitor", "a monitor that is gone"],
+  group: ["the group", "a group that is gone"],
+  incident: ["the incident", "an incident that is gone"],
+  maintenance: ["the maintenance", "maintenance that is gone"],
+  "alert-channel": ["the alert channel", "an alert channel that is gone"],
+  "status-page": ["the status page", "a status page that is gone"],
+  subscriber: ["the subscriber", "a subscriber"],
+  "api-key": ["the API key", "an API key"],
+  organization: ["the organization", "the organization"],
 };
 
 const verbs: Record<string, string> = {
@@ -72,23 +69,24 @@ export function actorWords({ type, name }: AuditEntry["actor"]): string {
   return actors[type] === undefined ? name : `${actors[type]} ${name}`;
 }
 
-/** What was done, in two parts around the name of what it was done to; that is null where the words need none. */
-export function deedWords({ action, subjectName }: Pick<AuditEntry, "action" | "subjectName">): {
-  before: string;
-  name: string | null;
-  after: string;
-} {
+/** What was done: the words before the name of what it was done to, that name, and the words after it. */
+export function deedWords({
+  action,
+  subjectName: name,
+}: Pick<AuditEntry, "action" | "subjectName">): [before: string, name: string, after: string] {
   const [noun = "", verb = ""] = action.split(".");
   const known = whole[action];
-  const name = subjectName ?? (known === undefined ? "that is gone" : "somebody who is gone");
   if (known !== undefined) {
     const [before = "", after] = known.split("#");
-    return after === undefined
-      ? { before, name: null, after: "" }
-      : { before: before.trim(), name, after: after.trim() };
+    if (after === undefined) return [before, "", ""];
+    return name === null
+      ? [`${before}${noun === "incident" ? "that is gone" : "somebody"}${after}`, "", ""]
+      : [before, name, after];
   }
   const deed = verbs[verb] ?? verb.replaceAll("-", " ");
-  return { before: `${deed} ${nouns[noun] ?? noun.replaceAll("-", " ")}`, name, after: "" };
+  const plain = noun.replaceAll("-", " ");
+  const [named, gone] = nouns[noun] ?? [plain, plain];
+  return name === null ? [`${deed} ${gone}`, "", ""] : [`${deed} ${named} `, name, ""];
 }
 
 /** Where what was changed can be looked at. */

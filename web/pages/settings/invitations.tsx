@@ -28,8 +28,11 @@ export function Invitations() {
                 invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
               </small>
             </div>
-            <span className="pill record-pill">{invitation.role}</span>
             <dl className="record-facts">
+              <div>
+                <dt>Role</dt>
+                <dd>{invitation.role}</dd>
+              </div>
               <div>
                 <dt>Ends</dt>
                 <dd>

@@ -86,8 +86,11 @@ function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void 
         </b>
         <small>{email}</small>
       </div>
-      <span className="pill record-pill">{role}</span>
       <dl className="record-facts">
+        <div>
+          <dt>Role</dt>
+          <dd>{role}</dd>
+        </div>
         <div>
           <dt>Two-factor</dt>
           <dd className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</dd>

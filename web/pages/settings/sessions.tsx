@@ -29,7 +29,7 @@ export function Sessions() {
       <Loaded query={query} what="The sessions">
         {(sessions) => (
           <ul className="records">
-            {sessions.map((session) => (
+            {sessions.toSorted(ownFirst).map((session) => (
               <SessionRow key={session.id} session={session} />
             ))}
           </ul>
@@ -38,6 +38,9 @@ export function Sessions() {
     </Panel>
   );
 }
+
+const ownFirst = (one: SessionEntry, other: SessionEntry) =>
+  Number(other.current) - Number(one.current);
 
 function SessionRow({ session }: { session: SessionEntry }) {
   const { id, current, createdAt, lastSeenAt, address, userAgent } = session;

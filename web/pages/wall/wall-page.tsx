@@ -9,6 +9,7 @@ import { useSession, useSignedIn } from "../../data/session.ts";
 import { useFavicon } from "../../parts/mark.tsx";
 import { Zone } from "../../parts/time.tsx";
 import { SignInDialog } from "../../shell/sign-in-dialog.tsx";
+import { useWallScheme } from "./scheme.ts";
 import { staysAwake } from "./awake.ts";
 import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
@@ -25,6 +26,8 @@ export function WallPage() {
 function Wall() {
   const { organization } = useSignedIn();
   const { theme } = useSearch({ strict: false }) as { theme?: string };
+  const isLight = theme === "light";
+  useWallScheme(isLight ? "light" : "dark");
   const { data: overview } = useOverview();
   const { data: open } = useQuery({
     queryKey: ["incidents", "wall"],
@@ -42,14 +45,14 @@ function Wall() {
   const trouble = troubleOf(overview);
   return (
     <Zone.Provider value={organization.timeZone}>
-      <main className={theme === "light" ? "wall wall-light" : "wall"}>
+      <main className="wall">
         <WallHead overview={overview} />
         {trouble.length > 0 && <Trouble monitors={trouble} />}
         {open !== undefined && open.data.length > 0 && (
           <OpenIncidents incidents={open.data} total={open.meta.total} />
         )}
         <Tiles tiles={tilesOf(overview)} />
-        <WallControls light={theme === "light"} />
+        <WallControls light={isLight} />
       </main>
       <SignInDialog />
     </Zone.Provider>
