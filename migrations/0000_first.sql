@@ -95,12 +95,12 @@ CREATE TABLE `deliveries` (
 	`delivered_at` text,
 	`error` text,
 	CONSTRAINT "deliveries_status" CHECK("deliveries"."status" IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')),
-	CONSTRAINT "deliveries_receiver" CHECK("deliveries"."receiver_type" IN ('channel', 'subscriber'))
+	CONSTRAINT "deliveries_receiver" CHECK("deliveries"."receiver_type" IN ('channel', 'mailbox', 'webhook'))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_by_id` ON `deliveries` (`organization_id`,`id`);--> statement-breakpoint
 CREATE INDEX `deliveries_by_receiver` ON `deliveries` (`organization_id`,`receiver_id`,`seq`);--> statement-breakpoint
-CREATE INDEX `deliveries_pending` ON `deliveries` (`organization_id`,`receiver_type`,`receiver_id`,`seq`,`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX `deliveries_pending` ON `deliveries` (`receiver_type`,`organization_id`,`receiver_id`,`seq`,`due_at`,`attempts`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `delivery_alerts` (
 	`organization_id` text NOT NULL,
 	`delivery_id` text NOT NULL,
@@ -530,10 +530,12 @@ CREATE TABLE `subscribers` (
 	`address_key` text NOT NULL,
 	`secrets` text NOT NULL,
 	`confirmed_at` text,
+	`heard_from` integer,
 	`asked` integer NOT NULL,
 	`asked_at` integer,
 	`last_delivery_at` text,
 	`last_error` text,
+	`version` integer NOT NULL,
 	`created_at` text NOT NULL,
 	PRIMARY KEY(`organization_id`, `id`),
 	FOREIGN KEY (`organization_id`,`page_id`) REFERENCES `status_pages`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade,
@@ -542,7 +544,7 @@ CREATE TABLE `subscribers` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `subscribers_by_address` ON `subscribers` (`organization_id`,`page_id`,`type`,`address_key`);--> statement-breakpoint
 CREATE INDEX `subscribers_by_page` ON `subscribers` (`organization_id`,`page_id`,`id`);--> statement-breakpoint
-CREATE INDEX `subscribers_unconfirmed` ON `subscribers` (`created_at`) WHERE confirmed_at is null;--> statement-breakpoint
+CREATE INDEX `subscribers_unconfirmed` ON `subscribers` (`asked_at`) WHERE confirmed_at is null;--> statement-breakpoint
 CREATE TABLE `uptime_days` (
 	`day` integer NOT NULL,
 	`monitor_key` integer NOT NULL,

@@ -113,9 +113,33 @@ test("only config.ts and main.ts read the environment, only main.ts ends the pro
   expect(found).toEqual([]);
 });
 
+test("the admin page takes schemas, rules and words from the server, all else only as types", async () => {
+  const may = /^src\/([\w-]+\/(schema|rules)\.ts|base\/text\.ts)$/;
+  const wrong: string[] = [];
+  for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
+    const text = await Bun.file(join(root, file)).text();
+    const loader = file.endsWith("x") ? "tsx" : "ts";
+    for (const { path } of new Bun.Transpiler({ loader }).scanImports(text)) {
+      const target = relative(root, join(root, dirname(file), path));
+      if (path.startsWith(".") && target.startsWith("src/") && !may.test(target))
+        wrong.push(`${file} imports ${target}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("parts and data of the admin page know no page", async () => {
+  const wrong: string[] = [];
+  for (const file of new Glob("web/{parts,data}/**/*.{ts,tsx}").scanSync(root)) {
+    const text = await Bun.file(join(root, file)).text();
+    if (/from "\.\.\/(pages|shell)\//.test(text)) wrong.push(file);
+  }
+  expect(wrong).toEqual([]);
+});
+
 test("no file of ours holds more than fits in one head", async () => {
   const long: string[] = [];
-  for (const file of [...files, ...new Glob("tests/**/*.ts").scanSync(root)]) {
+  for (const file of [...files, ...new Glob("{tests,web}/**/*.{ts,tsx}").scanSync(root)]) {
     const lines = (await Bun.file(join(root, file)).text()).split("\n").length;
     // One place to read every table, from top to bottom.
     if (file !== "src/database/tables.ts" && lines > 320) long.push(`${file}: ${lines} lines`);

@@ -13,6 +13,7 @@ export function channelReceivers(room: SendingRoom): Receivers {
   const { store, log } = room;
   return {
     atOnce: Infinity,
+    looks: [20, 10_000],
     subjectsOf: (organizationId, ids) => subjectsOf(store, organizationId, ids),
     async find({ organizationId, receiverId }) {
       const channel = await findChannel(store, organizationId, receiverId);

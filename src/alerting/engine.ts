@@ -23,7 +23,7 @@ export type AlertEngine = {
 
 type Room = SendingRoom & {
   /** How what waits for subscribers of status pages is sent. */
-  subscribers: Receivers;
+  subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
 };
 
@@ -31,7 +31,7 @@ type Room = SendingRoom & {
 export function alertEngine(room: Room): AlertEngine {
   const { store, clock, log } = room;
   const fan = fanOut(store, clock);
-  const receivers = { channel: channelReceivers(room), subscriber: room.subscribers };
+  const receivers = { channel: channelReceivers(room), ...room.subscribers };
   const sending = notifier({ ...room, receivers });
   let following: Following | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;

@@ -10,7 +10,7 @@ export type Tone = "down" | "degraded" | "up" | "info";
 export type Message = {
   /** Id of the delivery, the same on every attempt: receivers tell duplicates by it. */
   id: string;
-  type: AlertType | "digest";
+  type: AlertType | "digest" | "notice";
   tone: Tone;
   /** RFC 3339: when what it tells happened; of a digest, when the last did. */
   at: string;

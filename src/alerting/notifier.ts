@@ -5,19 +5,18 @@ import {
   dropAll,
   queueOf,
   type ReceiverKey,
+  type ReceiverType,
   receiversWaiting,
   releaseAll,
   settled,
   skip,
+  type Waiting,
 } from "./queue.ts";
 import type { Receivers } from "./receivers.ts";
 import { isDue, nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
 
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
-
-/** So many of a receiver's deliveries are looked at for the next one; more, where all those have to wait. */
-const looks = [20, 10_000];
 
 export type Notifier = {
   /** Frees what a crash left claimed: a data directory has one process. */
@@ -30,39 +29,57 @@ export type Notifier = {
   runOnce(): Promise<void>;
 };
 
+/** Who is being sent to, and who waits for room, of one type. */
+type Crew = { atOnce: number; busy: number; failing: number; backlog: Waiting[] };
+
 type Room = Pick<SendingRoom, "store" | "clock" | "log"> & {
-  receivers: Readonly<Record<ReceiverKey["receiverType"], Receivers>>;
+  receivers: Readonly<Record<ReceiverType, Receivers>>;
   random?: () => number;
 };
 
 /** Sends what waits in the outbox: every receiver on its own, so that a slow one delays nobody but itself. */
 export function notifier({ store, clock, log, receivers, random = Math.random }: Room): Notifier {
   const working = new Map<string, Promise<void>>();
-  /** Those for whom there was no room yet. */
-  let backlog: ReceiverKey[] = [];
-  const busy = { channel: 0, subscriber: 0 };
+  const crews = new Map(
+    Object.entries(receivers).map(([type, { atOnce }]) => [
+      type,
+      { atOnce, busy: 0, failing: 0, backlog: [] as Waiting[] },
+    ]),
+  );
   const cancelling = new AbortController();
   let stopped = false;
 
-  function serve(key: ReceiverKey): Promise<void> {
-    const { organizationId, receiverType, receiverId } = key;
-    const name = `${organizationId}/${receiverId}`;
-    const known = working.get(name);
-    if (known !== undefined) return known;
-    busy[receiverType] += 1;
-    const work = sendDue(key)
+  const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
+
+  /** Begins with those for whom there is room; whoever is done makes room for the next. */
+  function fill(crew: Crew) {
+    while (!stopped && crew.busy < crew.atOnce) {
+      const next = crew.backlog.findIndex(
+        (one) => !one.failing || crew.failing < Math.ceil(crew.atOnce / 2),
+      );
+      const [waiting] = next === -1 ? [] : crew.backlog.splice(next, 1);
+      if (waiting === undefined) return;
+      serve(waiting, crew);
+    }
+  }
+
+  function serve(waiting: Waiting, crew: Crew) {
+    const name = nameOf(waiting);
+    if (working.has(name)) return;
+    crew.busy += 1;
+    if (waiting.failing) crew.failing += 1;
+    const work = sendDue(waiting)
       .catch((error: unknown) => {
         const cause = String(error);
-        log.error("sending failed", { [receiverType]: receiverId, cause });
+        log.error("sending failed", { [waiting.receiverType]: waiting.receiverId, cause });
       })
       .finally(() => {
-        busy[receiverType] -= 1;
+        crew.busy -= 1;
+        if (waiting.failing) crew.failing -= 1;
         working.delete(name);
-        const next = backlog.shift();
-        if (next !== undefined && !stopped) void serve(next);
+        fill(crew);
       });
     working.set(name, work);
-    return work;
   }
 
   /** Sends one after the other while something is due. */
@@ -80,12 +97,13 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
   }
 
   async function nextOf(key: ReceiverKey): Promise<Queued | null> {
-    for (const look of looks) {
+    const kind = receivers[key.receiverType];
+    for (const look of kind.looks) {
       const queue = await queueOf(store, key, look);
       const now = clock();
       if (queue.length < look && !queue.some((one) => isDue(one, now))) return null;
       const ids = queue.length > 1 ? queue.map(({ id }) => id) : [];
-      const subjects = await receivers[key.receiverType].subjectsOf(key.organizationId, ids);
+      const subjects = await kind.subjectsOf(key.organizationId, ids);
       const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
       const next = nextDelivery(known, now);
       if (next !== null || queue.length < look) return next;
@@ -127,10 +145,13 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
   }
 
   async function serveAll() {
-    backlog = [];
-    for (const key of await receiversWaiting(store, clock()))
-      if (busy[key.receiverType] < receivers[key.receiverType].atOnce) void serve(key);
-      else backlog.push(key);
+    const waiting = await receiversWaiting(store, clock());
+    for (const [type, crew] of crews) {
+      crew.backlog = waiting.filter(
+        (one) => one.receiverType === type && !working.has(nameOf(one)),
+      );
+      fill(crew);
+    }
   }
 
   return {

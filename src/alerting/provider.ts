@@ -94,7 +94,7 @@ const hopeless = new Set([401, 403, 404, 410]);
 /** The judgement of a status where the service documents nothing else: 2xx is success. */
 export function judged({ status, headers }: ShortAnswer): Verdict {
   if (status >= 200 && status < 300) return delivered;
-  const redirected = status >= 300 && status < 400 ? "; the channel needs the final address" : "";
+  const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
   const retryAfterSeconds = secondsOf(headers.get("retry-after"));
   return {
     outcome: "failed",

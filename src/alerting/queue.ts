@@ -9,11 +9,17 @@ import {
 import { deliveryAttempts } from "../database/tables.ts";
 import { isEarly, longestWaitMs, type Queued } from "./rules.ts";
 
+/** An alert channel, or what a subscriber of a status page gave: a mailbox or a webhook. */
+export type ReceiverType = "channel" | "mailbox" | "webhook";
+
 export type ReceiverKey = {
   organizationId: string;
-  receiverType: "channel" | "subscriber";
+  receiverType: ReceiverType;
   receiverId: string;
 };
+
+/** News has a failing delivery tried early for so long. */
+const newsMs = 20 * 60_000;
 
 export type Attempt = {
   /** RFC 3339. */
@@ -23,15 +29,37 @@ export type Attempt = {
   message: string;
 };
 
-/** Receivers for which something is due, by its own time. */
-export function receiversWaiting(store: Store, now: number): Promise<ReceiverKey[]> {
-  return store.query(
-    `select distinct organization_id as organizationId, receiver_type as receiverType,
-       receiver_id as receiverId
-     from deliveries indexed by deliveries_pending
-     where due_at is not null and (due_at <= ? or due_at > ?)`,
-    [now, now + longestWaitMs],
-  );
+/** A receiver for which something is due; `failing` while an attempt of what waits has failed. */
+export type Waiting = ReceiverKey & { failing: boolean };
+
+const waitingColumns = `organization_id as organizationId, receiver_type as receiverType,
+  receiver_id as receiverId, max(attempts) > 0 as failing`;
+
+const waitingChannelsText = `select ${waitingColumns}
+  from deliveries indexed by deliveries_pending
+  where receiver_type = 'channel' and due_at is not null
+  group by receiver_type, organization_id, receiver_id
+  having min(due_at) <= ?1 or max(due_at) > ?2`;
+
+// What waits behind a subscriber's oldest delivery waits with it, unless it is news that has it tried early.
+const waitingSubscribersText = `select ${waitingColumns} from deliveries d indexed by deliveries_pending
+  where receiver_type in ('mailbox', 'webhook') and due_at is not null
+  group by receiver_type, organization_id, receiver_id
+  having max(due_at) > ?2 or max(case when attempts = 0 then due_at end) between ?3 and ?1 or (select due_at from deliveries h
+    where h.receiver_type = d.receiver_type and h.organization_id = d.organization_id
+      and h.receiver_id = d.receiver_id and h.due_at is not null order by h.seq limit 1) <= ?1`;
+
+/** Receivers for which something is due, those first that have not failed. */
+export async function receiversWaiting(store: Store, now: number): Promise<Waiting[]> {
+  type Row = ReceiverKey & { failing: number };
+  const times = [now, now + longestWaitMs];
+  const [channels, subscribers] = await Promise.all([
+    store.query<Row>(waitingChannelsText, times),
+    store.query<Row>(waitingSubscribersText, [...times, now - newsMs]),
+  ]);
+  return [...channels, ...subscribers]
+    .map((row) => ({ ...row, failing: row.failing === 1 }))
+    .sort((a, b) => Number(a.failing) - Number(b.failing));
 }
 
 /** The oldest `limit` deliveries to a receiver that are not over. */

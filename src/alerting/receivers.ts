@@ -28,8 +28,10 @@ export type Ready = {
 
 /** All receivers of one type. */
 export type Receivers = {
-  /** So many are sent to at the same time. */
+  /** So many are sent to at the same time; those that have failed take half of that at most. */
   atOnce: number;
+  /** So many of one's deliveries are looked at for the next one; more, where all those have to wait. */
+  looks: readonly number[];
   /** What each of these deliveries is about: of one subject nothing overtakes anything. */
   subjectsOf(
     organizationId: string,

@@ -108,7 +108,7 @@ const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueA
     d.created_at as createdAt, (select max(position) + 1 from delivery_alerts a
       where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
   from deliveries d indexed by deliveries_pending
-  where d.organization_id = ? and d.receiver_type = 'channel' and d.due_at is not null
+  where d.receiver_type = 'channel' and d.organization_id = ? and d.due_at is not null
     and d.status = 'gathering'
   order by d.seq`;
 

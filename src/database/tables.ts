@@ -667,11 +667,14 @@ export const subscribers = sqliteTable(
     secrets: text("secrets").notNull(),
     /** Null while its owner has not said yes. */
     confirmedAt: text("confirmed_at"),
+    /** It is told of events behind this one. */
+    heardFrom: integer("heard_from"),
     /** How often it was asked, and when last, in Unix milliseconds. */
     asked: integer("asked").notNull(),
     askedAt: integer("asked_at"),
     lastDeliveryAt: text("last_delivery_at"),
     lastError: text("last_error"),
+    version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
   },
   (t) => [
@@ -679,7 +682,7 @@ export const subscribers = sqliteTable(
     uniqueIndex("subscribers_by_address").on(t.organizationId, t.pageId, t.type, t.addressKey),
     index("subscribers_by_page").on(t.organizationId, t.pageId, t.id),
     index("subscribers_unconfirmed")
-      .on(t.createdAt)
+      .on(t.askedAt)
       .where(sql`confirmed_at is null`),
     check("subscribers_type", sql`${t.type} IN ('email', 'webhook')`),
     reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
@@ -783,9 +786,9 @@ export const deliveries = sqliteTable(
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     id: text("id").notNull(),
-    receiverType: text("receiver_type", { enum: ["channel", "subscriber"] }).notNull(),
+    receiverType: text("receiver_type", { enum: ["channel", "mailbox", "webhook"] }).notNull(),
     receiverId: text("receiver_id").notNull(),
-    /** What a subscriber is told; a channel is told alerts. */
+    /** What a subscriber's mailbox or webhook is told; a channel is told alerts. */
     noticeId: text("notice_id"),
     /** `gathering` still takes further alerts; from its first attempt on it stays as it is. */
     status: text("status", {
@@ -808,13 +811,13 @@ export const deliveries = sqliteTable(
     uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),
     index("deliveries_by_receiver").on(t.organizationId, t.receiverId, t.seq),
     index("deliveries_pending")
-      .on(t.organizationId, t.receiverType, t.receiverId, t.seq, t.dueAt)
+      .on(t.receiverType, t.organizationId, t.receiverId, t.seq, t.dueAt, t.attempts)
       .where(sql`due_at is not null`),
     check(
       "deliveries_status",
       sql`${t.status} IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')`,
     ),
-    check("deliveries_receiver", sql`${t.receiverType} IN ('channel', 'subscriber')`),
+    check("deliveries_receiver", sql`${t.receiverType} IN ('channel', 'mailbox', 'webhook')`),
   ],
 );
 

@@ -217,6 +217,8 @@ function renamed(text: string, name: string): string {
 /** Planned work is announced so long before, each window so many times. */
 const announcedMs = 30 * dayMs;
 const maxOccurrences = 3;
+/** Nothing is planned further ahead. */
+const plannedMs = 50 * 366 * dayMs;
 
 /** Maintenance under way or to come that concerns this page; the default page tells of all. */
 async function windowsOf(
@@ -224,6 +226,7 @@ async function windowsOf(
   { organizationId, isDefault }: PageRecord,
   monitors: readonly { id: string; groupId: string | null }[],
   now: number,
+  withinMs = announcedMs,
 ): Promise<PublishedWindow[]> {
   const windows = await publicWindows(store, organizationId, new Date(now).toISOString());
   const ids = new Set(monitors.map(({ id }) => id));
@@ -237,7 +240,7 @@ async function windowsOf(
         groupIds.some((id) => groups.has(id)),
     )
     .flatMap((window) =>
-      occurrencesBetween(window, now, now + announcedMs, maxOccurrences).map(({ start, end }) => ({
+      occurrencesBetween(window, now, now + withinMs, maxOccurrences).map(({ start, end }) => ({
         id: window.id,
         title: window.title,
         description: window.description,
@@ -299,6 +302,9 @@ export function pageLoader(store: Store) {
       windows: await windowsOf(store, page, monitors, now),
       takesMail: (await findSettings(store, organizationId)).smtp !== null,
       incident: async (id) => (await incidents(await read(oneText, id, ...told)))[0] ?? null,
+      window: async (id) =>
+        (await windowsOf(store, page, monitors, now, plannedMs)).find((one) => one.id === id) ??
+        null,
       openedBetween: async (from, to) => incidents(await opened(from, to)),
       hasBefore: async (at) => (await read(beforeText, firstIdAt(at), ...told)).length > 0,
     };
@@ -309,6 +315,8 @@ export function pageLoader(store: Store) {
 export type Loaded = Published & {
   /** However old; null where the page does not show it. */
   incident(id: string): Promise<PublishedIncident | null>;
+  /** Its next occurrence, however far ahead; null where the page does not announce it. */
+  window(id: string): Promise<PublishedWindow | null>;
   /** Those that were opened in this time, newest first. */
   openedBetween(from: number, to: number): Promise<PublishedIncident[]>;
   hasBefore(at: number): Promise<boolean>;

@@ -170,7 +170,12 @@ export function statusSite(room: Room): StatusSite {
     const { body, status, type, headers } = signUpAnswer(loaded, result, { base, files, now });
     return new Response(body, {
       status,
-      headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers },
+      headers: {
+        "Content-Type": type,
+        "Cache-Control": "no-store",
+        ...(status === 429 && { "Retry-After": "60" }),
+        ...headers,
+      },
     });
   }
 

@@ -9,10 +9,12 @@ import { type Loaded, pageLoader } from "../status-pages/load.ts";
 import { findPublicPageById } from "../status-pages/store.ts";
 import type { Notice } from "./notice.ts";
 import { concernsSubscribers, incidentNoticeOf, pendingMs } from "./rules.ts";
-import { confirmedAt, forgetOld, pagesWithSubscribers, tell } from "./store.ts";
+import { forgetOld, listenersAt, pagesWithSubscribers, tell } from "./store.ts";
 
 /** So long events gather between two portions: a storm is told in few writes. */
 const portionMs = 100;
+/** So many deliveries stand in one write, but for those of one update. */
+const atOnce = 2_000;
 /** Notices are kept as long as their deliveries. */
 const keptMs = 90 * 86_400_000;
 
@@ -22,6 +24,14 @@ export type SubscriberFanOut = {
   /** Turns what happened into deliveries: for tests, instead of `start`. */
   runOnce(): Promise<void>;
 };
+
+type ShownPage = { id: string; loaded: Loaded };
+type Told = { statements: Statement[]; count: number };
+
+const added = (a: Told, b: Told): Told => ({
+  statements: [...a.statements, ...b.statements],
+  count: a.count + b.count,
+});
 
 type Room = { store: Store; clock: Clock; log: Log };
 
@@ -33,41 +43,48 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
 
   const take = (events: readonly LoggedEvent[]) =>
     retrying(async () => {
-      const place = await cursor.place();
+      let place = await cursor.place();
       const unread = events.filter(({ seq, type }) => seq > place.seq && concernsSubscribers(type));
       const last = unread.at(-1);
       if (last === undefined) return;
-      const statements: Statement[] = [];
-      let isHeard = false;
-      for (const [organizationId, own] of Map.groupBy(unread, (event) => event.organizationId))
-        for (const pageId of await pagesWithSubscribers(store, organizationId)) {
-          isHeard = true;
-          statements.push(...(await toldBy(organizationId, pageId, own)));
-        }
+      const pages = new Map<string, ShownPage[] | null>();
+      for (const { organizationId } of unread)
+        if (!pages.has(organizationId)) pages.set(organizationId, await pagesOf(organizationId));
       // Where nobody listens, a write costs others more than reading the events again.
-      if (isHeard) await cursor.move(place, last.seq, statements);
-      else cursor.pass(last.seq);
+      if ([...pages.values()].every((its) => its === null)) return cursor.pass(last.seq);
+      let told: Told = { statements: [], count: 0 };
+      for (const event of unread) {
+        for (const page of pages.get(event.organizationId) ?? [])
+          told = added(told, await toldBy(page, event));
+        if (event !== last && told.count < atOnce) continue;
+        await cursor.move(place, event.seq, told.statements);
+        place = await cursor.place();
+        told = { statements: [], count: 0 };
+        // Others have their turn between two writes of a storm.
+        await Bun.sleep(0);
+      }
     });
 
-  async function toldBy(
-    organizationId: string,
-    pageId: string,
-    events: readonly LoggedEvent[],
-  ): Promise<Statement[]> {
-    const page = await findPublicPageById(store, organizationId, pageId);
-    if (page === null) return [];
-    const now = clock();
-    const loaded = await load(page, now);
-    const statements: Statement[] = [];
-    for (const event of events) {
-      const notice = await noticeOf(loaded, event, now);
-      if (notice === null) continue;
-      const to = await confirmedAt(store, { organizationId, pageId }, event.at);
-      if (to.length === 0) continue;
-      const row = { organizationId, pageId, ...notice, data: JSON.stringify(notice.data) };
-      statements.push(...tell(row, to, now, timestamp(now)));
+  /** An organization's pages that somebody subscribes to, as they are now, without hidden ones; null where nobody subscribes. */
+  async function pagesOf(organizationId: string): Promise<ShownPage[] | null> {
+    const ids = await pagesWithSubscribers(store, organizationId);
+    const shown: ShownPage[] = [];
+    for (const id of ids) {
+      const page = await findPublicPageById(store, organizationId, id);
+      if (page !== null) shown.push({ id, loaded: await load(page, clock()) });
     }
-    return statements;
+    return ids.length === 0 ? null : shown;
+  }
+
+  async function toldBy({ id: pageId, loaded }: ShownPage, event: LoggedEvent): Promise<Told> {
+    const now = clock();
+    const { organizationId } = event;
+    const notice = await noticeOf(loaded, event, now);
+    const to =
+      notice === null ? [] : await listenersAt(store, { organizationId, pageId }, event.seq);
+    if (notice === null || to.length === 0) return { statements: [], count: 0 };
+    const row = { organizationId, pageId, ...notice, data: JSON.stringify(notice.data) };
+    return { statements: tell(row, to, now, timestamp(now)), count: to.length };
   }
 
   return {
@@ -102,8 +119,8 @@ async function noticeOf(
 ): Promise<Notice | null> {
   const made = { id: newId(now), at };
   if (type === "maintenance.created") {
-    const window = loaded.windows.find(({ id }) => id === subjectId);
-    if (window === undefined) return null;
+    const window = await loaded.window(subjectId);
+    if (window === null) return null;
     const { id, title, description, startsAt, endsAt } = window;
     return {
       ...made,
@@ -136,6 +153,6 @@ async function noticeOf(
 
 /** Removes who never said yes and what was told long ago. */
 export async function sweepSubscribers(store: Store, now: number): Promise<void> {
-  const before = { notices: timestamp(now - keptMs), pending: timestamp(now - pendingMs) };
+  const before = { notices: timestamp(now - keptMs), pending: now - pendingMs };
   await store.atomic(forgetOld(before));
 }

@@ -54,7 +54,7 @@ export function noticeMessage(
     fields: Pick<Message, "title" | "tone" | "facts" | "url" | "problem">,
   ): Message => ({
     id: deliveryId,
-    type: "digest",
+    type: "notice",
     at,
     lines: fields.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
     alerts: [],
@@ -85,7 +85,7 @@ export function noticeMessage(
       title: `Planned maintenance: ${title} – ${pageTitle}`,
       tone: "info",
       facts: [
-        ...(description === "" ? [] : [{ label: "", value: description }]),
+        { label: "", value: description === "" ? "Maintenance is planned." : description },
         { label: "From", value: `${time(startsAt)} (${timeZone})` },
         { label: "Until", value: `${time(endsAt)} (${timeZone})` },
       ],

@@ -9,16 +9,16 @@ import type { Statement } from "../database/store.ts";
 import { findPages } from "../status-pages/store.ts";
 import { tokenOf } from "./links.ts";
 import { type Notice, noticeMessage, noticePayload, type NoticePlace } from "./notice.ts";
-import { addressesOf } from "./rules.ts";
+import { addressesOf, receiverTypeOf } from "./rules.ts";
 import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
 
-/** So many subscribers are sent to at the same time: alerts to the team don't wait for them. */
-const atOnce = 8;
+/** So many are sent to at the same time: a mail server bears less than the rest of the world. */
+const atOnce = { mailbox: 8, webhook: 50 };
 
 type Place = NoticePlace & { root: string; slug: string };
 
 /** Subscribers of status pages as receivers of notices. */
-export function subscriberReceivers(room: SendingRoom): Receivers {
+export function subscriberReceivers(room: SendingRoom): Record<"mailbox" | "webhook", Receivers> {
   const { store, vault, clock, origin } = room;
 
   async function mail(
@@ -67,9 +67,9 @@ export function subscriberReceivers(room: SendingRoom): Receivers {
     return posted(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
   }
 
-  return {
-    atOnce,
-    // Updates are told in their order, whatever they are about.
+  const ofBoth: Omit<Receivers, "atOnce"> = {
+    // Updates are told in their order, whatever they are about: the oldest goes first.
+    looks: [2],
     subjectsOf: async (_organizationId, ids) => new Map(ids.map((id) => [id, ["updates"]])),
     async find({ organizationId, receiverId }) {
       const subscriber = await findSubscriber(store, organizationId, receiverId);
@@ -92,6 +92,8 @@ export function subscriberReceivers(room: SendingRoom): Receivers {
           if (row === null) return { statements: [], nothing: "There is nothing left to tell." };
           const { id, type, at, data } = row;
           const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
+          if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
+            return { statements: [], nothing: "It was confirmed meanwhile." };
           const deliver = subscriber.type === "email" ? mail : post;
           return {
             statements: [],
@@ -105,10 +107,14 @@ export function subscriberReceivers(room: SendingRoom): Receivers {
       };
     },
   };
+  return {
+    mailbox: { ...ofBoth, atOnce: atOnce.mailbox },
+    webhook: { ...ofBoth, atOnce: atOnce.webhook },
+  };
 }
 
 function subscriberAfter(
-  { organizationId, id }: SubscriberRow,
+  { organizationId, id, type }: SubscriberRow,
   attempt: Attempt,
   now: number,
 ): Statement[] {
@@ -125,7 +131,7 @@ function subscriberAfter(
         where organization_id = ? and id = ?`,
       parameters: [attempt.at, organizationId, id],
     },
-    bringForward({ organizationId, receiverType: "subscriber", receiverId: id }, now),
+    bringForward({ organizationId, receiverType: receiverTypeOf(type), receiverId: id }, now),
   ];
 }
 

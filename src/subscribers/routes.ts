@@ -82,7 +82,7 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id" 
         summary: "Delete a subscriber",
         description: "It hears nothing more, and may subscribe again.",
         answer: Deleted,
-        errors: ["NOT_FOUND"],
+        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
       async ({ scope, id, childId }) => {
         await deleteSubscriber(scope, id, childId);

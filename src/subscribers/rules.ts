@@ -20,6 +20,10 @@ export function addressKeyOf(type: "email" | "webhook", address: string): string
   return type === "email" ? address.toLowerCase() : address;
 }
 
+export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook" {
+  return type === "email" ? "mailbox" : type;
+}
+
 const steps: Record<string, IncidentNoticeType> = {
   "incident.opened": "incident.opened",
   "incident.updated": "incident.updated",

@@ -1,4 +1,4 @@
-import { commit } from "../audit/commit.ts";
+import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
@@ -7,6 +7,7 @@ import { page } from "../base/paging.ts";
 import { sealAll } from "../base/secrets.ts";
 import { mustBeAllowed, portOf } from "../base/target-guard.ts";
 import { retrying, StaleRead, type Statement } from "../database/store.ts";
+import { subscribers } from "../database/tables.ts";
 import { getSettings } from "../settings/service.ts";
 import { getStatusPage } from "../status-pages/service.ts";
 import { secretPlaceOf } from "./receivers.ts";
@@ -19,16 +20,18 @@ import {
   findSubscriber,
   insertSubscriber,
   mustBeNew,
-  mustBePending,
+  isCrowded,
+  listenFromNow,
   mustHavePage,
-  mustHaveRoom,
   pageOfSubscribers,
   removeSubscriber,
   type SubscriberRow,
   tell,
 } from "./store.ts";
 
-function shown(row: SubscriberRow): Subscriber {
+type SubscriberRecord = Subscriber & { version: number };
+
+function shown(row: SubscriberRow): SubscriberRecord {
   const { id, type, address, confirmedAt, lastDeliveryAt, lastError, createdAt } = row;
   return {
     id,
@@ -40,6 +43,7 @@ function shown(row: SubscriberRow): Subscriber {
     confirmedAt,
     lastDeliveryAt,
     lastError,
+    version: row.version,
     createdAt,
   };
 }
@@ -60,7 +64,11 @@ export async function exportSubscribers(scope: Scope, pageId: string): Promise<S
 }
 
 /** Throws NOT_FOUND, also for a subscriber of another page. */
-export async function getSubscriber(scope: Scope, pageId: string, id: string): Promise<Subscriber> {
+export async function getSubscriber(
+  scope: Scope,
+  pageId: string,
+  id: string,
+): Promise<SubscriberRecord> {
   return shown(await getRow(scope, pageId, id));
 }
 
@@ -79,8 +87,10 @@ function rowOf(scope: Scope, pageId: string, made: Made): SubscriberRow {
     pageId,
     ...made,
     addressKey: addressKeyOf(made.type, made.address),
+    heardFrom: null,
     asked: 0,
     askedAt: null,
+    version: 1,
     lastDeliveryAt: null,
     lastError: null,
     createdAt: timestamp(scope.clock()),
@@ -100,7 +110,7 @@ function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
     at,
     data: "{}",
   };
-  return tell(notice, [row.id], now, at);
+  return tell(notice, [row], now, at);
 }
 
 /** Throws NOT_FOUND for the page, CONFLICT for an address that subscribes already and for a mailbox while no mail server is set, VALIDATION_ERROR for a blocked address. */
@@ -108,7 +118,7 @@ export async function addSubscriber(
   scope: Scope,
   pageId: string,
   input: NewSubscriber,
-): Promise<Subscriber> {
+): Promise<SubscriberRecord> {
   const { store, vault, organizationId } = scope;
   await getStatusPage(scope, pageId);
   const now = scope.clock();
@@ -137,10 +147,10 @@ export async function addSubscriber(
       mustHavePage(row),
       mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
       insertSubscriber(store, row),
-      ...(isAsked ? ask(scope, row) : []),
+      ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
     ],
     { action: isAsked ? "subscriber.asked" : "subscriber.confirmed", subjectId: id },
-    shown(row),
+    shown({ ...row, version: isAsked ? 1 : 2 }),
   );
 }
 
@@ -149,14 +159,17 @@ function alreadyThere(path: "email" | "url") {
   return new AppError("CONFLICT", "This address is subscribed to the page already.", { details });
 }
 
-/** Throws NOT_FOUND. */
-export async function deleteSubscriber(scope: Scope, pageId: string, id: string): Promise<object> {
+/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteSubscriber(scope: Scope, pageId: string, id: string): Promise<object> {
+  return retrying(async () => remove(scope, await getRow(scope, pageId, id), "subscriber.deleted"));
+}
+
+function remove(scope: Scope, row: SubscriberRow, action: string): Promise<object> {
   const { store, organizationId } = scope;
-  await getRow(scope, pageId, id);
   return commit(
     scope,
-    [removeSubscriber(store, organizationId, id)],
-    { action: "subscriber.deleted", subjectId: id },
+    [...mustBeCurrent(scope, subscribers, row), removeSubscriber(store, organizationId, row.id)],
+    { action, subjectId: row.id },
     {},
   );
 }
@@ -171,6 +184,8 @@ export function askMailbox(scope: Scope, pageId: string, email: string): Promise
   const key = addressKeyOf("email", email);
   return retrying(async () => {
     const now = scope.clock();
+    // Before anything is looked up: who is known here and who is not are answered alike.
+    if (await isCrowded(store, of)) throw tooMany();
     const known = await findByAddress(store, of, "email", key);
     if (known === null) {
       const id = newId(now);
@@ -180,7 +195,6 @@ export function askMailbox(scope: Scope, pageId: string, email: string): Promise
         scope,
         [
           mustHavePage(row),
-          mustHaveRoom(of, tooMany),
           // Somebody gave it twice at once: the other one is looked at again.
           mustBeNew(row, () => new StaleRead()),
           insertSubscriber(store, row),
@@ -193,8 +207,12 @@ export function askMailbox(scope: Scope, pageId: string, email: string): Promise
       await commit(
         scope,
         [
-          mustBePending(known, () => new StaleRead()),
-          changeSubscriber(store, known, { asked: known.asked + 1, askedAt: now }),
+          ...mustBeCurrent(scope, subscribers, known),
+          changeSubscriber(store, known, {
+            asked: known.asked + 1,
+            askedAt: now,
+            version: known.version + 1,
+          }),
           ...ask(scope, known),
         ],
         { action: "subscriber.asked", subjectId: known.id },
@@ -221,8 +239,8 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
     await commit(
       scope,
       [
-        mustBePending(row, () => new StaleRead()),
-        changeSubscriber(store, row, { confirmedAt: timestamp(scope.clock()), lastError: null }),
+        ...mustBeCurrent(scope, subscribers, row),
+        listenFromNow(organizationId, id, timestamp(scope.clock())),
       ],
       { action: "subscriber.confirmed", subjectId: id },
       {},
@@ -234,11 +252,8 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
 /** Ends a subscription for good; ending it again changes nothing. */
 export async function endSubscription(scope: Scope, id: string): Promise<void> {
   const { store, organizationId } = scope;
-  if ((await findSubscriber(store, organizationId, id)) === null) return;
-  await commit(
-    scope,
-    [removeSubscriber(store, organizationId, id)],
-    { action: "subscriber.unsubscribed", subjectId: id },
-    {},
-  );
+  await retrying(async () => {
+    const row = await findSubscriber(store, organizationId, id);
+    if (row !== null) await remove(scope, row, "subscriber.unsubscribed");
+  });
 }

@@ -12,7 +12,7 @@ import {
   type Store,
 } from "../database/store.ts";
 import { notices, statusPages, subscribers } from "../database/tables.ts";
-import { maxPending } from "./rules.ts";
+import { maxPending, receiverTypeOf } from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -105,25 +105,10 @@ export function mustBeNew(row: SubscriberRow, otherwise: () => AppError | StaleR
   );
 }
 
-/** Holds while not too many wait for their yes. */
-export function mustHaveRoom(of: OfPage, otherwise: () => AppError): Prepared {
-  return must(
-    sql`(select count(*) from ${subscribers} where ${isOf(of)} and confirmed_at is null)
-      < ${maxPending}`,
-    otherwise,
-  );
-}
-
-/** Holds while the subscriber is there and waits for its yes as often asked as it was read. */
-export function mustBePending(
-  { organizationId, id, asked }: SubscriberRow,
-  otherwise: () => AppError | StaleRead,
-): Prepared {
-  return must(
-    sql`exists (select 1 from ${subscribers} where organization_id = ${organizationId}
-      and id = ${id} and confirmed_at is null and asked = ${asked})`,
-    otherwise,
-  );
+/** Whether so many wait for their yes that nobody else may come. */
+export async function isCrowded(store: Store, of: OfPage): Promise<boolean> {
+  const pending = and(isOf(of), isNull(subscribers.confirmedAt));
+  return (await store.db.$count(subscribers, pending)) >= maxPending;
 }
 
 export function changeSubscriber(
@@ -149,8 +134,7 @@ export async function pagesWithSubscribers(
   organizationId: string,
 ): Promise<string[]> {
   const rows = await store.query<{ pageId: string }>(
-    `select id as pageId from status_pages p where organization_id = ? and visibility <> 'hidden'
-       and exists (select 1 from subscribers s where s.organization_id = p.organization_id
+    `select id as pageId from status_pages p where organization_id = ? and exists (select 1 from subscribers s where s.organization_id = p.organization_id
          and s.page_id = p.id and s.confirmed_at is not null)`,
     [organizationId],
   );
@@ -158,17 +142,28 @@ export async function pagesWithSubscribers(
 }
 
 /** Who had said yes when this happened. */
-export async function confirmedAt(
+export function listenersAt(
   store: Store,
   { organizationId, pageId }: OfPage,
-  at: string,
-): Promise<string[]> {
-  const rows = await store.query<{ id: string }>(
-    `select id from subscribers where organization_id = ? and page_id = ? and confirmed_at <= ?
+  seq: number,
+): Promise<Listener[]> {
+  return store.query<Listener>(
+    `select id, type from subscribers where organization_id = ? and page_id = ? and heard_from < ?
      order by id`,
-    [organizationId, pageId, at],
+    [organizationId, pageId, seq],
   );
-  return rows.map(({ id }) => id);
+}
+
+export type Listener = Pick<SubscriberRow, "id" | "type">;
+
+/** From now on it is told of what happens. */
+export function listenFromNow(organizationId: string, id: string, at: string): Statement {
+  return {
+    text: `update subscribers set confirmed_at = ?, last_error = null, version = version + 1,
+        heard_from = (select coalesce(max(seq), 0) from events)
+      where organization_id = ? and id = ?`,
+    parameters: [at, organizationId, id],
+  };
 }
 
 const insertNotice = insertInto(notices);
@@ -176,22 +171,22 @@ const insertNotice = insertInto(notices);
 /** A notice and its deliveries to these subscribers, as far as they are still there. */
 export function tell(
   notice: NoticeRow,
-  subscriberIds: readonly string[],
+  to: readonly Listener[],
   now: number,
   at: string,
 ): Statement[] {
   const { organizationId, id } = notice;
-  const pairs = subscriberIds.map((subscriberId) => [newId(now), subscriberId]);
+  const made = to.map((one) => [newId(now), receiverTypeOf(one.type), one.id]);
   return [
     insertNotice(notice),
     {
       text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, notice_id, status,
           attempts, scheduled_attempts, due_at, created_at)
-        select ?, value ->> 0, 'subscriber', value ->> 1, ?, 'sending', 0, 0, ?, ?
+        select ?, value ->> 0, value ->> 1, value ->> 2, ?, 'sending', 0, 0, ?, ?
         from json_each(?) where exists (select 1 from subscribers s
-          where s.organization_id = ? and s.id = value ->> 1)
+          where s.organization_id = ? and s.id = value ->> 2)
         order by key`,
-      parameters: [organizationId, id, now, at, JSON.stringify(pairs), organizationId],
+      parameters: [organizationId, id, now, at, JSON.stringify(made), organizationId],
     },
   ];
 }
@@ -211,11 +206,11 @@ export async function noticeOfDelivery(
 }
 
 /** Forgets, in portions, who never said yes, and notices that no delivery tells any more. */
-export function forgetOld(before: { notices: string; pending: string }): Statement[] {
+export function forgetOld(before: { notices: string; pending: number }): Statement[] {
   return [
     {
       text: `delete from subscribers where rowid in (select rowid from subscribers
-        where confirmed_at is null and created_at < ? limit 1000)`,
+        where confirmed_at is null and asked_at < ? limit 1000)`,
       parameters: [before.pending],
     },
     {

@@ -10,7 +10,7 @@ import { fieldsOf } from "../status-pages/form.ts";
 import { question, statement } from "../status-pages/small-page.ts";
 import { findPages } from "../status-pages/store.ts";
 import type { Subscriptions } from "../status-pages/subscriptions.ts";
-import { ownerOf } from "./links.ts";
+import { ownerOf, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { findSubscriber } from "./store.ts";
 
@@ -72,18 +72,12 @@ export function subscriptionsOf(room: Room): Subscriptions {
       const { organizationId, id } = owner;
       const row = await findSubscriber(store, organizationId, id);
       const [stored] = row === null ? [] : await findPages(store, organizationId, row.pageId);
-      if (row === null || stored === undefined)
-        return statement(
-          verb === "confirm" ? "This link has ended" : "You are not subscribed",
-          verb === "confirm"
-            ? "Sign up again on the status page to get a new one."
-            : "No updates go to this address any more.",
-        );
+      if (row === null || stored === undefined) return ended(verb);
       const { title } = stored.page;
       const scope = scopeOf(organizationId);
       if (request.method === "POST") {
         if (verb === "confirm") {
-          await confirmSubscriber(scope, id);
+          if ((await confirmSubscriber(scope, id)) === null) return ended(verb);
           return statement("You are subscribed", `Updates from ${title} go to ${row.address}.`);
         }
         await endSubscription(scope, id);
@@ -98,4 +92,11 @@ export function subscriptionsOf(room: Room): Subscriptions {
         : question(`Updates from ${title}`, `They go to ${row.address}.`, "Unsubscribe");
     },
   };
+}
+
+/** What a link says whose subscriber is gone. */
+function ended(verb: Verb): Response {
+  return verb === "confirm"
+    ? statement("This link has ended", "Sign up again on the status page to get a new one.")
+    : statement("You are not subscribed", "No updates go to this address any more.");
 }

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { resultsSince } from "./heartbeats.ts";
 import { quantile } from "./process.ts";
 
 const rounds = 3;
@@ -24,6 +25,36 @@ export async function pagesSuite() {
         `a new incident is seen after ${found.seen50.toFixed(0)} ms, ${found.seenMost.toFixed(0)} at most, under this load (goal ≤ 1,000)`,
     );
   }
+  const [quiet, busy] = [await gapsOfChecks(wrk, false), await gapsOfChecks(wrk, true)];
+  console.log(
+    `500 monitors every 5 s on a page that 32 clients ask for all the time: gap p99 of checks ${busy.gap99} ms, ` +
+      `${busy.gapMax} at most, ${busy.failed} failed; without that ${quiet.gap99} and ${quiet.gapMax}`,
+  );
+}
+
+/** How far checks of 500 monitors every 5 s lie apart, while nobody or everybody looks at their page. */
+async function gapsOfChecks(wrk: string, isLooked: boolean) {
+  const interval = 5;
+  using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
+  await using box = await machineWithKey();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const api = clientOf(server.url, box.key);
+  const monitors: { id: string; name: null }[] = [];
+  for (let number = 0; number < 500; number++) {
+    const body = { type: "http", name: `Service ${number}`, url: `${target.url.href}ok`, interval };
+    monitors.push({ id: (await api("POST", "/api/v1/monitors", body)).json.data.id, name: null });
+  }
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const sections = [{ name: "Services", groupId: null, monitors }];
+  await api("PATCH", `/api/v1/status-pages/${page.id}`, { sections });
+  await Bun.sleep(2 * interval * 1_000);
+  const from = Date.now();
+  const args = ["-t1", "-c32", "-d25", "-H", "Accept-Encoding: br", `${server.url}/status/acme`];
+  const load = isLooked ? Bun.spawn([wrk, ...args], { stdout: "ignore" }) : null;
+  await Bun.sleep(25_000);
+  load?.kill();
+  await server.stop();
+  return resultsSince(join(box.dataDir, "signalbox.db"), from, interval);
 }
 
 async function measure(count: number, wrk: string) {

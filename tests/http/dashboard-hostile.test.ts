@@ -37,9 +37,13 @@ const values: unknown[] = [
 ];
 
 function fieldsOf({ hooks }: Route): string[] {
-  const schema = hooks.detail?.endpoint?.body;
-  const inner = schema instanceof z.ZodPipe ? schema.out : schema;
-  return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
+  return [...new Set(namesIn(hooks.detail?.endpoint?.body))];
+}
+
+function namesIn(schema: unknown): string[] {
+  if (schema instanceof z.ZodPipe) return [schema.in, schema.out].flatMap(namesIn);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(namesIn);
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
 test("hostile bodies never make a route of the admin page fail on our side, nor sign anybody in", async () => {

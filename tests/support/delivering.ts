@@ -167,7 +167,7 @@ export async function expectUsualVerdicts<T extends ChannelType>(
     verdictOn(answer(status, "internal gossip", headers), provider, settings);
   expect(await on(200)).toEqual({ outcome: "delivered" });
   expect(await on(302, { location: "/" })).toEqual(
-    triedAgain("The receiver answered HTTP 302 (Found); the channel needs the final address."),
+    triedAgain("The receiver answered HTTP 302 (Found); give the final address instead."),
   );
   expect(await on(400)).toEqual(triedAgain("The receiver answered HTTP 400 (Bad Request)."));
   expect(await on(401)).toEqual(givenUp("The receiver answered HTTP 401 (Unauthorized)."));

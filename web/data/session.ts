@@ -11,6 +11,7 @@ export type Session = Presence;
 export type Organization = Presence["organizations"][number];
 
 const chosenKey = "signalbox.organization";
+const hereKey = "signalbox.here";
 /** Of this tab: others may look at another organization meanwhile. */
 let chosenId = sessionStorage.getItem(chosenKey) ?? localStorage.getItem(chosenKey);
 setOrganization(chosenId);
@@ -27,13 +28,26 @@ const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 
 export async function loadSession(): Promise<Session> {
   const { data } = await call<Session>("GET", "/session");
+  if (data.state !== "signed-in") {
+    localStorage.removeItem(hereKey);
+    return data;
+  }
+  localStorage.setItem(hereKey, "yes");
   const id = chosenOf(data)?.id ?? null;
   // What was asked for early was of another organization.
   if (id !== chosenId) queryClient.removeQueries({ queryKey: ["overview"] });
-  // Whoever signs in again goes on where they were.
   if (id !== null) choose(id);
-  if (data.state === "signed-in") signedOut.over();
+  signedOut.over();
   return data;
+}
+
+/** Who is there; on a page that somebody is using, whoever signs in again. */
+async function presentSession(): Promise<Session> {
+  const session = await loadSession();
+  const before = queryClient.getQueryData<Session>(["session"]);
+  if (session.state === "signed-in" || before?.state !== "signed-in") return session;
+  await signedOut.wait();
+  return loadSession();
 }
 
 /** The organization that was looked at last, or the person's first. */
@@ -41,10 +55,14 @@ function chosenOf({ organizations }: Session): Organization | undefined {
   return organizations.find(({ id }) => id === chosenId) ?? organizations[0];
 }
 
-export const sessionQuery = { queryKey: ["session"], queryFn: loadSession, staleTime: Infinity };
+export const sessionQuery = {
+  queryKey: ["session"],
+  queryFn: presentSession,
+  staleTime: Infinity,
+};
 
-/** Whether somebody was signed in on this browser before. */
-export const hasBeenHere = (): boolean => chosenId !== null;
+/** Whether somebody was signed in on this browser when it was last looked. */
+export const hasBeenHere = (): boolean => localStorage.getItem(hereKey) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);
@@ -93,10 +111,11 @@ export async function sessionBegan() {
   queryClient.setQueryData(["session"], await loadSession());
 }
 
+/** Leaves nothing of the person in the page's memory. */
 export async function signOut() {
   await send("POST", "/sign-out");
-  queryClient.clear();
-  queryClient.setQueryData(["session"], await loadSession());
+  localStorage.removeItem(hereKey);
+  location.assign("/");
 }
 
 /** The organization of the person's that has such a record; null when none has. */

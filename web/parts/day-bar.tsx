@@ -10,7 +10,7 @@ const words: [letter: string, word: string][] = [
 
 /** The last 24 hours as bars; `day` has one letter a span, oldest first. */
 export const DayBar = memo(function DayBar({ day }: { day: string }) {
-  const spans = [...day];
+  const spans = day.split("");
   const spanMinutes = 1440 / Math.max(1, spans.length);
   const told = words.flatMap(([letter, word]) => {
     const count = spans.filter((span) => span === letter).length;

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { useEffect } from "react";
-import { Link } from "@tanstack/react-router";
+import { Link, useRouter } from "@tanstack/react-router";
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
 export function PageHeader({
@@ -92,6 +92,28 @@ export function EmptyState({
       <p>{children}</p>
       {action !== undefined && <div className="empty-action">{action}</div>}
     </div>
+  );
+}
+
+/** A link to a page where the router has it, else only its words. */
+export function PageLink({
+  to,
+  page,
+  className,
+  children,
+}: {
+  to: string;
+  /** The page's pattern, such as `/incidents/$id`. */
+  page: string;
+  className: string;
+  children: ReactNode;
+}) {
+  const { routesByPath } = useRouter();
+  if (!(page in routesByPath)) return <span className={className}>{children}</span>;
+  return (
+    <Link to={to} className={`${className} page-link`}>
+      {children}
+    </Link>
   );
 }
 

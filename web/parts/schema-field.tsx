@@ -110,7 +110,7 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
             ...(nullable ? [{ value: "", label: words?.none ?? "None" }] : []),
             ...(schema.enum ?? []).map((option) => ({ value: option, label: optionWords(option) })),
           ]}
-          value={String(value ?? "")}
+          value={textOf(value)}
           onChange={(next) => onChange(emptied(next ?? ""))}
           allowDeselect={false}
         />
@@ -158,7 +158,7 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
         <TextInput
           {...common}
           description={hint}
-          value={value === null || value === undefined ? "" : String(value)}
+          value={textOf(value)}
           onChange={({ currentTarget }) => onChange(scalarOf(currentTarget.value))}
         />
       );
@@ -169,7 +169,7 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
     ...common,
     description: hint,
     placeholder: isSet ? "Set; leave empty to keep it" : words?.placeholder,
-    value: String(value ?? ""),
+    value: textOf(value),
     ...(words?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
   };
   if (secret)
@@ -198,6 +198,9 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
     />
   );
 }
+
+const textOf = (value: unknown): string =>
+  ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : "";
 
 /** `true`, `12` and `"12"` are different answers of a JSON path: quotes say that it is text. */
 function scalarOf(text: string): string | number | boolean | null {

@@ -38,7 +38,11 @@ const undoMs = 10_000;
  */
 export function withUndo(
   text: string,
-  { hide, restore, commit }: { hide(): void; restore(): void; commit(): Promise<unknown> },
+  {
+    hide,
+    restore,
+    commit,
+  }: { hide: () => void; restore: () => void; commit: () => Promise<unknown> },
 ) {
   let open = true;
   hide();

@@ -98,14 +98,16 @@ export function useCommands(
         run: () => void setPaused(id, name, !paused),
       });
   }
+  const hasIncidents = places().some(({ to }) => to === "/incidents");
   for (const { id, title } of open?.data ?? []) {
-    commands.push({
-      key: id,
-      label: title,
-      hint: "Incident",
-      icon: <Icon name="warning" />,
-      run: () => goTo(`/incidents/${id}`),
-    });
+    if (hasIncidents)
+      commands.push({
+        key: id,
+        label: title,
+        hint: "Incident",
+        icon: <Icon name="warning" />,
+        run: () => goTo(`/incidents/${id}`),
+      });
     if (mayWrite)
       commands.push({
         key: `resolve ${id}`,

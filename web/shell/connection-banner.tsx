@@ -5,7 +5,8 @@ import { Icon } from "../parts/icons.tsx";
 
 /** Tells of a lost connection once it lasts longer than a blink; goes by itself. */
 export function ConnectionBanner() {
-  const lost = connection.use() === "lost" || liveState.use() === "lost";
+  const [answers, live] = [connection.use(), liveState.use()];
+  const lost = answers === "lost" || live === "lost";
   const [shown, setShown] = useState(false);
   useEffect(() => {
     if (!lost) return setShown(false);

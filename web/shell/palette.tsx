@@ -16,7 +16,8 @@ export function Palette({ onHelp }: { onHelp: () => void }) {
       padding={0}
       size={600}
       yOffset="12vh"
-      aria-label="Search and commands"
+      transitionProps={{ duration: 0 }}
+      attributes={{ content: { "aria-label": "Search and commands" } }}
     >
       {opened && <Finder onHelp={onHelp} />}
     </Modal>
@@ -59,6 +60,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
     <div className="palette">
       <input
         data-autofocus
+        autoFocus
         className="palette-input"
         role="combobox"
         aria-expanded="true"

@@ -24,9 +24,10 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   return (
     <Menu position="top-start" width={240} withinPortal>
       <Menu.Target>
-        <button type="button" className="rail-person" aria-label="Organization and account">
+        <button type="button" className="rail-person">
+          <span className="visually-hidden">Organization and account: </span>
           <span className="avatar" aria-hidden="true">
-            {[...organization.name][0]?.toUpperCase()}
+            {Array.from(organization.name)[0]?.toUpperCase()}
           </span>
           <span className="rail-person-words">
             {organization.name}

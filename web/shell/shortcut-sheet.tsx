@@ -8,7 +8,10 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
     keys: [
       ["modK", "Search and commands"],
       ["?", "This sheet"],
-      ...places().map(({ label, keys }): [string, string] => [keys, `Go to ${label}`]),
+      ...places().map(({ label, keys }): [string, string] => [
+        keys.toUpperCase(),
+        `Go to ${label}`,
+      ]),
     ],
   },
   {

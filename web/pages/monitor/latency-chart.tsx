@@ -9,6 +9,8 @@ import type { Span } from "./data.ts";
 import { seriesOf } from "./sums.ts";
 
 const height = 260;
+/** Between the lines of the chart, in milliseconds. */
+const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000];
 const shaded: Partial<Record<PastState["status"], string>> = {
   down: "--down-soft",
   degraded: "--degraded-soft",
@@ -62,7 +64,7 @@ export default function LatencyChart({
         },
         axes: [
           { ...axis, size: 30, grid: { show: false }, values: timesOf(zone, span) },
-          { ...axis, size: 52, values: (_, ticks) => ticks.map((ms) => inMs(ms)) },
+          { ...axis, size: 52, incrs: steps, values: (_, ticks) => ticks.map((ms) => inMs(ms)) },
         ],
         series: [
           {},
@@ -130,7 +132,7 @@ function colorsAt(element: HTMLElement) {
   const probe = document.createElement("i");
   element.append(probe);
   return {
-    color(token: string): string {
+    color: (token: string): string => {
       probe.style.color = `var(${token})`;
       return getComputedStyle(probe).color;
     },

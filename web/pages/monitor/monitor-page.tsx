@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import type { Monitor } from "../../../src/monitors/schema.ts";
 import { useOverview } from "../../data/overview.ts";
@@ -30,7 +30,15 @@ export function MonitorPage() {
   const { data: monitor, error } = useMonitor(id);
   if (monitor === undefined && error !== null)
     return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="This monitor is not here">
+      <EmptyState
+        icon={<Icon name="warning" size={28} />}
+        title="This monitor is not here"
+        action={
+          <Button component={Link} to="/monitors">
+            All monitors
+          </Button>
+        }
+      >
         {error.message}
       </EmptyState>
     );
@@ -104,14 +112,14 @@ function Facts({ monitor }: { monitor: Monitor }) {
 }
 
 function Actions({ monitor }: { monitor: Monitor }) {
-  const { id, name, paused, muted } = monitor;
+  const { id, name, type, paused, muted } = monitor;
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const [checking, setChecking] = useState(false);
   const actions = useMemo(() => {
     const changed = () => void queryClient.invalidateQueries({ queryKey: ["monitor", id] });
     return {
-      check() {
+      check: () => {
         setChecking(true);
         checkNow(id)
           .catch(complain)
@@ -136,7 +144,7 @@ function Actions({ monitor }: { monitor: Monitor }) {
     <>
       {mayWrite && (
         <>
-          <Button onClick={actions.check} loading={checking} disabled={paused}>
+          <Button onClick={actions.check} loading={checking} disabled={paused || type === "push"}>
             Check now
           </Button>
           <Button onClick={actions.pause}>{paused ? "Resume" : "Pause"}</Button>

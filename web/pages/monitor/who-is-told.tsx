@@ -1,6 +1,5 @@
-import { Link } from "@tanstack/react-router";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { Panel } from "../../parts/page.tsx";
+import { PageLink, Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useIncidentsOf, useWhoIsTold } from "./data.ts";
 
@@ -51,9 +50,9 @@ export function Incidents({ id }: { id: string }) {
         {data?.data.map(({ id, title, status, severity, createdAt }) => (
           <li key={id}>
             <span className={`pill ${status === "resolved" ? "" : tone[severity]}`}>{status}</span>
-            <Link to={`/incidents/${id}` as "/"} className="line-words line-link">
+            <PageLink to={`/incidents/${id}`} page="/incidents/$id" className="line-words">
               <b>{title}</b>
-            </Link>
+            </PageLink>
             <Time at={createdAt} as="short" />
           </li>
         ))}

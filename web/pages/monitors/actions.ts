@@ -32,7 +32,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     uptime24h: null,
     paused: false,
     muted: false,
-    target: String(target["url"] ?? target["host"] ?? "").replace(/^https?:\/\//, ""),
+    target: (target.url ?? target.host ?? "").replace(/^https?:\/\//, ""),
     day: "",
   };
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });

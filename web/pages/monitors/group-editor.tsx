@@ -1,8 +1,8 @@
 import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { Color, type MonitorGroup } from "../../../src/monitor-groups/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { get, send } from "../../data/client.ts";
+import { send } from "../../data/client.ts";
+import { useOpened } from "../../data/opened.ts";
 import { refreshOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -28,23 +28,16 @@ const nothing: Values = {
 
 export function GroupEditor({ what, onDone }: { what: What; onDone: () => void }) {
   const id = what.kind === "edit-group" ? what.id : null;
-  const { data: group, refetch } = useQuery({
-    queryKey: ["group", id],
-    queryFn: () => get<MonitorGroup>(`/api/v1/monitor-groups/${id}`),
-    enabled: id !== null,
-    staleTime: 0,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-  });
-  if (id !== null && group === undefined) return null;
-  const monitorIds = what.kind === "new-group" ? what.monitorIds : undefined;
+  const opened = useOpened<MonitorGroup>(id === null ? null : `/api/v1/monitor-groups/${id}`);
+  if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
+  if (!opened.ready) return null;
   return (
     <Fields
-      key={group?.updatedAt}
-      group={group}
-      monitorIds={monitorIds}
+      key={opened.generation}
+      group={opened.record}
+      monitorIds={what.kind === "new-group" ? what.monitorIds : undefined}
       onDone={onDone}
-      onTheirs={() => void refetch()}
+      onTheirs={opened.reload}
     />
   );
 }

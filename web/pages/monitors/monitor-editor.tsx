@@ -1,5 +1,4 @@
 import { Button, MultiSelect, SegmentedControl, Select } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import {
   type Monitor,
@@ -8,7 +7,8 @@ import {
   type MonitorType,
 } from "../../../src/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { get, send } from "../../data/client.ts";
+import { send } from "../../data/client.ts";
+import { useOpened } from "../../data/opened.ts";
 import { refreshOverview, useOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -26,23 +26,17 @@ const types = Object.keys(monitorKinds) as MonitorType[];
 
 export function MonitorEditor({ what, onDone }: { what: What; onDone: () => void }) {
   const id = what.kind === "edit-monitor" ? what.id : what.like;
-  const { data: monitor, refetch } = useQuery({
-    queryKey: ["monitor-to-edit", id],
-    queryFn: () => get<Monitor>(`/api/v1/monitors/${id}`),
-    enabled: id !== undefined,
-    staleTime: 0,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-  });
-  if (id !== undefined && monitor === undefined) return null;
+  const opened = useOpened<Monitor>(id === undefined ? null : `/api/v1/monitors/${id}`);
+  if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
+  if (!opened.ready) return null;
   return (
     <Fields
-      key={monitor?.updatedAt}
-      monitor={monitor}
+      key={opened.generation}
+      monitor={opened.record}
       isNew={what.kind === "new-monitor"}
       groupId={what.kind === "new-monitor" ? (what.groupId ?? null) : null}
       onDone={onDone}
-      onTheirs={() => void refetch()}
+      onTheirs={opened.reload}
     />
   );
 }
@@ -155,7 +149,7 @@ function Fields({
             { value: "", label: "None" },
             ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
           ]}
-          value={String(values["groupId"] ?? "")}
+          value={(values["groupId"] as string | null) ?? ""}
           onChange={(next) => set("groupId", next || null)}
           allowDeselect={false}
           error={errorOf("groupId")}

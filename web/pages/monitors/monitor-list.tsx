@@ -178,7 +178,11 @@ export function MonitorList({
                 />
               )}
               {item.kind === "hollow" && (
-                <p className="hollow">Drag monitors here, or move them with Alt ↑ ↓.</p>
+                <p className="hollow">
+                  {mayWrite
+                    ? "Nothing in it yet. Drag monitors here, or select some and move them."
+                    : "Nothing in it yet."}
+                </p>
               )}
             </div>
           );

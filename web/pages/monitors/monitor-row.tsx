@@ -13,6 +13,7 @@ import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.t
 import { endDrag, startDrag } from "./dragging.ts";
 import { editing } from "./editing.ts";
 import { selection } from "./selection.ts";
+import { typeWords } from "./type-words.ts";
 
 type Props = {
   monitor: OverviewMonitor;
@@ -31,7 +32,8 @@ const measured = (status: string) => status === "up" || status === "degraded";
 export const MonitorRow = memo(
   function MonitorRow({ monitor, active, selected, onFocus, order, mayWrite, mayMove }: Props) {
     const { id, name, status, target, type, lastMessage, muted, day } = monitor;
-    const where = type === "http" || target === null ? target : `${type} ${target}`;
+    const where =
+      target === null ? typeWords[type] : type === "http" ? target : `${type} ${target}`;
     const told = !measured(status) && status !== "paused" ? lastMessage : null;
     return (
       <div className="row" data-item>

@@ -1,5 +1,5 @@
 /** What is needed to make a monitor; everything else has a good default. */
-export type Target = { type: string; name: string; [field: string]: unknown };
+export type Target = { type: string; name: string; url?: string; host?: string; port?: number };
 
 const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 const hostPort = /^([\p{L}\p{N}](?:[\p{L}\p{N}._-]*[\p{L}\p{N}])?):(\d{1,5})$/u;
@@ -31,7 +31,7 @@ function nameOf(address: string): string {
 
 /** The kind of check in words, for the line under the field. */
 export function planOf({ type, url, host, port }: Target): string {
-  if (type === "http") return `Checks ${String(url)} every minute.`;
-  if (type === "tcp") return `Connects to port ${String(port)} of ${String(host)} every minute.`;
-  return `Pings ${String(host)} every minute.`;
+  if (type === "http") return `Checks ${url} every minute.`;
+  if (type === "tcp") return `Connects to port ${port} of ${host} every minute.`;
+  return `Pings ${host} every minute.`;
 }

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { freshMachine, owner, ownFaults } from "../support/admin-world.ts";
+import { hasChromium, launchChromium, violations, visit } from "../support/browsing.ts";
+import { answer, target } from "../support/target.ts";
+
+if (hasChromium)
+  describe("the first run in Chromium", () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchChromium();
+    });
+    afterAll(() => browser.close());
+
+    test("the console's link, one form and one pasted address lead to a green monitor, which is live from then on", async () => {
+      await using fresh = await freshMachine();
+      let healthy = true;
+      await using site = await target((response) => answer(healthy ? 200 : 502)(response));
+      await using open = await visit(browser, `${fresh.url}/set-up#${fresh.token}`);
+      const { page } = open;
+      await page.getByRole("button", { name: "Set up Signalbox" }).click();
+      await page.getByText("Must be an e-mail address").waitFor();
+      expect(await page.locator(":focus").getAttribute("aria-invalid")).toBe("true");
+      expect(await violations(page)).toEqual([]);
+
+      await page.getByLabel("Organization").fill(owner.organization);
+      await page.getByLabel("Your name").fill(owner.name);
+      await page.getByLabel("E-mail").fill(owner.email);
+      await page.getByLabel("Password", { exact: true }).fill(owner.password);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+      expect(new URL(page.url()).pathname).toBe("/");
+      expect(await violations(page)).toEqual([]);
+
+      await page.keyboard.type(site.at("/shop"));
+      await page.keyboard.press("Enter");
+      const row = page.getByRole("listitem").filter({ hasText: "/shop" });
+      await row.getByRole("img", { name: "Up" }).waitFor({ timeout: 4_000 });
+
+      healthy = false;
+      await row.getByRole("button", { name: /Actions/ }).click();
+      await page.getByRole("menuitem", { name: "Check now" }).click();
+      await row
+        .getByText("HTTP 502")
+        .or(row.getByRole("img", { name: "Down" }))
+        .first()
+        .waitFor();
+      await open.shifts();
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 30_000);
+
+    test("without a session every page asks to sign in, then leads where one wanted to go, until one signs out", async () => {
+      await using fresh = await freshMachine();
+      const { url, token } = fresh;
+      await fetch(`${url}/dashboard/set-up`, {
+        method: "POST",
+        headers: { Origin: url, "Content-Type": "application/json" },
+        body: JSON.stringify({ ...owner, token }),
+      });
+      await using open = await visit(browser, `${url}/monitors?q=shop`);
+      const { page } = open;
+      await page.getByLabel("E-mail").fill(owner.email);
+      await page.getByLabel("Password", { exact: true }).fill("a wrong password");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").waitFor();
+      await page.getByLabel("Password", { exact: true }).fill(owner.password);
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`${url}/monitors?q=shop`);
+      await page.getByRole("button", { name: /Organization and account/ }).click();
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+      await page.getByLabel("E-mail").waitFor();
+      await open.shifts();
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 20_000);
+  });

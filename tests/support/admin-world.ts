@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { visit } from "./browsing.ts";
+import { machine } from "./outside.ts";
+import { answer, target } from "./target.ts";
+
+export const owner = {
+  organization: "Acme GmbH",
+  name: "Ada Lovelace",
+  email: "ada@acme.example",
+  password: "correct horse battery",
+};
+
+/** A fresh machine: nobody has set it up yet. */
+export async function freshMachine() {
+  const box = machine();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const token = readFileSync(join(box.dataDir, "set-up-token"), "utf8").trim();
+  return { ...server, box, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
+}
+
+/** A machine that its owner has set up, with two groups of monitors of a target of ours. */
+export async function adminWorld() {
+  const fresh = await freshMachine();
+  const site = await target(answer(200));
+  const { url, token } = fresh;
+  let cookie = "";
+
+  async function ask(method: string, path: string, body?: object) {
+    const response = await fetch(`${url}/dashboard${path}`, {
+      method,
+      headers: {
+        Origin: url,
+        ...(cookie !== "" && { Cookie: cookie }),
+        ...(body && { "Content-Type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const json = (await response.json()) as { data: any };
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(json)}`);
+    cookie ||= response.headers.get("set-cookie")?.split(";")[0] ?? "";
+    return json.data;
+  }
+
+  await ask("POST", "/set-up", { ...owner, token });
+  const group = (name: string, color: string) =>
+    ask("POST", "/api/v1/monitor-groups", { name, color, tags: ["eu"] });
+  const [production, office] = [await group("Production", "blue"), await group("Office", "orange")];
+  const monitor = (name: string, groupId: string | null) =>
+    ask("POST", "/api/v1/monitors", {
+      type: "http",
+      name,
+      url: site.at(`/${name.toLowerCase().replaceAll(" ", "-")}`),
+      groupId,
+      interval: 5,
+      retries: 0,
+    });
+  const monitors: Record<string, { id: string }> = {};
+  for (const name of ["Checkout", "Web shop", "Search"])
+    monitors[name] = await monitor(name, production.id);
+  for (const name of ["Router", "NAS"]) monitors[name] = await monitor(name, office.id);
+  monitors["Blog"] = await monitor("Blog", null);
+  const [name = "", value = ""] = cookie.split("=");
+  const cookies = [
+    {
+      name,
+      value,
+      domain: "127.0.0.1",
+      path: "/",
+      expires: -1,
+      httpOnly: true,
+      secure: false,
+      sameSite: "Strict" as const,
+    },
+  ];
+  return {
+    url,
+    site,
+    ask,
+    production,
+    office,
+    idOf: (name: string) => monitors[name]?.id ?? "",
+    /** Opens a page of the admin page as its owner, without motion: pictures and contrasts stand still. */
+    open: (browser: Browser, path: string, options: BrowserContextOptions = {}) =>
+      visit(browser, `${url}${path}`, {
+        reducedMotion: "reduce",
+        ...options,
+        storageState: { cookies, origins: [] },
+      }),
+    async [Symbol.asyncDispose]() {
+      await fresh[Symbol.asyncDispose]();
+      await site[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What the console says of an answer that was meant to be refused is no fault of the page. */
+export const ownFaults = (faults: readonly string[]) =>
+  faults.filter((fault) => !/status of 4\d\d/.test(fault));
+
+/** A row of the Monitors page. */
+export const rowOf = (page: Page, name: string) =>
+  page.getByRole("listitem").filter({ has: page.getByText(name, { exact: true }) });
+
+/** Looks at the page in this theme, once it stands still in it. */
+export async function inTheme(page: Page, colorScheme: "light" | "dark") {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+  await page.waitForTimeout(250);
+}

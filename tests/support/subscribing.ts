@@ -1,0 +1,155 @@
+import { expect } from "bun:test";
+import { subscriberFanOut } from "../../src/subscribers/fan-out.ts";
+import { compiled } from "../../src/database/store.ts";
+import { alertsOn } from "./appliance.ts";
+import { type Mail, mailServer } from "./mail-server.ts";
+import { answer, type Reply, target } from "./target.ts";
+import { visitor } from "./visitor.ts";
+
+export const ann = "ann@team.example";
+export const bob = "bob@team.example";
+
+type Settings = Parameters<typeof visitor>[0];
+
+/** What a subscribed webhook received, as far as tests look at it. */
+type Received = { id: string; type: string; timestamp: string; data: any };
+
+/** A default page at `/status/ours` whose visitors can subscribe by e-mail; nothing is told before `send`. */
+export async function publisher(page: object = {}, settings: Settings = {}) {
+  /** The code with which the mail server refuses a mailbox from now on; absent where it takes it. */
+  const refusals = new Map<string, number>();
+  const server = await mailServer({ recipient: (address) => refusals.get(address) ?? 0 });
+  const made = await visitor({ allowTarget: ["127.0.0.1/32"], ...settings });
+  const { api, appliance, store, time, get } = made;
+  let { notices, alerts } = made;
+  const useMail = async (smtp: object | null) =>
+    expect((await api("PATCH", "/api/v1/settings", { body: { smtp } })).status).toBe(200);
+  await useMail(server.smtp());
+  const { id } = await made.publish({ title: "Acme status", ...page });
+  const path = `/api/v1/status-pages/${id}/subscribers`;
+
+  async function send() {
+    await notices.runOnce();
+    await alerts.runOnce();
+  }
+
+  async function added(body: object, at = path) {
+    const { status, json, text } = await api("POST", at, { body });
+    expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+    return json.data;
+  }
+
+  /** A mailbox of this page that has agreed. */
+  async function mailbox(email: string = ann, at?: string) {
+    const one = await added({ type: "email", email, confirmed: true }, at);
+    time.now += 1;
+    return one;
+  }
+
+  const { mails } = server;
+  return {
+    ...made,
+    pageId: id,
+    /** Where the API has the page's subscribers. */
+    path,
+    mails,
+    refusals,
+    /** Settings of a mail server that takes everything. */
+    mailSettings: () => server.smtp(),
+    useMail,
+    signUp: (email: string, asking: Parameters<typeof get>[1] = {}) =>
+      get("/status/ours/subscribe", { method: "POST", form: { email }, ...asking }),
+    /** Tells what happened and sends what is due. */
+    send,
+    /** Lets so many seconds go by, and sends what is due then. */
+    later: async (seconds: number) => {
+      time.now += seconds * 1000;
+      await send();
+    },
+    added,
+    mailbox,
+    /** A webhook of this page and the server behind it. */
+    async hook(reply: Reply = answer(), fields: object = {}) {
+      const receiver = await target(reply);
+      const { id } = await added({ type: "webhook", url: receiver.at("/hook"), ...fields });
+      time.now += 1;
+      const received = (): Received[] =>
+        receiver.asked.map(({ headers, body }) => ({
+          id: String(headers["webhook-id"]),
+          ...JSON.parse(body),
+        }));
+      return Object.assign(receiver, {
+        id: id as string,
+        received,
+        /** What each told: the message of an update, the title of planned work. */
+        heard: () => received().map(({ data }) => data.message ?? data.maintenance.title),
+      });
+    },
+    subscribers: async (query = ""): Promise<any[]> =>
+      (await api("GET", `${path}?per_page=100${query}`)).json.data,
+    subscriber: async ({ id }: { id: string }) => (await api("GET", `${path}/${id}`)).json.data,
+    /** Plans work that the page shows. */
+    plan: async (fields: object = {}) => {
+      const body = {
+        title: "Firmware",
+        startsAt: "2026-11-22T02:00:00.000Z",
+        endsAt: "2026-11-22T04:00:00.000Z",
+        ...fields,
+      };
+      const { status, json, text } = await api("POST", "/api/v1/maintenance-windows", { body });
+      expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+      return json.data;
+    },
+    subjects: () => mails.map(({ headers }) => headers["subject"]?.[0]),
+    /** To whom mails went, in order. */
+    told: () => mails.flatMap(({ to }) => to),
+    /** Goes on with engines that know nothing but what is stored. */
+    restart: async () => {
+      await made.restart();
+      notices = subscriberFanOut(appliance);
+      alerts = alertsOn(appliance);
+    },
+    /** The power fails just before the next write with such a statement. */
+    diesBefore: (statement: string) => {
+      const atomic = store.atomic.bind(store);
+      store.atomic = (statements) => {
+        if (!statements.some((one) => compiled(one).text.includes(statement)))
+          return atomic(statements);
+        store.atomic = atomic;
+        return Promise.reject(new Error("The power failed."));
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await made[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export type Publisher = Awaited<ReturnType<typeof publisher>>;
+
+/** The address of the link with this verb in a mail; empty where it has none. */
+export const linkIn = ({ text }: Pick<Mail, "text">, verb: "confirm" | "unsubscribe") =>
+  new RegExp(`https?://\\S+/${verb}/[\\w.-]+`).exec(text)?.[0] ?? "";
+
+/** Opens the link of a mail as a browser does, or presses its button. */
+export async function follow(
+  { get }: Pick<Publisher, "get">,
+  link: string,
+  method: "GET" | "HEAD" | "POST" = "GET",
+) {
+  const { host, pathname } = new URL(link);
+  return get(pathname, { method, host });
+}
+
+/** Signs a mailbox up and says yes in its name. */
+export async function joined(made: Publisher, email: string = ann) {
+  const { signUp, send, mails, time } = made;
+  await signUp(email);
+  await send();
+  const mail = mails.findLast(({ to }) => to.includes(email));
+  if (mail === undefined) throw new Error(`${email} was not asked.`);
+  await follow(made, linkIn(mail, "confirm"), "POST");
+  mails.length = 0;
+  time.now += 1;
+}
