@@ -106,7 +106,8 @@ export function endpoint<
         ? read(request, call, caller, ids)
         : write(request, call, caller, ids));
       const response = answer instanceof Response ? answer : respond(request, answer, requestId);
-      if (caller.principal === null) response.headers.set("Cache-Control", "no-store");
+      if (caller.principal === null || spec.streams !== undefined)
+        response.headers.set("Cache-Control", "no-store");
       else if (caller.principal.role !== null)
         response.headers.set("Cache-Control", "private, no-cache");
       if (call.cookie !== null) response.headers.append("Set-Cookie", call.cookie);

@@ -44,7 +44,7 @@ async function appliance() {
     reopen: () => {
       const next = open();
       desk.current = next;
-      return next.end;
+      return () => next.end();
     },
     fail: () => (failing = true),
     hold: () => {

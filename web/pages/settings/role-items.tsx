@@ -1,5 +1,6 @@
 import { Menu } from "@mantine/core";
-import { Role } from "../../../src/base/roles.ts";
+import type { Role } from "../../../src/base/roles.ts";
+import { NewInvitation } from "../../../src/invitations/schema.ts";
 import { mayManage } from "../../../src/people/rules.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -14,7 +15,9 @@ export const roleWords: Record<Role, string> = {
 /** The roles that whoever looks may give, the highest first. */
 export function useRoles(): Role[] {
   const { organization } = useSignedIn();
-  return Role.options.filter((role) => mayManage(organization.role, role)).toReversed();
+  return NewInvitation.shape.role.options
+    .filter((role) => mayManage(organization.role, role))
+    .toReversed();
 }
 
 export function RoleItems({

@@ -17,14 +17,14 @@ const pages: Record<string, ComponentType> = {
   about: lazy(() => import("./about.tsx")),
 };
 
-/** The list of sub-pages with the chosen one beside it; on a phone one of the two. */
+/** The list of sub-pages with the chosen one beside it; where there is little room one of the two. */
 export function SettingsPage() {
   const { section: named } = useParams({ strict: false });
   const { atLeast, organization } = useSignedIn();
-  const isPhone = useMediaQuery("(max-width: 760px)", undefined, {
+  const isNarrow = useMediaQuery("(max-width: 900px)", undefined, {
     getInitialValueInEffect: false,
   });
-  if (named === undefined && isPhone)
+  if (named === undefined && isNarrow)
     return (
       <>
         <PageHeader title="Settings" />
@@ -42,11 +42,11 @@ export function SettingsPage() {
     );
   return (
     <div className="settings">
-      {!isPhone && <SectionList current={chosen} />}
+      {!isNarrow && <SectionList current={chosen} />}
       <div className="settings-page">
         <PageHeader
           title={section.label}
-          crumbs={isPhone ? [{ to: "/settings", label: "Settings" }] : []}
+          crumbs={isNarrow ? [{ to: "/settings", label: "Settings" }] : []}
         />
         {atLeast(section.role) ? (
           <Suspense>

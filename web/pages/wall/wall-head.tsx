@@ -46,7 +46,9 @@ export function WallHead({ overview }: { overview: Overview }) {
 
 /** Since when what is shown may be old; null while it is live. */
 function useLost(): string | null {
-  const lost = connection.use() === "lost" || liveState.use() === "lost";
+  const away = connection.use() === "lost";
+  const deaf = liveState.use() === "lost";
+  const lost = away || deaf;
   const [at, setAt] = useState<string | null>(null);
   useEffect(() => {
     if (!lost) return setAt(null);
