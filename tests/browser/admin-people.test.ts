@@ -19,9 +19,10 @@ if (hasChromium)
     test("a viewer joins by a link that is shown once, and sees no action they may not do", async () => {
       await using open = await world.open(browser, "/settings/people");
       const { page } = open;
+      page.setDefaultTimeout(10_000);
       await page.getByRole("button", { name: "Invite somebody" }).click();
       await page.getByLabel("E-mail").fill("vera@acme.example");
-      await page.getByRole("textbox", { name: "Role" }).click();
+      await page.getByRole("combobox", { name: "Role" }).click();
       await page.getByRole("option", { name: /^viewer/ }).click();
       await page.getByRole("button", { name: "Make invitation" }).click();
       const shown = page.getByLabel("Invitation link");
@@ -74,6 +75,7 @@ if (hasChromium)
     test("another organization shows nothing of this one, and a link leads to the one that has the record", async () => {
       await using open = await world.open(browser, "/settings/organization");
       const { page } = open;
+      page.setDefaultTimeout(10_000);
       const switcher = page.getByRole("button", { name: "Organization and account" });
       const current = page.locator(".rail-person-words");
       await page.getByLabel("Name of the new organization").fill("Umbrella");
@@ -113,8 +115,9 @@ if (hasChromium)
       expect(left.map(({ name }: { name: string }) => name)).not.toContain("Blog");
 
       // Another tab looks at another organization, and neither moves the other.
-      const tab = await page.context().newPage();
-      await tab.goto(`${world.url}/monitors`);
+      const opening = page.waitForEvent("popup");
+      await page.evaluate(() => void window.open("/monitors"));
+      const tab = await opening;
       await tab.getByRole("button", { name: "Organization and account" }).click();
       await tab.getByRole("menuitem", { name: owner.organization }).click();
       await tab.getByText("Web shop").first().waitFor();

@@ -1,10 +1,11 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Role } from "../../../src/base/roles.ts";
 import { mayManage } from "../../../src/people/rules.ts";
 import type { Member } from "../../../src/people/schema.ts";
 import { send } from "../../data/client.ts";
+import { onChange } from "../../data/live.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -23,6 +24,13 @@ export default function People() {
   const query = useQuery(peopleQuery);
   const { atLeast, organization } = useSignedIn();
   const { asked, open, close } = useAsked();
+  useEffect(
+    () =>
+      onChange(({ type }) => {
+        if (type === "invitation.accepted") void again(peopleQuery);
+      }),
+    [],
+  );
   const [removing, setRemoving] = useState<Member | null>(null);
   return (
     <>

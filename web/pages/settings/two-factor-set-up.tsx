@@ -54,7 +54,7 @@ export function TwoFactorSetUp({
                 <button
                   type="button"
                   className="secret-key"
-                  aria-label="Copy the key"
+                  title="Copy"
                   onClick={() => void copy(secret, "Key")}
                 >
                   {secret.replace(/(.{4})(?=.)/g, "$1 ")}
