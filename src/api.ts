@@ -9,6 +9,7 @@ import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { auditLogRoutes } from "./audit-log/routes.ts";
 import { backupRoutes } from "./backups/routes.ts";
 import { checkRoutes } from "./checks/routes.ts";
+import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { openApiOf, type Route } from "./http/openapi.ts";
 import { pushPaths } from "./checks/push.ts";
@@ -60,6 +61,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(monitorDashboardRoutes)
   .use(checkDashboardRoutes)
   .use(dashboardRoutes)
+  .use(incidentDashboardRoutes)
   .use(signInRoutes)
   .use(profileRoutes)
   .use(twoFactorRoutes)

@@ -6,6 +6,8 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
+import { incidentFiltersOf } from "./pages/incidents/filters.ts";
+import { shownOf } from "./pages/maintenance/shown.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
 import { NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -37,6 +39,34 @@ const monitor = createRoute({
   component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
 });
 
+const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: "/incidents",
+  validateSearch: incidentFiltersOf,
+  component: lazyRouteComponent(
+    () => import("./pages/incidents/incidents-page.tsx"),
+    "IncidentsPage",
+  ),
+});
+const incident = createRoute({
+  getParentRoute: () => shell,
+  path: "/incidents/$id",
+  component: lazyRouteComponent(() => import("./pages/incident/incident-page.tsx"), "IncidentPage"),
+});
+const maintenance = createRoute({
+  getParentRoute: () => shell,
+  path: "/maintenance",
+  validateSearch: shownOf,
+  component: lazyRouteComponent(
+    () => import("./pages/maintenance/maintenance-page.tsx"),
+    "MaintenancePage",
+  ),
+});
+const maintenanceWindow = createRoute({
+  getParentRoute: () => shell,
+  path: "/maintenance/$id",
+  component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx"), "WindowPage"),
+});
 const settingsPage = lazyRouteComponent(
   () => import("./pages/settings/settings-page.tsx"),
   "SettingsPage",
@@ -80,7 +110,17 @@ const wall = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([home, monitors, monitor, settings, settingsSection]),
+    shell.addChildren([
+      home,
+      monitors,
+      monitor,
+      incidents,
+      incident,
+      maintenance,
+      maintenanceWindow,
+      settings,
+      settingsSection,
+    ]),
     wall,
     signIn,
     setUp,

@@ -8,6 +8,8 @@ import { StateIcon } from "../parts/state-icon.tsx";
 import { complain, say } from "../parts/toasts.tsx";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
+import { opening } from "../pages/incidents/opening.ts";
+import { planning } from "../pages/maintenance/planning.ts";
 import { editing } from "../pages/monitors/editing.ts";
 import { places } from "./navigation.tsx";
 import { settingsCommands } from "./settings-commands.tsx";
@@ -61,6 +63,20 @@ export function useCommands(
       label: "New group",
       icon: <Icon name="folder" />,
       run: () => editing.set({ kind: "new-group" }),
+      common: true,
+    });
+    commands.push({
+      key: "open-incident",
+      label: "Open an incident",
+      icon: <Icon name="warning" />,
+      run: () => opening.set({ monitorId: null }),
+      common: true,
+    });
+    commands.push({
+      key: "plan-maintenance",
+      label: "Plan maintenance",
+      icon: <Icon name="calendar" />,
+      run: () => planning.set({ kind: "new" }),
       common: true,
     });
   }

@@ -36,6 +36,17 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
       ["E", "Edit"],
     ],
   },
+  {
+    title: "Incidents and maintenance",
+    keys: [
+      ["N", "Open an incident, or plan maintenance"],
+      ["/", "Search"],
+      ["U", "Write an update"],
+      ["modEnter", "Post it"],
+      ["V", "See it as the public does"],
+      ["E", "Correct, or edit"],
+    ],
+  },
 ];
 
 export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {

@@ -8,7 +8,7 @@ import type { Heartbeat, LatencyPoint, Uptime } from "../../../src/uptime/schema
 import { get, getPage } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { useWhere } from "../../data/where.ts";
+import { useElsewhere } from "../../data/elsewhere.ts";
 
 const path = (id: string, part = "") => `/api/v1/monitors/${id}${part}`;
 
@@ -18,7 +18,7 @@ export function useMonitor(id: string) {
     queryKey: ["monitor", id],
     queryFn: ({ signal }) => get<Monitor>(path(id), undefined, signal),
   });
-  useWhere("monitor", id, monitor.error);
+  useElsewhere("monitor", id, monitor.error);
   useFresh(id);
   return monitor;
 }

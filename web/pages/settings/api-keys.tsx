@@ -47,7 +47,7 @@ export default function ApiKeys() {
             </Panel>
           ) : (
             <Panel flush>
-              <ul className="records">
+              <ul className="entries">
                 {keys.toSorted(byUse).map((key) => (
                   <KeyRow key={key.id} apiKey={key} onRevoke={() => setRevoking(key)} />
                 ))}
@@ -91,17 +91,17 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
   const { name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = over(apiKey, useNow());
   return (
-    <li className={isOver ? "record record-over" : "record"}>
-      <span className="record-icon">
+    <li className={isOver ? "entry entry-over" : "entry"}>
+      <span className="entry-icon">
         <Icon name="key" />
       </span>
-      <div className="record-words">
+      <div className="entry-words">
         <b>{name}</b>
         <small>
           made <Time at={createdAt} />
         </small>
       </div>
-      <dl className="record-facts">
+      <dl className="entry-facts">
         <div>
           <dt>May</dt>
           <dd>{scope === "write" ? "read, write" : "read"}</dd>
@@ -125,7 +125,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
           <dd>{lastUsedAt === null ? "never" : <Time at={lastUsedAt} />}</dd>
         </div>
       </dl>
-      <span className="record-menu">
+      <span className="entry-menu">
         {revokedAt === null && (
           <LateMenu label={`Actions for ${name}`} tabbed>
             {() => (

@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Fragment, useEffect } from "react";
@@ -8,6 +7,7 @@ import { onChange } from "../../data/live.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
 import { Time, useZone } from "../../parts/time.tsx";
 import { router } from "../../router.tsx";
 import { actorWords, deedWords, fieldWords, placeOf } from "./audit-words.ts";
@@ -18,6 +18,9 @@ export default function AuditLog() {
   const { page: asked } = useSearch({ strict: false }) as { page?: number };
   const page = Number.isInteger(asked) && asked !== undefined && asked > 0 ? asked : 1;
   const queries = useQueryClient();
+  const navigate = useNavigate();
+  const go = (to: number) =>
+    void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
   const query = useQuery({
     queryKey: ["audit-log", page],
     queryFn: ({ signal }) => getPage<AuditEntry>("/audit-log", { page, per_page: perPage }, signal),
@@ -43,7 +46,7 @@ export default function AuditLog() {
               <Days entries={data} />
             </Panel>
           )}
-          <Pages page={page} total={meta.total} />
+          <Pager meta={meta} onPage={go} />
         </>
       )}
     </Loaded>
@@ -99,24 +102,3 @@ function Line({ entry }: { entry: AuditEntry }) {
 
 /** Whether there is a page for it. */
 const leads = (place: string) => `/${place.split("/")[1] ?? ""}/$id` in router.routesByPath;
-
-function Pages({ page, total }: { page: number; total: number }) {
-  const navigate = useNavigate();
-  const last = Math.max(1, Math.ceil(total / perPage));
-  const go = (to: number) =>
-    void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
-  if (last === 1) return null;
-  return (
-    <nav className="pages" aria-label="Pages">
-      <Button size="xs" disabled={page <= 1} onClick={() => go(page - 1)}>
-        Newer
-      </Button>
-      <span className="faint num">
-        Page {page} of {last.toLocaleString("en")}
-      </span>
-      <Button size="xs" disabled={page >= last} onClick={() => go(page + 1)}>
-        Older
-      </Button>
-    </nav>
-  );
-}

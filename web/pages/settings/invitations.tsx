@@ -16,19 +16,19 @@ export function Invitations() {
   if (data.length === 0) return null;
   return (
     <Panel title="Invited" flush>
-      <ul className="records">
+      <ul className="entries">
         {data.map((invitation) => (
-          <li key={invitation.id} className="record">
-            <span className="record-icon">
+          <li key={invitation.id} className="entry">
+            <span className="entry-icon">
               <Icon name="mail" />
             </span>
-            <div className="record-words">
+            <div className="entry-words">
               <b>{invitation.email}</b>
               <small>
                 invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
               </small>
             </div>
-            <dl className="record-facts">
+            <dl className="entry-facts">
               <div>
                 <dt>Role</dt>
                 <dd>{invitation.role}</dd>
@@ -40,7 +40,7 @@ export function Invitations() {
                 </dd>
               </div>
             </dl>
-            <span className="record-menu">
+            <span className="entry-menu">
               <LateMenu label={`Actions for ${invitation.email}`} tabbed>
                 {() => (
                   <Menu.Item

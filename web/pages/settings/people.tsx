@@ -48,7 +48,7 @@ export default function People() {
       <Loaded query={query} what="The people">
         {(people) => (
           <Panel flush>
-            <ul className="records">
+            <ul className="entries">
               {people.map((member) => (
                 <PersonRow key={member.id} member={member} onRemove={() => setRemoving(member)} />
               ))}
@@ -83,18 +83,18 @@ function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void 
   const isSelf = id === person.id;
   const managed = atLeast("admin") && mayManage(organization.role, role);
   return (
-    <li className="record">
+    <li className="entry">
       <span className="avatar" aria-hidden="true">
         {Array.from(name)[0]?.toUpperCase()}
       </span>
-      <div className="record-words">
+      <div className="entry-words">
         <b>
           {name}
           {isSelf && <span className="faint"> (you)</span>}
         </b>
         <small>{email}</small>
       </div>
-      <dl className="record-facts">
+      <dl className="entry-facts">
         <div>
           <dt>Role</dt>
           <dd>{role}</dd>
@@ -108,7 +108,7 @@ function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void 
           <dd>{lastSeenAt === null ? "signed out" : <Time at={lastSeenAt} />}</dd>
         </div>
       </dl>
-      <span className="record-menu">
+      <span className="entry-menu">
         {managed && (
           <LateMenu label={`Actions for ${name}`} tabbed>
             {() => (

@@ -28,7 +28,7 @@ export function Sessions() {
     >
       <Loaded query={query} what="The sessions">
         {(sessions) => (
-          <ul className="records">
+          <ul className="entries">
             {sessions.toSorted(ownFirst).map((session) => (
               <SessionRow key={session.id} session={session} />
             ))}
@@ -46,11 +46,11 @@ function SessionRow({ session }: { session: SessionEntry }) {
   const { id, current, createdAt, lastSeenAt, address, userAgent } = session;
   const browser = browserOf(userAgent);
   return (
-    <li className="record">
-      <span className="record-icon">
+    <li className="entry">
+      <span className="entry-icon">
         <Icon name="screen" />
       </span>
-      <div className="record-words">
+      <div className="entry-words">
         <b>
           {browser}
           {current && <span className="up"> (this one)</span>}
@@ -59,13 +59,13 @@ function SessionRow({ session }: { session: SessionEntry }) {
           from {address}, since <Time at={createdAt} as="short" />
         </small>
       </div>
-      <dl className="record-facts">
+      <dl className="entry-facts">
         <div>
           <dt>Last seen</dt>
           <dd>{current ? "now" : <Time at={lastSeenAt} />}</dd>
         </div>
       </dl>
-      <span className="record-act">
+      <span className="entry-act">
         {!current && (
           <Button
             size="xs"

@@ -3,8 +3,8 @@ import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError } from "./client.ts";
 import { switchOrganization, whereIs } from "./session.ts";
 
-/** A link may lead to a record of another of the person's organizations: that one is switched to. */
-export function useWhere(kind: WhereQuery["kind"], id: string, error: Error | null) {
+/** A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
+export function useElsewhere(kind: WhereQuery["kind"], id: string, error: unknown) {
   useEffect(() => {
     if (!(error instanceof ApiError && error.status === 404)) return;
     let left = false;
@@ -16,5 +16,5 @@ export function useWhere(kind: WhereQuery["kind"], id: string, error: Error | nu
     return () => {
       left = true;
     };
-  }, [kind, id, error]);
+  }, [error, kind, id]);
 }
