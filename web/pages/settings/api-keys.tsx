@@ -68,7 +68,7 @@ export default function ApiKeys() {
             say(`Revoked ${revoking.name}`);
           }}
         >
-          From this moment on, whatever sends it is refused. It can’t be brought back.
+          Within a second, whatever sends it is refused. It can’t be brought back.
         </Confirm>
       )}
     </>
