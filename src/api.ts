@@ -4,8 +4,10 @@ import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
 import { checkDashboardRoutes } from "./checks/dashboard-routes.ts";
+import { testMailRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { auditLogRoutes } from "./audit-log/routes.ts";
+import { backupRoutes } from "./backups/routes.ts";
 import { checkRoutes } from "./checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
@@ -72,4 +74,6 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(invitationRoutes)
   .use(apiKeyRoutes)
   .use(auditLogRoutes)
+  .use(testMailRoutes)
+  .use(backupRoutes)
   .use(aboutRoutes);

@@ -24,6 +24,7 @@ const rooms = [
   "invitations",
   "audit-log",
   "about",
+  "backups",
   "alert-channels",
   "monitor-groups",
   "uptime",

@@ -107,6 +107,20 @@ const maintenanceWindow = createRoute({
   path: "/maintenance/$id",
   component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx"), "WindowPage"),
 });
+const settingsPage = lazyRouteComponent(
+  () => import("./pages/settings/settings-page.tsx"),
+  "SettingsPage",
+);
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings",
+  component: settingsPage,
+});
+const settingsSection = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/$section",
+  component: settingsPage,
+});
 
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
@@ -128,6 +142,12 @@ const invitation = createRoute({
   ),
 });
 
+const wall = createRoute({
+  getParentRoute: () => root,
+  path: "/wall",
+  component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx"), "WallPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     shell.addChildren([
@@ -142,7 +162,10 @@ export const router = createRouter({
       incident,
       maintenance,
       maintenanceWindow,
+      settings,
+      settingsSection,
     ]),
+    wall,
     signIn,
     setUp,
     invitation,

@@ -47,7 +47,7 @@ export const dashboardRoutes = new Elysia()
       {
         name: "live",
         access: "read",
-        streams: true,
+        streams: "text/event-stream",
         summary: "What happens, as server-sent events",
         query: LiveQuery,
         answer: z.never(),

@@ -127,8 +127,8 @@ export function stateEventsOf(
 const tables = {
   monitor: "monitors",
   incident: "incidents",
-  "maintenance-window": "maintenance_windows",
   "alert-channel": "alert_channels",
+  "maintenance-window": "maintenance_windows",
   "status-page": "status_pages",
 };
 

@@ -25,12 +25,22 @@ export function followLive(organizationId: string): () => void {
   let source: EventSource | null = null;
   let retry: ReturnType<typeof setTimeout> | null = null;
   let ended = false;
+  let greeted = false;
+  // A network that went away tells the browser nothing: the stream may stay silent for ever.
+  const heard = connection.onHealed(() => {
+    if (source !== null && !greeted && !ended) open();
+  });
 
   function open() {
+    source?.close();
+    if (retry !== null) clearTimeout(retry);
+    retry = null;
     source = new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`);
     source.addEventListener("hello", () => {
       liveState.set("live");
+      greeted = true;
       connection.answered();
+      greeted = false;
     });
     source.addEventListener("change", ({ data }) => {
       const change = JSON.parse(data as string) as Change;
@@ -80,6 +90,7 @@ export function followLive(organizationId: string): () => void {
   void begin();
   return () => {
     ended = true;
+    heard();
     source?.close();
     if (retry !== null) clearTimeout(retry);
   };
@@ -99,6 +110,7 @@ const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered)
 function apply(change: Change) {
   const [noun = ""] = change.type.split(".");
   if (structural.test(change.type)) soon(refreshOverview);
+  if (noun === "organization") void queryClient.invalidateQueries({ queryKey: ["session"] });
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [name, id] }) =>
       (name === noun && id === change.subjectId) || name === `${noun}s`,

@@ -14,6 +14,8 @@ import { editing } from "../pages/monitors/editing.ts";
 import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
 import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
 import { places } from "./navigation.tsx";
+import { settingsCommands } from "./settings-commands.tsx";
+import { useOrganizationSwitch } from "./switching.ts";
 import type { Command } from "./palette-rules.ts";
 
 const keysOf = (keys: string) => keys.toUpperCase();
@@ -25,7 +27,8 @@ export function useCommands(
   goTo: (href: string) => void,
 ): Command[] {
   const { data: overview } = useOverview();
-  const { mayWrite } = useSignedIn();
+  const { mayWrite, atLeast, organization, organizations } = useSignedIn();
+  const switchTo = useOrganizationSwitch();
   const { data: open } = useQuery({
     queryKey: ["incidents", "open"],
     queryFn: ({ signal }) =>
@@ -81,6 +84,16 @@ export function useCommands(
       common: true,
     });
   }
+  commands.push(...settingsCommands(atLeast, goTo));
+  for (const { id, name } of organizations)
+    if (id !== organization.id)
+      commands.push({
+        key: id,
+        label: `Switch to ${name}`,
+        hint: "Organization",
+        icon: <Icon name="folder" />,
+        run: () => void switchTo(id).catch(complain),
+      });
   commands.push({
     key: "help",
     label: "Shortcuts",
