@@ -56,7 +56,7 @@ async function buildAdmin() {
   const fontOf = (name: string) =>
     fonts.replace("package.json", `files/${name.replace(".woff2", "-wght-normal.woff2")}`);
   const { outputs } = await Bun.build({
-    entrypoints: ["web/main.tsx", "web/scheme.ts", "web/theme/styles.css"],
+    entrypoints: ["web/main.tsx", "web/theme/styles.css"],
     outdir: assets,
     target: "browser",
     minify: true,
@@ -66,6 +66,16 @@ async function buildAdmin() {
     external: ["*.woff2"],
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
   });
+  // A plain script, which runs before modules do.
+  const early = await Bun.build({
+    entrypoints: ["web/early.ts"],
+    outdir: assets,
+    target: "browser",
+    format: "iife",
+    minify: true,
+    naming: "[name]-[hash].[ext]",
+  });
+  outputs.push(...early.outputs);
   const nameOf = (pattern: RegExp) => {
     const path = outputs.map(({ path }) => path).find((path) => pattern.test(path));
     if (path === undefined) throw new Error(`The build made nothing like ${pattern}.`);
@@ -80,13 +90,14 @@ async function buildAdmin() {
   const names: Record<string, string> = {
     script,
     styles,
-    scheme: nameOf(/scheme-\w+\.js$/),
+    early: nameOf(/early-\w+\.js$/),
+    font: await hashed(fontOf("inter-latin.woff2"), "inter-latin.woff2"),
     icon: await hashed("web/mark.svg", "mark.svg"),
   };
   const page = await Bun.file("web/index.html").text();
   await Bun.write(
     "dist/plain/index.html",
-    page.replace(/\{(script|styles|scheme|icon)\}/g, (_, name) => `/assets/${names[name]}`),
+    page.replace(/\{(script|styles|early|font|icon)\}/g, (_, name) => `/assets/${names[name]}`),
   );
   console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
 

@@ -9,8 +9,8 @@ import { eventStream } from "../http/event-stream.ts";
 import { signedIn } from "../http/gate.ts";
 import {
   ChannelUse,
+  LeanOverview,
   LiveQuery,
-  Overview,
   PastState,
   StatesQuery,
   SubscriberCount,
@@ -36,7 +36,7 @@ export const dashboardRoutes = new Elysia()
         cached: true,
         packed: true,
         summary: "Everything that the Monitors page shows",
-        answer: dataOf(Overview),
+        answer: dataOf(LeanOverview),
       },
       async ({ scope }) => ({ data: await overviewOf(scope) }),
     ),

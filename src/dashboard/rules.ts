@@ -1,4 +1,67 @@
-import type { OverviewMonitor } from "./schema.ts";
+import type { LeanMonitor, LeanOverview, Overview, OverviewMonitor } from "./schema.ts";
+
+/** What a row of the Monitors page says unless it says otherwise; its group is the folder it is sent in. */
+const usual = {
+  tags: [] as string[],
+  lastMessage: null,
+  latencyMs: null,
+  uptime24h: null,
+  paused: false,
+  muted: false,
+  target: null,
+};
+
+/** A row as it is sent, in this folder or by itself. */
+export function leanMonitor(row: OverviewMonitor, folderId: string | null = null): LeanMonitor {
+  const { id, name, type, groupId, tags, status, statusSince, day } = row;
+  const { lastMessage, latencyMs, uptime24h, paused, muted, target } = row;
+  return {
+    id,
+    name,
+    type,
+    ...(groupId !== folderId && { groupId }),
+    ...(tags.length > 0 && { tags }),
+    status,
+    statusSince,
+    ...(lastMessage !== null && { lastMessage }),
+    ...(latencyMs !== null && { latencyMs }),
+    ...(uptime24h !== null && { uptime24h }),
+    ...(paused && { paused }),
+    ...(muted && { muted }),
+    ...(target !== null && { target }),
+    day,
+  };
+}
+
+/** The row that was sent. */
+export function wholeMonitor(lean: LeanMonitor, folderId: string | null = null): OverviewMonitor {
+  return { ...usual, groupId: folderId, ...lean };
+}
+
+/** The overview as it is sent. */
+export function leanOverview({ groups, monitors, seq }: Overview): LeanOverview {
+  const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
+  const lean = groups.map((group) => {
+    const members = folders.get(group.id) ?? [];
+    folders.delete(group.id);
+    return { ...group, monitors: members.map((row) => leanMonitor(row, group.id)) };
+  });
+  // Also whoever joined a group that was made a moment ago.
+  const ungrouped = [...folders.values()].flat().map((row) => leanMonitor(row));
+  return { groups: lean, ungrouped, seq };
+}
+
+/** The overview that was sent. */
+export function wholeOverview({ groups: folders, ungrouped, seq }: LeanOverview): Overview {
+  const groups: Overview["groups"] = [];
+  const rows: OverviewMonitor[] = [];
+  for (const { monitors, ...group } of folders) {
+    groups.push(group);
+    for (const row of monitors) rows.push(wholeMonitor(row, group.id));
+  }
+  for (const row of ungrouped) rows.push(wholeMonitor(row));
+  return { groups, monitors: rows, seq };
+}
 
 type Target = { type: string; url: string | null; host: string | null; port: number | null };
 

@@ -37,12 +37,31 @@ export const OverviewMonitor = z.object({
 });
 export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
 
-export const Overview = z.object({
-  groups: z.array(OverviewGroup),
-  monitors: z.array(OverviewMonitor),
+/** Everything that the Monitors page shows, in dashboard order, ungrouped monitors last. */
+export type Overview = { groups: OverviewGroup[]; monitors: OverviewMonitor[]; seq: number };
+
+/** A row as it is sent: without what `rules.ts` knows to be usual. */
+const { groupId, tags, lastMessage, latencyMs, uptime24h, paused, muted, target } =
+  OverviewMonitor.shape;
+export const LeanMonitor = OverviewMonitor.extend({
+  groupId: groupId.exactOptional(),
+  tags: tags.exactOptional(),
+  lastMessage: lastMessage.exactOptional(),
+  latencyMs: latencyMs.exactOptional(),
+  uptime24h: uptime24h.exactOptional(),
+  paused: paused.exactOptional(),
+  muted: muted.exactOptional(),
+  target: target.exactOptional(),
+});
+export type LeanMonitor = z.infer<typeof LeanMonitor>;
+
+/** The overview as it is sent: a folder holds its rows, which leave out that they are in it. */
+export const LeanOverview = z.object({
+  groups: z.array(OverviewGroup.extend({ monitors: z.array(LeanMonitor) })),
+  ungrouped: z.array(LeanMonitor),
   seq: z.int(),
 });
-export type Overview = z.infer<typeof Overview>;
+export type LeanOverview = z.infer<typeof LeanOverview>;
 
 export const LiveQuery = z.strictObject({
   after: z

@@ -5,10 +5,11 @@ import { lastSeq } from "../events/log.ts";
 import type { PersonVisit } from "../http/visit.ts";
 import { getMonitor } from "../monitors/service.ts";
 import { hoursOf } from "./hours.ts";
-import { statusBegun } from "./rules.ts";
+import { leanMonitor, leanOverview, statusBegun } from "./rules.ts";
 import type {
   ChannelUse,
-  Overview,
+  LeanMonitor,
+  LeanOverview,
   OverviewMonitor,
   PastState,
   StatesQuery,
@@ -20,20 +21,27 @@ import { countsOfSubscribers, usersOf, usesOf } from "./channel-store.ts";
 import { groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 
 /** Everything that the Monitors page shows, as of event `seq` or later. */
-export async function overviewOf(scope: Scope): Promise<Overview> {
+export async function overviewOf(scope: Scope): Promise<LeanOverview> {
   const { store, organizationId } = scope;
   // First, so that nothing is missing that stands in the log up to here.
   const seq = await lastSeq(store);
   const [groups, monitors] = await Promise.all([
     groupsOf(store, organizationId),
-    rowsOf(scope, null),
+    wholeRowsOf(scope, null),
   ]);
-  return { groups, monitors, seq };
+  return leanOverview({ groups, monitors, seq });
+}
+
+type Looker = Pick<Scope, "store" | "clock" | "organizationId">;
+
+/** Some rows of the Monitors page, each with its group. */
+export async function rowsOf(looker: Looker, ids: readonly string[]): Promise<LeanMonitor[]> {
+  return (await wholeRowsOf(looker, ids)).map((row) => leanMonitor(row));
 }
 
 /** Rows of the Monitors page; null for all of them, in dashboard order. */
-export function rowsOf(
-  { store, clock, organizationId }: Pick<Scope, "store" | "clock" | "organizationId">,
+function wholeRowsOf(
+  { store, clock, organizationId }: Looker,
   ids: readonly string[] | null,
 ): Promise<OverviewMonitor[]> {
   const daysOf = (keys: readonly number[]) => hoursOf(store)(keys, clock());

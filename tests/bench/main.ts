@@ -1,3 +1,4 @@
+import { adminSuite } from "./admin.ts";
 import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
 import { pagesSuite } from "./pages.ts";
@@ -10,6 +11,7 @@ const suites: Record<string, () => Promise<void>> = {
   checks: checksSuite,
   alerts: alertsSuite,
   pages: pagesSuite,
+  admin: adminSuite,
 };
 
 const wanted = process.argv.slice(2);

@@ -20,10 +20,9 @@ export async function freshMachine() {
   return { ...server, box, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
 }
 
-/** A machine that its owner has set up, with two groups of monitors of a target of ours. */
-export async function adminWorld() {
+/** A machine that its owner has set up, and ways to act on it as them. */
+export async function ownedMachine() {
   const fresh = await freshMachine();
-  const site = await target(answer(200));
   const { url, token } = fresh;
   let cookie = "";
 
@@ -44,6 +43,26 @@ export async function adminWorld() {
   }
 
   await ask("POST", "/set-up", { ...owner, token });
+  const [name = "", value = ""] = cookie.split("=");
+  const about = { domain: "127.0.0.1", path: "/", expires: -1, httpOnly: true, secure: false };
+  const cookies = [{ name, value, ...about, sameSite: "Strict" as const }];
+  /** What a browser knows in which the owner is signed in. */
+  const storageState = { cookies, origins: [] };
+  return {
+    ...fresh,
+    ask,
+    storageState,
+    /** Opens a page of the admin page as its owner, without motion: pictures and contrasts stand still. */
+    open: (browser: Browser, path: string, options: BrowserContextOptions = {}) =>
+      visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, storageState }),
+  };
+}
+
+/** That, with two groups of monitors of a target of ours. */
+export async function adminWorld() {
+  const owned = await ownedMachine();
+  const { url, ask, open } = owned;
+  const site = await target(answer(200));
   const group = (name: string, color: string) =>
     ask("POST", "/api/v1/monitor-groups", { name, color, tags: ["eu"] });
   const [production, office] = [await group("Production", "blue"), await group("Office", "orange")];
@@ -61,19 +80,6 @@ export async function adminWorld() {
     monitors[name] = await monitor(name, production.id);
   for (const name of ["Router", "NAS"]) monitors[name] = await monitor(name, office.id);
   monitors["Blog"] = await monitor("Blog", null);
-  const [name = "", value = ""] = cookie.split("=");
-  const cookies = [
-    {
-      name,
-      value,
-      domain: "127.0.0.1",
-      path: "/",
-      expires: -1,
-      httpOnly: true,
-      secure: false,
-      sameSite: "Strict" as const,
-    },
-  ];
   return {
     url,
     site,
@@ -81,15 +87,9 @@ export async function adminWorld() {
     production,
     office,
     idOf: (name: string) => monitors[name]?.id ?? "",
-    /** Opens a page of the admin page as its owner, without motion: pictures and contrasts stand still. */
-    open: (browser: Browser, path: string, options: BrowserContextOptions = {}) =>
-      visit(browser, `${url}${path}`, {
-        reducedMotion: "reduce",
-        ...options,
-        storageState: { cookies, origins: [] },
-      }),
+    open,
     async [Symbol.asyncDispose]() {
-      await fresh[Symbol.asyncDispose]();
+      await owned[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
     },
   };

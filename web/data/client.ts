@@ -1,5 +1,6 @@
 import type { ErrorDetail } from "../../src/base/errors.ts";
 import { connection } from "./connection.ts";
+import { headersOf, takeEarly } from "./early.ts";
 import { signedOut } from "./signed-out.ts";
 
 /** What the server refused, in its own words; `details` name fields. */
@@ -67,21 +68,22 @@ export async function call<T>(method: Method, path: string, options: Options = {
 
 async function attempt(method: Method, path: string, options: Options): Promise<Response> {
   const { query, body, file, ifMatch, signal, keepalive = false } = options;
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (organizationId !== null) headers["X-Organization"] = organizationId;
+  const headers = headersOf(organizationId);
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (file !== undefined) headers["Content-Type"] = file.type;
   const etag = ifMatch && etags.get(ifMatch);
   if (etag !== undefined) headers["If-Match"] = etag;
   try {
-    const response = await fetch(`/dashboard${path}${queryOf(query)}`, {
-      method,
-      headers,
-      keepalive,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(file !== undefined && { body: file }),
-      ...(signal && { signal }),
-    });
+    const early = method === "GET" ? takeEarly(path, organizationId) : undefined;
+    const response = await (early ??
+      fetch(`/dashboard${path}${queryOf(query)}`, {
+        method,
+        headers,
+        keepalive,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(file !== undefined && { body: file }),
+        ...(signal && { signal }),
+      }));
     connection.answered();
     return response;
   } catch (error) {

@@ -1,4 +1,5 @@
-import type { OverviewMonitor } from "../../src/dashboard/schema.ts";
+import { wholeMonitor } from "../../src/dashboard/rules.ts";
+import type { LeanMonitor } from "../../src/dashboard/schema.ts";
 import { refreshChannels } from "./alert-channels.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
@@ -48,7 +49,7 @@ export function followLive(organizationId: string): () => void {
       apply(change);
     });
     source.addEventListener("monitors", ({ data }) => {
-      replaceRows((JSON.parse(data as string) as { monitors: OverviewMonitor[] }).monitors);
+      replaceRows((JSON.parse(data as string) as { monitors: LeanMonitor[] }).monitors);
     });
     source.addEventListener("deliveries", ({ data }) => {
       const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
@@ -119,8 +120,8 @@ function apply(change: Change) {
 }
 
 /** Only what changed gets a new identity, so only its row is painted anew. */
-function replaceRows(rows: readonly OverviewMonitor[]) {
-  const changed = new Map(rows.map((row) => [row.id, row]));
+function replaceRows(rows: readonly LeanMonitor[]) {
+  const changed = new Map(rows.map((row) => [row.id, wholeMonitor(row)]));
   changeOverview((overview) => ({
     ...overview,
     monitors: overview.monitors.map((monitor) => changed.get(monitor.id) ?? monitor),

@@ -1,5 +1,11 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
+import { wholeOverview } from "../../src/dashboard/rules.ts";
+import type {
+  LeanOverview,
+  Overview,
+  OverviewGroup,
+  OverviewMonitor,
+} from "../../src/dashboard/schema.ts";
 import { type State, worstOf } from "../parts/state-icon.tsx";
 import { get, getPage } from "./client.ts";
 import { queryClient } from "./query.ts";
@@ -8,7 +14,8 @@ export type { Overview, OverviewGroup, OverviewMonitor };
 
 export const overviewQuery = queryOptions({
   queryKey: ["overview"],
-  queryFn: ({ signal }) => get<Overview>("/overview", undefined, signal),
+  queryFn: async ({ signal }) =>
+    wholeOverview(await get<LeanOverview>("/overview", undefined, signal)),
   // Kept up to date by the live stream.
   staleTime: Infinity,
 });

@@ -4,24 +4,22 @@ import type { Presence } from "../../src/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, call, send, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";
+import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
 
 export type Session = Presence;
 export type Organization = Presence["organizations"][number];
 
-const chosenKey = "signalbox.organization";
-const hereKey = "signalbox.here";
 /** Of this tab: others may look at another organization meanwhile. */
-let chosenId = sessionStorage.getItem(chosenKey) ?? localStorage.getItem(chosenKey);
+let chosenId = rememberedOrganization();
 setOrganization(chosenId);
 
 /** From now on, also after a reload; tabs that are opened later begin with it. */
 function choose(id: string) {
   chosenId = id;
   setOrganization(id);
-  sessionStorage.setItem(chosenKey, id);
-  localStorage.setItem(chosenKey, id);
+  rememberOrganization(id);
 }
 
 const ranks: Role[] = ["viewer", "member", "admin", "owner"];
@@ -29,10 +27,10 @@ const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 export async function loadSession(): Promise<Session> {
   const { data } = await call<Session>("GET", "/session");
   if (data.state !== "signed-in") {
-    localStorage.removeItem(hereKey);
+    localStorage.removeItem(remembered.here);
     return data;
   }
-  localStorage.setItem(hereKey, "yes");
+  localStorage.setItem(remembered.here, "yes");
   const id = chosenOf(data)?.id ?? null;
   // What was asked for early was of another organization.
   if (id !== chosenId) queryClient.removeQueries({ queryKey: ["overview"] });
@@ -62,7 +60,7 @@ export const sessionQuery = {
 };
 
 /** Whether somebody was signed in on this browser when it was last looked. */
-export const hasBeenHere = (): boolean => localStorage.getItem(hereKey) !== null;
+export const hasBeenHere = (): boolean => localStorage.getItem(remembered.here) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);
@@ -114,7 +112,7 @@ export async function sessionBegan() {
 /** Leaves nothing of the person in the page's memory. */
 export async function signOut() {
   await send("POST", "/sign-out");
-  localStorage.removeItem(hereKey);
+  localStorage.removeItem(remembered.here);
   location.assign("/");
 }
 

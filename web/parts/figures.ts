@@ -1,8 +1,10 @@
 const thin = "\u2009";
+/** Made once: the first of a kind is what costs. */
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 /** `84 ms`; an en dash for nothing. */
 export const inMs = (ms: number | null | undefined): string =>
-  ms == null ? "–" : `${Math.round(ms).toLocaleString("en")}${thin}ms`;
+  ms == null ? "–" : `${whole.format(ms)}${thin}ms`;
 
 /** `99.98 %`, never rounded up; an en dash where nothing was measured. */
 export function percent(ratio: number | null | undefined): string {
@@ -12,4 +14,4 @@ export function percent(ratio: number | null | undefined): string {
 }
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  `${whole.format(count)} ${count === 1 ? one : many}`;

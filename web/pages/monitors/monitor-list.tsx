@@ -1,5 +1,6 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useMediaQuery } from "@mantine/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { overviewQuery } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -14,7 +15,9 @@ import { MonitorRow } from "./monitor-row.tsx";
 import { type Item, nextPlace } from "./rows.ts";
 import { selection } from "./selection.ts";
 
+/** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
 const heights = { head: 41, row: 44, hollow: 44 };
+const phone = { query: "(max-width: 760px)", row: 76 };
 const gap = 12;
 
 /** Folders and rows as one long list, of which only what is in sight is drawn. */
@@ -32,14 +35,23 @@ export function MonitorList({
   const [current, setCurrent] = useState<string | null>(null);
   const navigate = useNavigate();
   const focusing = useRef<string | null>(null);
-  useLayoutEffect(() => setTop(list.current?.offsetTop ?? 0), []);
+  const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
+  const rowHeight = narrow ? phone.row : heights.row;
+  useEffect(() => setTop(list.current?.offsetTop ?? 0), []);
+  const getItemKey = useCallback(
+    (index: number) => items[index]?.key ?? index,
+    // Also what has other heights from now on is asked for anew.
+    [items, rowHeight],
+  );
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: (index) => {
       const item = items[index];
-      return item === undefined ? 0 : heights[item.kind] + (item.last ? gap : 0);
+      if (item === undefined) return 0;
+      return (item.kind === "row" ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
     },
-    getItemKey: (index) => items[index]?.key ?? index,
+    getItemKey,
+    initialRect: { width: innerWidth, height: innerHeight },
     overscan: 12,
     scrollMargin: top,
   });
@@ -143,17 +155,15 @@ export function MonitorList({
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
-        {virtual.getVirtualItems().map(({ index, start, key }) => {
+        {virtual.getVirtualItems().map(({ index, start, size, key }) => {
           const item = items[index];
           if (item === undefined) return null;
           return (
             <div
               key={key}
-              ref={virtual.measureElement}
-              data-index={index}
               role="listitem"
               className={`item item-${item.kind} ${item.last ? "item-last" : ""}`}
-              style={{ transform: `translateY(${start - top}px)` }}
+              style={{ height: size, transform: `translateY(${start - top}px)` }}
               onDragOver={(event) => dragOver(event, item)}
               onDrop={(event) => drop(event, items, index)}
             >

@@ -1,0 +1,38 @@
+import type { Page } from "playwright-core";
+
+/**
+ * What a browser needs at least: the same rows as ready HTML with the same styles, put into the page
+ * once the same data has come, all from a bare Bun.serve.
+ */
+export async function floorPage(page: Page, url: string) {
+  const { list, styles } = await page.evaluate(() => ({
+    list: document.querySelector("#root")?.outerHTML ?? "",
+    styles: document.querySelector<HTMLLinkElement>("link[rel=stylesheet]")?.href ?? "",
+  }));
+  const css = await (await fetch(styles)).text();
+  const data = await page.evaluate(
+    async (url) => (await fetch(url)).text(),
+    `${url}/dashboard/overview`,
+  );
+  const kept = { "Cache-Control": "public, max-age=31536000, immutable" };
+  const packed = (text: string, type: string, more: object = {}) =>
+    new Response(Bun.gzipSync(text), {
+      headers: { "Content-Type": type, "Content-Encoding": "gzip", ...more },
+    });
+  const script = `fetch("/data").then((answer) => answer.json()).then(() => {
+    document.body.innerHTML = ${JSON.stringify(list)};
+  });`;
+  const html = `<!doctype html><title>Floor</title><link rel="stylesheet" href="/styles.css"><script defer src="/script.js"></script><body>`;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    routes: {
+      "/": packed(html, "text/html; charset=utf-8"),
+      "/styles.css": packed(css, "text/css", kept),
+      "/script.js": packed(script, "text/javascript; charset=utf-8", kept),
+      "/data": packed(data, "application/json"),
+    },
+    fetch: () => new Response(null, { status: 404 }),
+  });
+  return { url: server.url.href, [Symbol.asyncDispose]: () => server.stop(true) };
+}

@@ -1,0 +1,128 @@
+import type { Page } from "playwright-core";
+import { quantile } from "./process.ts";
+
+// What is measured inside the page. The functions that Chromium runs stand alone.
+
+type Watched = { rowsAt?: number };
+
+/** Runs before anything of the page: notes when its first rows are painted. */
+export function watchForRows() {
+  const watched = globalThis as unknown as Watched;
+  const observer = new MutationObserver(() => {
+    if (document.querySelectorAll(".row-name").length < 5) return;
+    observer.disconnect();
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      // The first task after the frame: it has been painted.
+      port1.onmessage = () => (watched.rowsAt = performance.now());
+      port2.postMessage(null);
+    });
+  });
+  observer.observe(document, { childList: true, subtree: true });
+}
+
+export async function timeToRows(page: Page): Promise<number> {
+  const found = await page.waitForFunction(() => (globalThis as unknown as Watched).rowsAt);
+  return (await found.jsonValue()) ?? Number.NaN;
+}
+
+export type Loaded = { script: number; data: number; decoded: number };
+
+/** Bytes of what a page that had nothing has asked for until now. */
+export const loadedBy = (page: Page): Promise<Loaded> =>
+  page.evaluate(() => {
+    const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+    const total = (pattern: RegExp, size: "encodedBodySize" | "decodedBodySize") =>
+      entries.filter(({ name }) => pattern.test(name)).reduce((sum, entry) => sum + entry[size], 0);
+    const data = /\/dashboard\/(?!live)/;
+    return {
+      script: total(/\.js$/, "encodedBodySize"),
+      data: total(data, "encodedBodySize"),
+      decoded: total(data, "decodedBodySize"),
+    };
+  });
+
+const told = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
+
+/** Goes down the whole list, a bit with every frame. */
+export async function framesWhileScrolling(page: Page) {
+  const pixels = 250;
+  const { gaps, longest } = await page.evaluate(async (pixels) => {
+    let longest = 0;
+    const observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    });
+    observer.observe({ type: "longtask" });
+    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve));
+    const gaps: number[] = [];
+    let before = await frame();
+    while (scrollY + innerHeight < document.documentElement.scrollHeight - 1) {
+      scrollBy({ top: pixels, behavior: "instant" });
+      const now = await frame();
+      gaps.push(now - before);
+      before = now;
+    }
+    await frame();
+    observer.disconnect();
+    scrollTo({ top: 0, behavior: "instant" });
+    return { gaps, longest };
+  }, pixels);
+  return { pixels, longest: told(longest), p99: quantile(gaps, 0.99) };
+}
+
+type Typing = { longestTask: number; slowestKey: number };
+
+/** Types into the search field as people do, and takes it out again. */
+export async function waitsWhileTyping(page: Page, text: string) {
+  await page.evaluate(() => {
+    const typing: Typing = { longestTask: 0, slowestKey: 0 };
+    Object.assign(globalThis, { typing });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries())
+        typing.longestTask = Math.max(typing.longestTask, duration);
+    }).observe({ type: "longtask" });
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries())
+        typing.slowestKey = Math.max(typing.slowestKey, duration);
+    }).observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit);
+  });
+  await page.getByRole("searchbox", { name: "Filter monitors" }).focus();
+  await page.keyboard.type(text, { delay: 90 });
+  for (const _ of text) await page.keyboard.press("Backspace", { delay: 40 });
+  // What is narrowed follows a moment after the last key.
+  await page.waitForURL((url) => !url.searchParams.has("q"));
+  await page.waitForTimeout(300);
+  const { longestTask, slowestKey } = await page.evaluate(
+    () => (globalThis as unknown as { typing: Typing }).typing,
+  );
+  return { longest: told(longestTask), slowest: slowestKey };
+}
+
+/** How many rows and folders in sight change anything in the document through `act`, and how long it took. */
+export async function repaintedRows(page: Page, act: () => Promise<void>) {
+  await page.evaluate(() => {
+    const touched = new Set<Element>();
+    Object.assign(globalThis, { touched });
+    const list = document.querySelector(".monitors-list");
+    if (list === null) throw new Error("There is no list.");
+    new MutationObserver((records) => {
+      for (const { target } of records) {
+        const element = target instanceof Element ? target : target.parentElement;
+        touched.add(element?.closest("[data-item]") ?? list);
+      }
+    }).observe(list, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+  const from = performance.now();
+  await act();
+  const ms = performance.now() - from;
+  await page.waitForTimeout(1_500);
+  const counts = await page.evaluate(() => {
+    const { touched } = globalThis as unknown as { touched: Set<Element> };
+    const all = [...touched];
+    return {
+      rows: all.filter((element) => element.matches(".row")).length,
+      heads: all.filter((element) => element.matches(".head")).length,
+    };
+  });
+  return { ...counts, ms };
+}

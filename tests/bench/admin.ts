@@ -1,0 +1,176 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { BrowserContext, Page } from "playwright-core";
+import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
+import { hasChromium, launchChromium } from "../support/browsing.ts";
+import { answer, target } from "../support/target.ts";
+import { floorPage } from "./admin-floor.ts";
+import {
+  framesWhileScrolling,
+  type Loaded,
+  loadedBy,
+  repaintedRows,
+  timeToRows,
+  watchForRows,
+  waitsWhileTyping,
+} from "./admin-page.ts";
+import { quantile } from "./process.ts";
+
+const rounds = 9;
+const groups = 40;
+const monitors = 1_000;
+
+/** The admin page with 1,000 monitors in 40 groups in real Chromium. */
+export async function adminSuite() {
+  if (!hasChromium)
+    throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
+  await using world = await manyMonitors();
+  const browser = await launchChromium();
+  try {
+    const options = { viewport: { width: 1440, height: 900 } };
+    const signedIn = { ...options, storageState: world.storageState };
+    console.log(`admin: ${monitors} monitors in ${groups} groups, medians of ${rounds} rounds\n`);
+
+    const first: number[] = [];
+    let loaded: Loaded = { script: 0, data: 0, decoded: 0 };
+    for (let round = 0; round < rounds; round++) {
+      const context = await browser.newContext(signedIn);
+      const page = await context.newPage();
+      first.push(await opened(page, world.url));
+      loaded = await loadedBy(page);
+      await context.close();
+    }
+
+    const context = await browser.newContext(signedIn);
+    const page = await context.newPage();
+    await opened(page, world.url);
+    await using floor = await floorPage(page, world.url);
+    const [again, floors]: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      again.push(await openedIn(context, world.url));
+      floors.push(await openedIn(context, floor.url));
+    }
+
+    const entering: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const stranger = await browser.newContext(options);
+      entering.push(await signedInAt(await stranger.newPage(), world.url));
+      await stranger.close();
+    }
+    const said = (times: readonly number[]) =>
+      `${quantile(times, 0.5).toFixed(0)} ms (${Math.min(...times).toFixed(0)}–${Math.max(...times).toFixed(0)})`;
+    const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
+    console.log(`from the answer to signing in to the first rows: ${said(entering)} (goal ≤ 300)`);
+    console.log(
+      `the page opened again: ${said(again)} (goal ≤ 300), ${ratio(again, floors)} × a static page with the same rows, styles and data: ${said(floors)}`,
+    );
+    console.log(`opened for the first time, nothing kept: ${said(first)}`);
+    console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
+    console.log(`first script load: ${kb(loaded.script)} compressed (goal ≤ 350)`);
+
+    const scrolled = await framesWhileScrolling(page);
+    console.log(
+      `scrolling the whole list, ${scrolled.pixels} px a frame: longest task ${scrolled.longest} (goal: none over 50 ms), frames p99 ${scrolled.p99.toFixed(0)} ms`,
+    );
+    const typed = await waitsWhileTyping(page, "service 12 berlin");
+    console.log(
+      `typing in the search field: longest task ${typed.longest} (goal: none over 50 ms), slowest key to its picture ${typed.slowest.toFixed(0)} ms`,
+    );
+    const changed = await repaintedRows(page, async () => {
+      world.site.reply(answer(502), "/checkout-0-0");
+      await world.ask("POST", `/api/v1/monitors/${world.first}/check`);
+      await rowOf(page, "Service 0 of Berlin")
+        .getByRole("img", { name: "Down", exact: true })
+        .waitFor();
+    });
+    console.log(
+      `a change of state repaints ${changed.rows} row (goal: 1) and ${changed.heads} folder's summary; ${changed.ms.toFixed(0)} ms after it was asked for`,
+    );
+  } finally {
+    await browser.close();
+  }
+}
+
+const ratio = (times: readonly number[], floors: readonly number[]) =>
+  (quantile(times, 0.5) / quantile(floors, 0.5)).toFixed(1);
+
+async function openedIn(context: BrowserContext, url: string): Promise<number> {
+  const page = await context.newPage();
+  const time = await opened(page, url);
+  await page.close();
+  return time;
+}
+
+/** Milliseconds from the beginning of the navigation until the first rows are painted. */
+async function opened(page: Page, url: string): Promise<number> {
+  await page.addInitScript(watchForRows);
+  await page.goto(url, { waitUntil: "commit" });
+  return timeToRows(page);
+}
+
+/** Milliseconds from the answer that lets somebody in until the first rows are painted. */
+async function signedInAt(page: Page, url: string): Promise<number> {
+  await page.addInitScript(watchForRows);
+  await page.goto(url);
+  await page.getByLabel("E-mail").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(owner.password);
+  await page.keyboard.press("Enter");
+  const rows = await timeToRows(page);
+  const answered = await page.evaluate(
+    () =>
+      (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).find(({ name }) =>
+        name.endsWith("/dashboard/sign-in"),
+      )?.responseEnd ?? Number.NaN,
+  );
+  return rows - answered;
+}
+
+const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "Leipzig", "Bremen"];
+
+/** A machine whose 1,000 monitors are up, with a day of results. */
+export async function manyMonitors() {
+  const world = await ownedMachine();
+  const site = await target(answer(200));
+  let first = "";
+  for (let group = 0; group < groups; group++) {
+    const city = cities[group % cities.length] ?? "";
+    const name = group < cities.length ? city : `${city} ${Math.floor(group / cities.length) + 1}`;
+    const { id: groupId } = await world.ask("POST", "/api/v1/monitor-groups", {
+      name,
+      color: "blue",
+      tags: ["production"],
+    });
+    for (let number = 0; number < monitors / groups; number++) {
+      const { id } = await world.ask("POST", "/api/v1/monitors", {
+        type: "http",
+        name: `Service ${number} of ${name}`,
+        url: site.at(`/checkout-${group}-${number}`),
+        interval: 86_400,
+        retries: 0,
+        groupId,
+        ...(number % 5 === 0 && { tags: ["customers", "eu"] }),
+      });
+      first ||= id;
+    }
+  }
+  await site.untilAsked(monitors);
+  const database = new Database(join(world.box.dataDir, "signalbox.db"));
+  const add = database.query(
+    `INSERT INTO uptime_hours SELECT ?, key, ?, 0, ?, 0, 0, 60, 2400, 12, 90 FROM monitor_states
+     WHERE true ON CONFLICT DO NOTHING`,
+  );
+  const hour = Math.floor(Date.now() / 3_600_000);
+  database.transaction(() => {
+    for (let back = 1; back < 24; back++) add.run(hour - back, 3_600 - back, back);
+  })();
+  database.close();
+  return {
+    ...world,
+    site,
+    first,
+    async [Symbol.asyncDispose]() {
+      await world[Symbol.asyncDispose]();
+      await site[Symbol.asyncDispose]();
+    },
+  };
+}

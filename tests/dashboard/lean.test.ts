@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { leanOverview, wholeOverview } from "../../src/dashboard/rules.ts";
+
+test("whatever is left out of an overview, the page has it again", () => {
+  const text = fc.string({ maxLength: 5 });
+  const groupIds = ["A", "B", "C"];
+  const row = fc.record({
+    id: fc.uuid(),
+    name: text,
+    type: text,
+    // Also a group that was made after the groups were read.
+    groupId: fc.constantFrom(...groupIds, "unknown", null),
+    tags: fc.array(text, { maxLength: 2 }),
+    status: fc.constantFrom("up" as const, "down" as const),
+    statusSince: text,
+    lastMessage: fc.option(text),
+    latencyMs: fc.option(fc.nat()),
+    uptime24h: fc.option(fc.constantFrom(0, 0.5, 1)),
+    paused: fc.boolean(),
+    muted: fc.boolean(),
+    target: fc.option(text),
+    day: text,
+  });
+  const group = { name: "Shop", description: "", color: "blue", tags: [], alertChannelIds: [] };
+  const groups = groupIds.map((id) => ({ ...group, id, paused: false, muted: true, version: 1 }));
+  const place = (id: string | null) => (id === "unknown" ? 4 : [...groupIds, null].indexOf(id));
+  fc.assert(
+    fc.property(fc.array(row), (rows) => {
+      const monitors = rows.toSorted((one, other) => place(one.groupId) - place(other.groupId));
+      const overview = { groups, monitors, seq: 7 };
+      const sent = JSON.parse(JSON.stringify(leanOverview(overview)));
+      expect(wholeOverview(sent)).toEqual(overview);
+    }),
+  );
+});

@@ -1,0 +1,32 @@
+import { remembered, rememberedOrganization } from "./remembered.ts";
+
+type Early = { organizationId: string | null; answers: Map<string, Promise<Response>> };
+const shared = globalThis as { signalboxEarly?: Early };
+
+export const headersOf = (organizationId: string | null): Record<string, string> => ({
+  Accept: "application/json",
+  ...(organizationId !== null && { "X-Organization": organizationId }),
+});
+
+/** Asks for what the first page shows, while its script is still on its way. */
+export function askEarly() {
+  const organizationId = rememberedOrganization();
+  const isKnown = localStorage.getItem(remembered.here) !== null;
+  const answers = new Map<string, Promise<Response>>();
+  for (const path of isKnown ? ["/session", "/overview"] : ["/session"]) {
+    const answer = fetch(`/dashboard${path}`, { headers: headersOf(organizationId) });
+    // Whoever takes it hears of that; until then it is nobody's fault.
+    answer.catch(() => {});
+    answers.set(path, answer);
+  }
+  shared.signalboxEarly = { organizationId, answers };
+}
+
+/** The answer that was asked for early, to whoever comes first. */
+export function takeEarly(path: string, organizationId: string | null) {
+  const early = shared.signalboxEarly;
+  if (early?.organizationId !== organizationId) return undefined;
+  const answer = early.answers.get(path);
+  early.answers.delete(path);
+  return answer;
+}
