@@ -77,6 +77,7 @@ CREATE TABLE `audit_entries` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `audit_entries_by_organization` ON `audit_entries` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_entries_of_incidents` ON `audit_entries` (`organization_id`,`subject_id`,`seq`) WHERE action IN ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened');--> statement-breakpoint
 CREATE TABLE `deliveries` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`organization_id` text NOT NULL,

@@ -4,9 +4,12 @@ import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
 import { checkDashboardRoutes } from "./checks/dashboard-routes.ts";
+import { testMailRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import { auditLogRoutes } from "./audit-log/routes.ts";
+import { backupRoutes } from "./backups/routes.ts";
 import { checkRoutes } from "./checks/routes.ts";
+import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { openApiOf, type Route } from "./http/openapi.ts";
 import { pushPaths } from "./checks/push.ts";
@@ -23,6 +26,7 @@ import { sessionRoutes } from "./sessions/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { publicPaths } from "./status-pages/document.ts";
+import { statusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./subscribers/routes.ts";
 import { subscriberWebhooks } from "./subscribers/webhooks.ts";
@@ -57,7 +61,9 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(groupDashboardRoutes)
   .use(monitorDashboardRoutes)
   .use(checkDashboardRoutes)
+  .use(statusPageDashboardRoutes)
   .use(dashboardRoutes)
+  .use(incidentDashboardRoutes)
   .use(signInRoutes)
   .use(profileRoutes)
   .use(twoFactorRoutes)
@@ -68,4 +74,6 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(invitationRoutes)
   .use(apiKeyRoutes)
   .use(auditLogRoutes)
+  .use(testMailRoutes)
+  .use(backupRoutes)
   .use(aboutRoutes);

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
+import { backupDesk } from "./backups/desk.ts";
 import { keyDesk } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
 import { type Listener, targetGuard } from "./base/target-guard.ts";
 import { checkEngine } from "./checks/engine.ts";
 import type { Config } from "./config.ts";
+import { copyInChild } from "./database/copy.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
 import { answerCache } from "./http/answer-cache.ts";
 import type { Appliance } from "./http/call.ts";
@@ -44,6 +46,9 @@ const wrongTokensPerMinute = 60;
 
 /** Attempts a minute to open a status page by its password, from one address. */
 const passwordsPerMinute = 10;
+
+/** Test mails a minute of one organization. */
+const testMailsPerMinute = 6;
 
 /** Mailboxes a minute that may be given on status pages, from one address. */
 const signUpsPerMinute = 5;
@@ -97,6 +102,12 @@ export async function startApp(
   const keys = keyDesk(store, clock);
   const firstRun = (await isAnybodyThere(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
+  const backups = backupDesk({
+    directory: data.path,
+    clock,
+    log,
+    copyTo: (file) => copyInChild(data.path, file),
+  });
   const appliance: Appliance = {
     store: data.store,
     clock,
@@ -112,6 +123,8 @@ export async function startApp(
     sessions: sessionDesk(store, clock),
     live,
     setUp,
+    backups,
+    testMailLimit: rateLimit(testMailsPerMinute, clock),
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,
@@ -215,6 +228,7 @@ export async function startApp(
       while (answering() && performance.now() < deadline) await Bun.sleep(10);
       await Promise.all(servers.map((server) => server.stop(true)));
       setUp.end();
+      backups.end();
       await store.atomic(lastSeen()).catch(() => log.warn("last uses were not written down"));
       data.close();
     },

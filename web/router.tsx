@@ -6,6 +6,8 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
+import { incidentFiltersOf } from "./pages/incidents/filters.ts";
+import { shownOf } from "./pages/maintenance/shown.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
 import { NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -36,6 +38,89 @@ const monitor = createRoute({
   path: "/monitors/$id",
   component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
 });
+const alertChannels = createRoute({
+  getParentRoute: () => shell,
+  path: "/alert-channels",
+  validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
+    typeof type === "string" ? { new: type } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/alert-channels/alert-channels-page.tsx"),
+    "AlertChannelsPage",
+  ),
+});
+const alertChannel = createRoute({
+  getParentRoute: () => shell,
+  path: "/alert-channels/$id",
+  validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
+    edit === true ? { edit } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/alert-channel/alert-channel-page.tsx"),
+    "AlertChannelPage",
+  ),
+});
+const statusPages = createRoute({
+  getParentRoute: () => shell,
+  path: "/status-pages",
+  validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
+    adding === "" ? { new: "" } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/status-pages/status-pages-page.tsx"),
+    "StatusPagesPage",
+  ),
+});
+const statusPage = createRoute({
+  getParentRoute: () => shell,
+  path: "/status-pages/$id",
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
+    tab === "subscribers" || tab === "addresses" ? { tab } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/status-page/status-page-page.tsx"),
+    "StatusPagePage",
+  ),
+});
+
+const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: "/incidents",
+  validateSearch: incidentFiltersOf,
+  component: lazyRouteComponent(
+    () => import("./pages/incidents/incidents-page.tsx"),
+    "IncidentsPage",
+  ),
+});
+const incident = createRoute({
+  getParentRoute: () => shell,
+  path: "/incidents/$id",
+  component: lazyRouteComponent(() => import("./pages/incident/incident-page.tsx"), "IncidentPage"),
+});
+const maintenance = createRoute({
+  getParentRoute: () => shell,
+  path: "/maintenance",
+  validateSearch: shownOf,
+  component: lazyRouteComponent(
+    () => import("./pages/maintenance/maintenance-page.tsx"),
+    "MaintenancePage",
+  ),
+});
+const maintenanceWindow = createRoute({
+  getParentRoute: () => shell,
+  path: "/maintenance/$id",
+  component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx"), "WindowPage"),
+});
+const settingsPage = lazyRouteComponent(
+  () => import("./pages/settings/settings-page.tsx"),
+  "SettingsPage",
+);
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings",
+  component: settingsPage,
+});
+const settingsSection = createRoute({
+  getParentRoute: () => shell,
+  path: "/settings/$section",
+  component: settingsPage,
+});
 
 /** Pages of their own, without the frame. */
 const signIn = createRoute({
@@ -57,9 +142,30 @@ const invitation = createRoute({
   ),
 });
 
+const wall = createRoute({
+  getParentRoute: () => root,
+  path: "/wall",
+  component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx"), "WallPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
-    shell.addChildren([home, monitors, monitor]),
+    shell.addChildren([
+      home,
+      monitors,
+      monitor,
+      alertChannels,
+      alertChannel,
+      statusPages,
+      statusPage,
+      incidents,
+      incident,
+      maintenance,
+      maintenanceWindow,
+      settings,
+      settingsSection,
+    ]),
+    wall,
     signIn,
     setUp,
     invitation,

@@ -13,6 +13,7 @@ import {
   statusPages,
 } from "../database/tables.ts";
 import type { About } from "./schema.ts";
+import { bytesOf } from "./store.ts";
 
 export async function aboutAppliance({ store, organizationId }: Scope): Promise<About> {
   const countOf = (
@@ -46,12 +47,4 @@ async function incidentsOf(store: Store, organizationId: string): Promise<number
     .from(incidentCounts)
     .where(eq(incidentCounts.organizationId, organizationId));
   return rows.reduce((sum, { count }) => sum + count, 0);
-}
-
-async function bytesOf(store: Store): Promise<number> {
-  const [row] = await store.query<{ bytes: number }>(
-    "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
-    [],
-  );
-  return row?.bytes ?? 0;
 }

@@ -26,3 +26,4 @@ export const NewApiKey = z.strictObject({
 
 /** With the key, which is told this once. */
 export const MadeApiKey = ApiKey.extend({ key: z.string() });
+export type MadeApiKey = z.infer<typeof MadeApiKey>;

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../assets.ts";
 import { AppError, DataError } from "../base/errors.ts";
+import { addBackup } from "./backup.ts";
 import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
@@ -24,7 +25,16 @@ export async function runCommandLine(args: string[]): Promise<number> {
     .version(version, "-V, --version", "print the version")
     .showHelpAfterError("Run the command with --help to see how it is used.")
     .exitOverride();
-  for (const add of [addServe, addOrgs, addKeys, addUsers, addMigrate, addDoctor, addVersion])
+  for (const add of [
+    addServe,
+    addOrgs,
+    addKeys,
+    addUsers,
+    addMigrate,
+    addBackup,
+    addDoctor,
+    addVersion,
+  ])
     add(program);
   try {
     await program.parseAsync(args, { from: "user" });

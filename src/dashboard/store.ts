@@ -124,7 +124,13 @@ export function stateEventsOf(
   return store.query<StateEvent>(stateText, [organizationId, monitorId, limit]);
 }
 
-const tables = { monitor: "monitors", incident: "incidents", "alert-channel": "alert_channels" };
+const tables = {
+  monitor: "monitors",
+  incident: "incidents",
+  "alert-channel": "alert_channels",
+  "maintenance-window": "maintenance_windows",
+  "status-page": "status_pages",
+};
 
 /** Which of these organizations has the record; null for none. */
 export async function ownerAmong(

@@ -189,7 +189,15 @@ export const auditEntries = sqliteTable(
     fields: text("fields"),
     requestId: text("request_id"),
   },
-  (t) => [index("audit_entries_by_organization").on(t.organizationId, t.seq)],
+  (t) => [
+    index("audit_entries_by_organization").on(t.organizationId, t.seq),
+    // Who posted to an incident.
+    index("audit_entries_of_incidents")
+      .on(t.organizationId, t.subjectId, t.seq)
+      .where(
+        sql`action IN ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened')`,
+      ),
+  ],
 );
 
 /** What happened, in order; alerts, live pages and caches follow it by `seq`. */

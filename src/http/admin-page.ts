@@ -9,6 +9,7 @@ export const adminPaths = [
   "/incidents",
   "/incidents/:id",
   "/maintenance",
+  "/maintenance/:id",
   "/alert-channels",
   "/alert-channels/:id",
   "/status-pages",

@@ -30,6 +30,9 @@ export type Appliance = {
   sessions: Sessions;
   live: Live;
   setUp: SetUp;
+  backups: Backups;
+  /** Test mails a minute by organization. */
+  testMailLimit: RateLimit;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */
@@ -72,6 +75,16 @@ export type SetUp = {
   /** There is somebody who signs in: the token is over. */
   end(): void;
 };
+
+/** Copies of the whole database, each for whoever had it made, until they have taken it. */
+export type Backups = {
+  /** Throws CONFLICT while one is being made, UNAVAILABLE where it can't be written. */
+  make(personId: string): Promise<Backup>;
+  /** Its bytes, this one time; null for none of theirs. */
+  take(personId: string, id: string): { backup: Backup; bytes: ReadableStream<Uint8Array> } | null;
+};
+
+export type Backup = { id: string; fileName: string; bytes: number; expiresAt: string };
 
 /** Who asks, on behalf of one organization: an API key, or a person by their session. */
 export type Principal = {

@@ -9,7 +9,6 @@ import { errorAnswer } from "./error-body.ts";
 import { admit, principalOf, rateLimited, signedIn } from "./gate.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
-import { streamHead } from "./event-stream.ts";
 import { organizationParameter } from "./session.ts";
 import { ifMatchOf, originOf, type PersonVisit, type Visit, visitOf } from "./visit.ts";
 
@@ -40,8 +39,8 @@ export type Endpoint<
   upload?: readonly string[];
   /** Drops whatever it does not declare: the secrecy filter of every route. */
   answer: A;
-  /** Whether the answer goes on for as long as the client listens: `use` then returns the Response itself. */
-  streams?: boolean;
+  /** The media type of an answer that goes on for as long as the client reads: `use` then returns the Response itself. */
+  streams?: "text/event-stream" | "application/vnd.sqlite3";
   /** Whether the answer is worth compressing. */
   packed?: boolean;
   /** 201 makes the answer carry a Location. */
@@ -107,8 +106,9 @@ export function endpoint<
         ? read(request, call, caller, ids)
         : write(request, call, caller, ids));
       const response = answer instanceof Response ? answer : respond(request, answer, requestId);
-      if (caller.principal === null) response.headers.set("Cache-Control", "no-store");
-      else if (caller.principal.role !== null && spec.streams !== true)
+      if (caller.principal === null || spec.streams !== undefined)
+        response.headers.set("Cache-Control", "no-store");
+      else if (caller.principal.role !== null)
         response.headers.set("Cache-Control", "private, no-cache");
       if (call.cookie !== null) response.headers.append("Set-Cookie", call.cookie);
       return response;
@@ -125,9 +125,9 @@ export function endpoint<
     const query = queryOf(request, call);
     const body = undefined as z.output<B>;
     const given = { query, body, upload: noUpload, ...ids };
-    if (spec.streams === true)
+    if (spec.streams !== undefined)
       return request.method === "HEAD"
-        ? streamHead()
+        ? new Response(null, { headers: { "Content-Type": spec.streams } })
         : ((await use(inputOf(request, call, caller, given))) as Response);
     const answer = await done(request, call, caller, given);
     answers.keep(key, known, answer);

@@ -47,10 +47,6 @@ export function messageOf(event: string, data: unknown, id?: number): Uint8Array
   return encoder.encode(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-export function streamHead(): Response {
-  return new Response(null, { headers });
-}
-
 /** An answer that goes on until the reader leaves, falls behind or is ended. */
 export function eventStream(
   request: Request,

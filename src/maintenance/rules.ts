@@ -1,3 +1,4 @@
+import { toInstant, toLocal } from "../base/time-zones.ts";
 import { type MaintenanceState, type Recurrence, recurrenceOf, tooOften } from "./schema.ts";
 
 /** When a window holds: from `startsAt` to `endsAt`, and again as its rule says. */
@@ -100,18 +101,6 @@ function* startsFrom(times: Times, from: number): Generator<number> {
   const earliest = Math.max(toLocal(from, times.timeZone) - largestShiftMs, series.start);
   for (const local of localTimes(series, earliest))
     yield local === series.start ? first : toInstant(local, times.timeZone);
-}
-
-/** Milliseconds of the local clock, read as if it were UTC. */
-function toLocal(at: number, timeZone: string): number {
-  const { offsetNanoseconds } =
-    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
-  return at + offsetNanoseconds / 1e6;
-}
-
-function toInstant(local: number, timeZone: string): number {
-  const clock = Temporal.Instant.fromEpochMilliseconds(local).toZonedDateTimeISO("UTC");
-  return clock.toPlainDateTime().toZonedDateTime(timeZone).epochMilliseconds;
 }
 
 /** A rule with where it begins, also as a day, and ends, in local milliseconds. */

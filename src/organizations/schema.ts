@@ -12,6 +12,8 @@ export const OrganizationRecord = z.object({
   createdAt: Timestamp,
 });
 
+export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
+
 export const OrganizationPatch = bodyOf(
   ["id", "slug", "createdAt"],
   z.strictObject({ name: OrganizationName.optional(), timeZone: TimeZone.optional() }),

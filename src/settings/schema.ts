@@ -37,7 +37,7 @@ export const SmtpSettings = z.strictObject(smtp).meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
 
 /** A patch of the mail server: absent keeps, null removes it all. */
-const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });
+export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });
 
 export const SettingsPatch = bodyOf(
   ["secretsSet", "updatedAt"],

@@ -47,14 +47,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   const { store, vault, organizationId } = scope;
   return retrying(async () => {
     const before = await findSettings(store, organizationId);
-    const smtp =
-      patch.smtp === undefined
-        ? smtpOf(vault, before)
-        : patch.smtp === null
-          ? null
-          : wholeSmtp({ ...smtpOf(vault, before), ...patch.smtp });
-    if (smtp !== null)
-      mustBeAllowed(scope.targets, [{ path: "smtp.host", host: smtp.host, port: smtp.port }]);
+    const smtp = smtpAfter(scope, before, patch.smtp);
     const { password: secret = null, ...open } = smtp ?? {};
     const after: SettingsRow = {
       ...before,
@@ -74,6 +67,20 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
       shown(after),
     );
   });
+}
+
+/** The mail server as a patch leaves it, saved or not; null where there is none. Throws VALIDATION_ERROR. */
+export function smtpAfter(
+  { vault, targets }: Pick<Scope, "vault" | "targets">,
+  before: SettingsRow,
+  patch: SettingsPatch["smtp"],
+): SmtpSettings | null {
+  if (patch === null) return null;
+  const known = smtpOf(vault, before);
+  const smtp = patch === undefined ? known : wholeSmtp({ ...known, ...patch });
+  if (smtp !== null)
+    mustBeAllowed(targets, [{ path: "smtp.host", host: smtp.host, port: smtp.port }]);
+  return smtp;
 }
 
 /** The merged mail server as a whole; what it lacks is named as the caller would send it. */

@@ -4,8 +4,14 @@ import { readableAccent } from "./accent.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./view.ts";
 
-/** Where the page's own files are; their names change with their content. */
-export type PageFiles = { css: string; js: string; font: string };
+/** Where the page's own files are; without a script it is a preview, whose links open elsewhere. */
+export type PageFiles = { css: string; js: string | null; font: string };
+
+export const pageFiles: PageFiles = {
+  css: "/status-files/status.css",
+  js: "/status-files/status.js",
+  font: "/status-files/inter.woff2",
+};
 
 /** A document of the page: its name, its foot and `content` between them. */
 export function documentOf(
@@ -32,7 +38,7 @@ export function documentOf(
         <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
-        <script src={files.js} defer />
+        {files.js === null ? <base target="_blank" /> : <script src={files.js} defer />}
       </head>
       <body>
         <div className="wrap">

@@ -3,11 +3,11 @@ import { occurrencesBetween } from "../maintenance/rules.ts";
 import { publicWindows } from "../maintenance/store.ts";
 import { findSettings } from "../settings/store.ts";
 import { dayMs } from "../uptime/rules.ts";
+import { type IncidentReader, incidentReader } from "./incidents.ts";
 import type {
   DayTotals,
   MonitorState,
   Published,
-  PublishedIncident,
   PublishedMonitor,
   PublishedWindow,
 } from "./published.ts";
@@ -142,78 +142,6 @@ export function dayReader(store: Store) {
   };
 }
 
-type IncidentRow = Omit<PublishedIncident, "monitor" | "updates"> & {
-  monitorId: string | null;
-  origin: "manual" | "monitor";
-};
-
-const incidentColumns = `id, title, status, severity, origin, monitor_id as monitorId,
-  created_at as createdAt, resolved_at as resolvedAt`;
-
-const isTold = `public and (monitor_id in (select value from json_each(?))
-  or (origin = 'manual' and (monitor_id is null or ?)))`;
-
-const openText = `select ${incidentColumns} from incidents
-  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isTold}
-  order by id desc limit ?`;
-
-const betweenText = `select ${incidentColumns} from incidents
-  where organization_id = ? and id >= ? and id < ? and ${isTold} order by id desc limit ?`;
-
-const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.message,
-    u.created_at as createdAt
-  from json_each(?) wanted
-    cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
-  order by u.seq desc`;
-
-/** So many incidents a page shows at most. */
-const maxIncidents = 200;
-
-/** The smallest id that was made at this time or later. */
-function firstIdAt(unixMs: number): string {
-  const hex = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
-
-/** Incidents with their timelines, under the public names of their monitors. */
-async function incidentsOf(
-  store: Store,
-  { organizationId }: PageRecord,
-  shown: ReadonlyMap<string, { name: string }>,
-  rows: readonly IncidentRow[],
-): Promise<PublishedIncident[]> {
-  const ids = JSON.stringify(rows.map(({ id }) => id));
-  const updates = await store.query<PublishedIncident["updates"][number] & { incidentId: string }>(
-    updatesText,
-    [ids, organizationId],
-  );
-  const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
-  return rows.map(({ monitorId, origin, ...incident }) => {
-    const monitor = monitorId === null ? undefined : shown.get(monitorId);
-    const inPublic = (text: string) =>
-      monitor === undefined || origin === "manual" ? text : renamed(text, monitor.name);
-    return {
-      ...incident,
-      title: inPublic(incident.title),
-      monitor: monitor && monitorId !== null ? { id: monitorId, name: monitor.name } : null,
-      updates: (byIncident.get(incident.id) ?? []).map(({ id, status, message, createdAt }) => ({
-        id,
-        status,
-        message: inPublic(message),
-        createdAt,
-      })),
-    };
-  });
-}
-
-/** What a monitor says of itself begins with its name, whichever it had then; `incidents/by-monitor.ts` says it. */
-const said =
-  /^.+?(?= (?:is down$|is down again\.|is up again[ .]|answers again, but is degraded))/s;
-
-function renamed(text: string, name: string): string {
-  return text.replace(said, () => name);
-}
-
 /** Planned work is announced so long before, each window so many times. */
 const announcedMs = 30 * dayMs;
 const maxOccurrences = 3;
@@ -252,12 +180,6 @@ async function windowsOf(
     .sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
 }
 
-const oneText = `select ${incidentColumns} from incidents
-  where organization_id = ? and id = ? and ${isTold}`;
-
-const beforeText = `select 1 from incidents
-  where organization_id = ? and id < ? and ${isTold} limit 1`;
-
 /** Reads what a page publishes now: nothing that is not on it. */
 export function pageLoader(store: Store) {
   const daysOf = dayReader(store);
@@ -282,42 +204,28 @@ export function pageLoader(store: Store) {
         }),
       ),
     }));
-    const { organizationId, isDefault } = page;
-    const told = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
-    const read = (text: string, ...parameters: (string | number)[]) =>
-      store.query<IncidentRow>(text, [organizationId, ...parameters]);
-    const incidents = (rows: readonly IncidentRow[]) => incidentsOf(store, page, shown, rows);
-    const opened = (from: number, to: number) =>
-      read(betweenText, firstIdAt(from), firstIdAt(to), ...told, maxIncidents);
-    const [open, recent] = await Promise.all([
-      read(openText, ...told, maxIncidents),
-      opened(now - 8 * dayMs, now + dayMs),
-    ]);
-    const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
-    rows.sort((a, b) => (a.id < b.id ? 1 : -1));
+    const incidents = incidentReader(store, page, shown);
     return {
       page,
       sections,
-      incidents: await incidents(rows),
+      incidents: await incidents.current(now),
       windows: await windowsOf(store, page, monitors, now),
-      takesMail: (await findSettings(store, organizationId)).smtp !== null,
-      incident: async (id) => (await incidents(await read(oneText, id, ...told)))[0] ?? null,
+      takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
+      incident: incidents.one,
       window: async (id) =>
         (await windowsOf(store, page, monitors, now, plannedMs)).find((one) => one.id === id) ??
         null,
-      openedBetween: async (from, to) => incidents(await opened(from, to)),
-      hasBefore: async (at) => (await read(beforeText, firstIdAt(at), ...told)).length > 0,
+      openedBetween: incidents.openedBetween,
+      hasBefore: incidents.hasBefore,
+      asShown: incidents.asShown,
     };
   };
 }
 
 /** What a page publishes, and its way to older incidents. */
-export type Loaded = Published & {
-  /** However old; null where the page does not show it. */
-  incident(id: string): Promise<PublishedIncident | null>;
-  /** Its next occurrence, however far ahead; null where the page does not announce it. */
-  window(id: string): Promise<PublishedWindow | null>;
-  /** Those that were opened in this time, newest first. */
-  openedBetween(from: number, to: number): Promise<PublishedIncident[]>;
-  hasBefore(at: number): Promise<boolean>;
-};
+export type Loaded = Published &
+  Omit<IncidentReader, "one" | "current"> & {
+    incident: IncidentReader["one"];
+    /** Its next occurrence, however far ahead; null where the page does not announce it. */
+    window(id: string): Promise<PublishedWindow | null>;
+  };

@@ -8,7 +8,7 @@ import { badgeDays, type BadgeKind, badgeOf } from "./badges.ts";
 import { type Made, pageCache } from "./cache.ts";
 import { monthOf } from "./history.ts";
 import { pageLoader } from "./load.ts";
-import type { PageFiles } from "./frame.tsx";
+import { pageFiles as files } from "./frame.tsx";
 import type { Lock } from "./lock.ts";
 import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
 import { smallPage } from "./small-page.ts";
@@ -48,11 +48,6 @@ type Room = {
   subscriptions: Subscriptions;
 };
 
-const files: PageFiles = {
-  css: "/status-files/status.css",
-  js: "/status-files/status.js",
-  font: "/status-files/inter.woff2",
-};
 const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
 const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,400})$/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;

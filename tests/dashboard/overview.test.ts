@@ -226,7 +226,12 @@ test("a record is found in whichever of the person's organizations has it, and i
   const made = await testAppliance();
   const { ours, theirs, database } = made;
   const { id, page } = await member(made, "viewer");
-  const kinds = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" };
+  const kinds = {
+    monitor: "monitors",
+    incident: "incidents",
+    "maintenance-window": "maintenance-windows",
+    "alert-channel": "alert-channels",
+  };
   for (const [kind, noun] of Object.entries(kinds)) {
     const [own, foreign] = [await makeRecord(ours.api, noun), await makeRecord(theirs.api, noun)];
     const ask = (record: string) => page("GET", `/dashboard/where?kind=${kind}&id=${record}`);

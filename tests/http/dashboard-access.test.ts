@@ -58,7 +58,7 @@ describe("roles", () => {
     const ofOrganization = dashboardRoutes.filter(
       ({ hooks: { detail } }) =>
         ["read", "write"].includes(detail?.endpoint?.access ?? "") &&
-        detail?.endpoint?.streams !== true,
+        detail?.endpoint?.streams === undefined,
     );
     expect(ofOrganization.length).toBeGreaterThan(30);
     for (const route of ofOrganization) {

@@ -62,7 +62,11 @@ test("passwords, tokens, cookies, codes and keys are nowhere but in the answer t
   expect(new Set(canaries).has("")).toBe(false);
 
   const routes = (dashboard.routes as unknown as Route[]).filter(({ method }) => method === "GET");
-  const lists = routes.filter(({ path }) => !path.includes(":id"));
+  const lists = routes.filter(({ path, hooks }) => {
+    const { streams, query } = hooks.detail?.endpoint ?? {};
+    const asksForMore = query?.safeParse({}).success === false;
+    return !path.includes(":id") && streams === undefined && !asksForMore;
+  });
   expect(lists.length).toBeGreaterThan(12);
   for (const { path } of lists) {
     const { status, text } = await ada.page("GET", path.replace("/dashboard", ""));

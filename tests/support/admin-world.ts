@@ -109,3 +109,23 @@ export async function inTheme(page: Page, colorScheme: "light" | "dark") {
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
   await page.waitForTimeout(250);
 }
+
+/** Opens a page as somebody new whom the owner invited with this role. */
+export async function visitAs(
+  browser: Browser,
+  { url, ask }: { url: string; ask: (method: string, path: string, body: object) => Promise<any> },
+  role: string,
+  path: string,
+) {
+  const email = `${role}-${Date.now()}@acme.example`;
+  const { link } = await ask("POST", "/invitations", { email, role });
+  const token = new URL(link, url).hash.slice(1);
+  const context = await browser.newContext();
+  await context.request.post(`${url}/dashboard/invitations/accept`, {
+    headers: { Origin: url },
+    data: { token, name: role, password: owner.password },
+  });
+  const storageState = await context.storageState();
+  await context.close();
+  return visit(browser, `${url}${path}`, { reducedMotion: "reduce", storageState });
+}

@@ -2,6 +2,7 @@ import { createApiKey, keyDesk } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
 import type { Clock } from "../../src/base/clock.ts";
+import { AppError } from "../../src/base/errors.ts";
 import { type Vault, vaultOf } from "../../src/base/secrets.ts";
 import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
 import { alertEngine } from "../../src/alerting/engine.ts";
@@ -13,7 +14,7 @@ import type { Exchange } from "../../src/outgoing/exchange.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
-import type { Appliance } from "../../src/http/call.ts";
+import type { Appliance, Backups } from "../../src/http/call.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { rateLimit } from "../../src/http/rate-limit.ts";
@@ -46,6 +47,7 @@ type Settings = {
   guessesPerMinute?: number;
   allowTarget?: string[];
   addressOf?: (request: Request) => string;
+  backups?: Backups;
   /** Stands for the outside world that alerts go to. */
   exchange?: Exchange;
 };
@@ -59,6 +61,12 @@ export function alertsOn(appliance: Appliance, random = 0.5) {
 /** What the console would have printed. */
 export const setUpToken = "a".repeat(43);
 
+/** A database in memory has no directory for copies. */
+const noBackups: Backups = {
+  make: () => Promise.reject(new AppError("UNAVAILABLE", "There is no room for a backup.")),
+  take: () => null,
+};
+
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
@@ -68,6 +76,7 @@ export function applianceOn(
     allowTarget = [],
     addressOf = () => "127.0.0.1",
     exchange,
+    backups = noBackups,
   }: Settings = {},
 ) {
   const { store, clock } = data;
@@ -94,6 +103,8 @@ export function applianceOn(
     keys: keyDesk(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
+    backups,
+    testMailLimit: rateLimit(6, clock),
     live,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,

@@ -1,4 +1,4 @@
-import { remembered } from "./remembered.ts";
+import { remembered, rememberedOrganization } from "./remembered.ts";
 
 type Early = { organizationId: string | null; answers: Map<string, Promise<Response>> };
 const shared = globalThis as { signalboxEarly?: Early };
@@ -10,7 +10,7 @@ export const headersOf = (organizationId: string | null): Record<string, string>
 
 /** Asks for what the first page shows, while its script is still on its way. */
 export function askEarly() {
-  const organizationId = localStorage.getItem(remembered.organization);
+  const organizationId = rememberedOrganization();
   const isKnown = localStorage.getItem(remembered.here) !== null;
   const answers = new Map<string, Promise<Response>>();
   for (const path of isKnown ? ["/session", "/overview"] : ["/session"]) {

@@ -1,5 +1,6 @@
 import { wholeMonitor } from "../../src/dashboard/rules.ts";
 import type { LeanMonitor } from "../../src/dashboard/schema.ts";
+import { refreshChannels } from "./alert-channels.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
 import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
@@ -25,12 +26,22 @@ export function followLive(organizationId: string): () => void {
   let source: EventSource | null = null;
   let retry: ReturnType<typeof setTimeout> | null = null;
   let ended = false;
+  let greeted = false;
+  // A network that went away tells the browser nothing: the stream may stay silent for ever.
+  const heard = connection.onHealed(() => {
+    if (source !== null && !greeted && !ended) open();
+  });
 
   function open() {
+    source?.close();
+    if (retry !== null) clearTimeout(retry);
+    retry = null;
     source = new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`);
     source.addEventListener("hello", () => {
       liveState.set("live");
+      greeted = true;
       connection.answered();
+      greeted = false;
     });
     source.addEventListener("change", ({ data }) => {
       const change = JSON.parse(data as string) as Change;
@@ -39,6 +50,10 @@ export function followLive(organizationId: string): () => void {
     });
     source.addEventListener("monitors", ({ data }) => {
       replaceRows((JSON.parse(data as string) as { monitors: LeanMonitor[] }).monitors);
+    });
+    source.addEventListener("deliveries", ({ data }) => {
+      const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
+      refreshChannels(channelIds);
     });
     source.addEventListener("reset", ({ data }) => {
       after = (JSON.parse(data as string) as { seq: number }).seq;
@@ -76,6 +91,7 @@ export function followLive(organizationId: string): () => void {
   void begin();
   return () => {
     ended = true;
+    heard();
     source?.close();
     if (retry !== null) clearTimeout(retry);
   };
@@ -95,6 +111,7 @@ const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered)
 function apply(change: Change) {
   const [noun = ""] = change.type.split(".");
   if (structural.test(change.type)) soon(refreshOverview);
+  if (noun === "organization") void queryClient.invalidateQueries({ queryKey: ["session"] });
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [name, id] }) =>
       (name === noun && id === change.subjectId) || name === `${noun}s`,

@@ -1,15 +1,26 @@
 import type { Role } from "../../src/base/roles.ts";
+import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import type { Presence } from "../../src/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, call, send, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";
-import { remembered } from "./remembered.ts";
+import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
+import { finishUndoable } from "./undoable.ts";
 
 export type Session = Presence;
 export type Organization = Presence["organizations"][number];
 
-setOrganization(localStorage.getItem(remembered.organization));
+/** Of this tab: others may look at another organization meanwhile. */
+let chosenId = rememberedOrganization();
+setOrganization(chosenId);
+
+/** From now on, also after a reload; tabs that are opened later begin with it. */
+function choose(id: string) {
+  chosenId = id;
+  setOrganization(id);
+  rememberOrganization(id);
+}
 
 const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 
@@ -21,12 +32,9 @@ export async function loadSession(): Promise<Session> {
   }
   localStorage.setItem(remembered.here, "yes");
   const id = chosenOf(data)?.id ?? null;
-  if (id !== localStorage.getItem(remembered.organization)) {
-    // What was asked for early was of another organization.
-    queryClient.removeQueries({ queryKey: ["overview"] });
-    if (id !== null) localStorage.setItem(remembered.organization, id);
-  }
-  setOrganization(id);
+  // What was asked for early was of another organization.
+  if (id !== chosenId) queryClient.removeQueries({ queryKey: ["overview"] });
+  if (id !== null) choose(id);
   signedOut.over();
   return data;
 }
@@ -42,8 +50,7 @@ async function presentSession(): Promise<Session> {
 
 /** The organization that was looked at last, or the person's first. */
 function chosenOf({ organizations }: Session): Organization | undefined {
-  const id = localStorage.getItem(remembered.organization);
-  return organizations.find((organization) => organization.id === id) ?? organizations[0];
+  return organizations.find(({ id }) => id === chosenId) ?? organizations[0];
 }
 
 export const sessionQuery = {
@@ -70,11 +77,19 @@ export function useSignedIn() {
   return { person, organizations, organization, version, atLeast, mayWrite: atLeast("member") };
 }
 
-/** Everything on the page becomes the other organization's. */
+const ofOrganization = {
+  predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== "session",
+};
+
+/** Everything on the page becomes the other organization's; nothing of this one is shown, asked or done there. */
 export async function switchOrganization(id: string) {
-  localStorage.setItem(remembered.organization, id);
-  setOrganization(id);
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== "session" });
+  if (id === chosenId) return;
+  finishUndoable();
+  await queryClient.cancelQueries(ofOrganization);
+  choose(id);
+  queryClient.removeQueries(ofOrganization);
+  // The frame draws itself anew for whom it belongs to now.
+  queryClient.setQueryData<Session>(["session"], (session) => session && { ...session });
   await queryClient.invalidateQueries({ queryKey: ["session"] });
 }
 
@@ -102,7 +117,7 @@ export async function signOut() {
 }
 
 /** The organization of the person's that has such a record; null when none has. */
-export async function whereIs(kind: string, id: string): Promise<string | null> {
+export async function whereIs(kind: WhereQuery["kind"], id: string): Promise<string | null> {
   try {
     const { data } = await call<{ organizationId: string }>("GET", "/where", {
       query: { kind, id },

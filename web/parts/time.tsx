@@ -61,18 +61,35 @@ export function ago(at: number | string, now: number): string {
   return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
 }
 
+/** `in 29 d`, or `over` from that moment on. */
+export function until(at: string, now: number): string {
+  const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
+  if (seconds <= 0) return "over";
+  const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
+  return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
+}
+
 export { durationInWords };
 
 /** A time as people say it; the whole of it on hover. */
-export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "short" | "seconds" | "for" }) {
+export function Time({
+  at,
+  as = "ago",
+}: {
+  at: string;
+  as?: "ago" | "short" | "seconds" | "for" | "until" | "clock";
+}) {
   const now = useNow();
   const zone = useZone();
-  const text =
-    as === "ago"
-      ? ago(at, now)
-      : as === "for"
-        ? ago(at, now).replace(/ ago$/, "")
-        : shortly(at, zone, now, as === "seconds");
+  const words = {
+    ago: () => ago(at, now),
+    for: () => ago(at, now).replace(/ ago$/, ""),
+    until: () => until(at, now),
+    short: () => shortly(at, zone, now),
+    clock: () => format(zone, minute).format(new Date(at)),
+    seconds: () => shortly(at, zone, now, true),
+  };
+  const text = words[as]();
   return (
     <Tooltip label={absolute(at, zone)}>
       <time className="num" dateTime={at}>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { external } from "../data/external.ts";
+import { undoable } from "../data/undoable.ts";
 import { Icon } from "./icons.tsx";
 
 type Toast = {
@@ -67,10 +68,12 @@ export function withUndo(
       },
     },
   });
+  const forget = undoable(finish);
   window.addEventListener("pagehide", finish);
   function end() {
     open = false;
     clearTimeout(timer);
+    forget();
     window.removeEventListener("pagehide", finish);
     close();
   }

@@ -8,8 +8,14 @@ import { StateIcon } from "../parts/state-icon.tsx";
 import { complain, say } from "../parts/toasts.tsx";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
+import { opening } from "../pages/incidents/opening.ts";
+import { planning } from "../pages/maintenance/planning.ts";
 import { editing } from "../pages/monitors/editing.ts";
+import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
+import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
 import { places } from "./navigation.tsx";
+import { settingsCommands } from "./settings-commands.tsx";
+import { useOrganizationSwitch } from "./switching.ts";
 import type { Command } from "./palette-rules.ts";
 
 const keysOf = (keys: string) => keys.toUpperCase();
@@ -21,12 +27,15 @@ export function useCommands(
   goTo: (href: string) => void,
 ): Command[] {
   const { data: overview } = useOverview();
-  const { mayWrite } = useSignedIn();
+  const { mayWrite, atLeast, organization, organizations } = useSignedIn();
+  const switchTo = useOrganizationSwitch();
   const { data: open } = useQuery({
     queryKey: ["incidents", "open"],
     queryFn: ({ signal }) =>
       getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
   });
+  const ofChannels = useChannelCommands(text, goTo);
+  const ofStatusPages = useStatusPageCommands(text, goTo);
   const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
     key: to,
     label,
@@ -60,7 +69,31 @@ export function useCommands(
       run: () => editing.set({ kind: "new-group" }),
       common: true,
     });
+    commands.push({
+      key: "open-incident",
+      label: "Open an incident",
+      icon: <Icon name="warning" />,
+      run: () => opening.set({ monitorId: null }),
+      common: true,
+    });
+    commands.push({
+      key: "plan-maintenance",
+      label: "Plan maintenance",
+      icon: <Icon name="calendar" />,
+      run: () => planning.set({ kind: "new" }),
+      common: true,
+    });
   }
+  commands.push(...settingsCommands(atLeast, goTo));
+  for (const { id, name } of organizations)
+    if (id !== organization.id)
+      commands.push({
+        key: id,
+        label: `Switch to ${name}`,
+        hint: "Organization",
+        icon: <Icon name="folder" />,
+        run: () => void switchTo(id).catch(complain),
+      });
   commands.push({
     key: "help",
     label: "Shortcuts",
@@ -107,6 +140,7 @@ export function useCommands(
         },
       });
   }
+  commands.push(...ofChannels, ...ofStatusPages);
   return commands;
 }
 

@@ -1,11 +1,12 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { signOut, switchOrganization, useSignedIn } from "../data/session.ts";
+import { signOut, useSignedIn } from "../data/session.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 import { KeyHint } from "../parts/page.tsx";
 import { complain } from "../parts/toasts.tsx";
 import { places } from "./navigation.tsx";
 import { palette } from "./palette-state.ts";
+import { useOrganizationSwitch } from "./switching.ts";
 
 const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
   { value: "light", label: "Light", icon: "sun" },
@@ -18,6 +19,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const { person, organization, organizations } = useSignedIn();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
+  const switchTo = useOrganizationSwitch();
   const checked = (is: boolean) => (is ? <Icon name="check" size={14} /> : null);
   return (
     <Menu position="top-start" width={240} withinPortal>
@@ -41,7 +43,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
             {organizations.map(({ id, name }) => (
               <Menu.Item
                 key={id}
-                onClick={() => switchOrganization(id).catch(complain)}
+                onClick={() => switchTo(id).catch(complain)}
                 rightSection={checked(id === organization.id)}
               >
                 {name}
@@ -63,6 +65,12 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
               {label}
             </Menu.Item>
           ))}
+        <Menu.Item
+          leftSection={<Icon name="screen" />}
+          onClick={() => void navigate({ to: "/wall" })}
+        >
+          Wall view
+        </Menu.Item>
         <Menu.Label>Theme</Menu.Label>
         {schemes.map(({ value, label, icon }) => (
           <Menu.Item
@@ -99,6 +107,12 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>{person.email}</Menu.Label>
+        <Menu.Item
+          leftSection={<Icon name="person" />}
+          onClick={() => void navigate({ href: "/settings/profile" })}
+        >
+          My profile
+        </Menu.Item>
         <Menu.Item leftSection={<Icon name="exit" />} onClick={() => signOut().catch(complain)}>
           Sign out
         </Menu.Item>

@@ -7,6 +7,7 @@ import { useFavicon } from "../parts/mark.tsx";
 import { useShortcuts } from "../parts/shortcuts.ts";
 import { Zone } from "../parts/time.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { Dialogs } from "./dialogs.tsx";
 import { Navigation, places } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { palette } from "./palette-state.ts";
@@ -52,6 +53,7 @@ function Frame() {
       </div>
       <Palette onHelp={() => setHelping(true)} />
       <ShortcutSheet opened={helping} onClose={() => setHelping(false)} />
+      <Dialogs />
       <SignInDialog />
     </Zone.Provider>
   );

@@ -29,11 +29,29 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
     ],
   },
   {
+    title: "An alert channel",
+    keys: [
+      ["T", "Send test"],
+      ["E", "Edit"],
+    ],
+  },
+  {
     title: "A monitor",
     keys: [
       ["C", "Check now"],
       ["P", "Pause or resume"],
       ["E", "Edit"],
+    ],
+  },
+  {
+    title: "Incidents and maintenance",
+    keys: [
+      ["N", "Open an incident, or plan maintenance"],
+      ["/", "Search"],
+      ["U", "Write an update"],
+      ["modEnter", "Post it"],
+      ["V", "See it as the public does"],
+      ["E", "Correct, or edit"],
     ],
   },
 ];

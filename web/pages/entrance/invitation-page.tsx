@@ -1,6 +1,6 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useLocation } from "@tanstack/react-router";
 import { send } from "../../data/client.ts";
 import { sessionBegan } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -10,7 +10,7 @@ import { EntranceFrame } from "./entrance-frame.tsx";
 type Look = { organization: { name: string }; email: string; role: string; hasAccount: boolean };
 
 export function InvitationPage() {
-  const [token] = useState(() => location.hash.slice(1));
+  const token = useLocation({ select: ({ hash }) => hash });
   const { data, error } = useQuery({
     queryKey: ["invitation", token],
     queryFn: () => send<Look>("POST", "/invitations/look", { token }),

@@ -1,5 +1,5 @@
 import { PasswordInput, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useLocation } from "@tanstack/react-router";
 import { send } from "../../data/client.ts";
 import { sessionBegan } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -7,7 +7,12 @@ import { EntranceFrame } from "./entrance-frame.tsx";
 
 /** First run: the console's link becomes an organization and its owner. */
 export function SetUpPage() {
-  const [linked] = useState(() => location.hash.slice(1));
+  // The link may be opened where the page is open already.
+  const linked = useLocation({ select: ({ hash }) => hash });
+  return <SetUpForm key={linked} linked={linked} />;
+}
+
+function SetUpForm({ linked }: { linked: string }) {
   const form = useForm(
     { token: linked, organization: "", name: "", email: "", password: "" },
     async (values) => {
@@ -25,10 +30,12 @@ export function SetUpPage() {
         {linked === "" && (
           <TextInput
             label="Set-up token"
-            description="The end of the link that Signalbox printed when it started, and the file set-up-token in its data directory."
+            description="The link that Signalbox printed when it started, or its end; the file set-up-token in its data directory has it, too."
             autoFocus
             value={values.token}
-            onChange={({ currentTarget }) => set("token", currentTarget.value.trim())}
+            onChange={({ currentTarget }) =>
+              set("token", currentTarget.value.trim().replace(/^.*#/, ""))
+            }
             error={errorOf("token")}
           />
         )}

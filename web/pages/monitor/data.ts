@@ -5,10 +5,10 @@ import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Monitor } from "../../../src/monitors/schema.ts";
 import type { Heartbeat, LatencyPoint, Uptime } from "../../../src/uptime/schema.ts";
-import { ApiError, get, getPage } from "../../data/client.ts";
+import { get, getPage } from "../../data/client.ts";
+import { useElsewhere } from "../../data/elsewhere.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { switchOrganization, whereIs } from "../../data/session.ts";
 
 const path = (id: string, part = "") => `/api/v1/monitors/${id}${part}`;
 
@@ -18,13 +18,7 @@ export function useMonitor(id: string) {
     queryKey: ["monitor", id],
     queryFn: ({ signal }) => get<Monitor>(path(id), undefined, signal),
   });
-  const { error } = monitor;
-  useEffect(() => {
-    if (!(error instanceof ApiError && error.status === 404)) return;
-    void whereIs("monitor", id).then((organizationId) => {
-      if (organizationId !== null) void switchOrganization(organizationId);
-    });
-  }, [error, id]);
+  useElsewhere("monitor", id, monitor.error);
   useFresh(id);
   return monitor;
 }

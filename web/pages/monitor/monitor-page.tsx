@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Monitor } from "../../../src/monitors/schema.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -22,8 +22,6 @@ import { PushPanel } from "./push-panel.tsx";
 import { RecentChecks } from "./recent-checks.tsx";
 import { WhatHappened } from "./what-happened.tsx";
 import { Incidents, WhoIsTold } from "./who-is-told.tsx";
-
-const Editors = lazy(() => import("../monitors/editors.tsx"));
 
 export function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
@@ -73,7 +71,6 @@ function Loaded({ monitor }: { monitor: Monitor }) {
         <Incidents id={id} />
         <WhoIsTold id={id} />
       </div>
-      <Suspense>{editing.use() !== null && <Editors />}</Suspense>
     </>
   );
 }

@@ -1,8 +1,6 @@
-import { Menu } from "@mantine/core";
-import { type RefObject, useEffect, useState } from "react";
-import { liveState } from "../../data/live.ts";
+import type { RefObject } from "react";
 import type { Overview } from "../../data/overview.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { Choice, LiveDot, SearchField } from "../../parts/filter-fields.tsx";
 import { type State, StateIcon, stateWords } from "../../parts/state-icon.tsx";
 import type { Filters } from "./filters.ts";
 import { typeWords } from "./type-words.ts";
@@ -33,6 +31,7 @@ export function FilterBar({
   return (
     <div className="filters">
       <SearchField
+        label="Filter monitors"
         value={filters.q ?? ""}
         onChange={(q) => put("q", q || undefined)}
         box={search}
@@ -73,89 +72,5 @@ export function FilterBar({
       )}
       <LiveDot />
     </div>
-  );
-}
-
-/** The address follows a moment after the typing, the field at once. */
-function SearchField({
-  value,
-  onChange,
-  box,
-}: {
-  value: string;
-  onChange: (text: string) => void;
-  box: RefObject<HTMLInputElement | null>;
-}) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onChange(text), 120);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <label className="filter-search">
-      <Icon name="search" size={14} />
-      <input
-        ref={box}
-        type="search"
-        aria-label="Filter monitors"
-        placeholder="Filter"
-        value={text}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
-          setText("");
-          event.currentTarget.blur();
-        }}
-      />
-    </label>
-  );
-}
-
-function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  label: string;
-  value: string | undefined;
-  options: [value: string, label: string][];
-  onChange: (value: string | undefined) => void;
-}) {
-  const chosen = options.find(([option]) => option === value)?.[1] ?? value;
-  if (value !== undefined)
-    return (
-      <button type="button" className="chip" aria-pressed onClick={() => onChange(undefined)}>
-        {label}: <b>{chosen}</b>
-        <Icon name="close" size={12} />
-      </button>
-    );
-  return (
-    <Menu position="bottom-start">
-      <Menu.Target>
-        <button type="button" className="chip">
-          {label}
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown className="menu-scroll">
-        {options.map(([option, words]) => (
-          <Menu.Item key={option} onClick={() => onChange(option)}>
-            {words}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-function LiveDot() {
-  const state = liveState.use();
-  return (
-    <span className={`live-dot ${state === "live" ? "" : "live-off"}`}>
-      <i />
-      {state === "live" ? "Live" : state === "lost" ? "Not live" : "Connecting"}
-    </span>
   );
 }

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -17,8 +17,6 @@ import { MonitorList } from "./monitor-list.tsx";
 import { QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 import { selection } from "./selection.ts";
-
-const Editors = lazy(() => import("./editors.tsx"));
 
 export function MonitorsPage() {
   const { data, error } = useOverview();
@@ -98,7 +96,6 @@ export function MonitorsPage() {
         </>
       )}
       {data !== undefined && <BulkBar overview={data} />}
-      <Suspense>{editing.use() !== null && <Editors />}</Suspense>
     </>
   );
 }

@@ -1,0 +1,41 @@
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const numeric = "numeric" as const;
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone,
+    hourCycle: "h23",
+    year: numeric,
+    month: numeric,
+    day: numeric,
+    hour: numeric,
+    minute: numeric,
+    second: numeric,
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** Milliseconds by which a zone's clocks are ahead of UTC. Without Temporal, which not every browser has. */
+function offsetAt(at: number, timeZone: string): number {
+  const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] =
+    formatOf(timeZone).format(at).match(/\d+/g)?.map(Number) ?? [];
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
+}
+
+/** Milliseconds of the local clock, read as if it were UTC. */
+export function toLocal(at: number, timeZone: string): number {
+  return at + offsetAt(at, timeZone);
+}
+
+const dayMs = 86_400_000;
+
+/** What a local clock that shows this means: of a time that comes twice the first, of one that is left out what it would have been. */
+export function toInstant(local: number, timeZone: string): number {
+  const before = local - offsetAt(local - dayMs, timeZone);
+  const after = local - offsetAt(local + dayMs, timeZone);
+  const right = [before, after].filter((at) => toLocal(at, timeZone) === local);
+  return right.length > 0 ? Math.min(...right) : before;
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { Id, line, paragraphs, Severity, Timestamp } from "../base/fields.ts";
+import { IncidentStatus } from "../incidents/schema.ts";
+
+/** What somebody is about to post: to this incident, or as a new one. */
+export const IncidentDraft = z.strictObject({
+  incidentId: Id.nullable().default(null),
+  monitorId: Id.nullable().default(null),
+  title: line(500).optional(),
+  severity: Severity.optional(),
+  status: IncidentStatus.optional(),
+  message: paragraphs(5000).optional(),
+  public: z.boolean().optional(),
+});
+export type IncidentDraft = z.output<typeof IncidentDraft>;
+
+/** `html` is null where the public would see nothing of it. */
+export const IncidentPreview = z.object({
+  html: z.string().nullable(),
+  accent: z.string().nullable(),
+});
+export type IncidentPreview = z.infer<typeof IncidentPreview>;
+
+export const IncidentAudienceQuery = z.strictObject({
+  incidentId: Id.optional(),
+  monitorId: Id.optional(),
+});
+export type IncidentAudienceQuery = z.output<typeof IncidentAudienceQuery>;
+
+const Channel = z.object({ id: Id, name: z.string(), type: z.string() });
+
+export const IncidentAudience = z.object({
+  updates: z.array(Channel),
+  resolution: z.array(Channel),
+  /** Unless it is kept from the public. */
+  pages: z.array(z.object({ id: Id, slug: z.string(), title: z.string(), subscribers: z.int() })),
+});
+export type IncidentAudience = z.infer<typeof IncidentAudience>;
+
+export const IncidentTraces = z.object({
+  authors: z.array(
+    z.object({ updateId: Id, type: z.string(), id: z.string().nullable(), name: z.string() }),
+  ),
+  /** When a message about it reached a channel last. */
+  told: z.array(Channel.extend({ at: Timestamp })),
+});
+export type IncidentTraces = z.infer<typeof IncidentTraces>;

@@ -1,0 +1,67 @@
+import type { Store } from "../database/store.ts";
+import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
+
+const isShowing = `select 1 from monitors m
+  join status_page_sections s on s.organization_id = p.organization_id and s.page_id = p.id
+  where m.organization_id = p.organization_id and m.id = ?
+    and (s.group_id = m.group_id or (s.group_id is null and exists (
+      select 1 from status_page_monitors l where l.organization_id = p.organization_id
+        and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id)))`;
+
+/** The pages that tell of an incident like this one, and how many hear of it there. */
+export function pagesShowing(
+  store: Store,
+  organizationId: string,
+  { monitorId, origin }: { monitorId: string | null; origin: string },
+): Promise<IncidentAudience["pages"]> {
+  return store.query(
+    `select p.id, p.slug, p.title, (select count(*) from subscribers s
+        where s.organization_id = p.organization_id and s.page_id = p.id
+          and s.confirmed_at is not null) as subscribers
+     from status_pages p where p.organization_id = ? and p.visibility <> 'hidden'
+       and ((? = 'manual' and (? is null or p.is_default)) or exists (${isShowing}))
+     order by p.is_default desc, p.id desc`,
+    [organizationId, origin, monitorId, monitorId],
+  );
+}
+
+type Author = Omit<IncidentTraces["authors"][number], "updateId">;
+
+// The list of actions is the index's own, word for word.
+const authorText = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
+  where organization_id = ? and subject_id = ?
+    and action in ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened')
+    and (fields is null or fields like '%"status"%' or fields like '%"message"%')
+  order by seq`;
+
+/** Who posted each update of an incident, oldest first. */
+export function authorsOf(
+  store: Store,
+  organizationId: string,
+  incidentId: string,
+): Promise<Author[]> {
+  return store.query<Author>(authorText, [organizationId, incidentId]);
+}
+
+type Told = { id: string; monitorId: string | null; origin: string; createdAt: string };
+
+const toldText = `select c.id, c.name, c.type, max(d.delivered_at) as at
+  from (select id from alerts where organization_id = ?1 and incident_id = ?2
+      union select id from alerts where organization_id = ?1 and monitor_id = ?3
+        and at between ?4 and ?5) a
+    join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
+    join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
+    join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+  where d.receiver_type = 'channel' and d.delivered_at is not null
+  group by c.id order by at`;
+
+/** Channels that were told of an incident, of one that a monitor opened also by the monitor's own alerts. */
+export function toldOf(
+  store: Store,
+  organizationId: string,
+  { id, monitorId, origin, createdAt, resolvedAt }: Told & { resolvedAt: string | null },
+): Promise<IncidentTraces["told"]> {
+  const byMonitor = origin === "monitor" ? monitorId : null;
+  const until = resolvedAt ?? "9";
+  return store.query(toldText, [organizationId, id, byMonitor, createdAt, until]);
+}

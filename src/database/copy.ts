@@ -1,0 +1,53 @@
+import { Database } from "bun:sqlite";
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { DataError } from "../base/errors.ts";
+import { mustBeOurs } from "./data-directory.ts";
+
+/**
+ * Writes a whole and consistent copy of a data directory's database, also while a server writes to it.
+ * It appears under its name when it is whole. Throws DataError for no database of ours, and for a
+ * file that exists already.
+ */
+export function copyDatabase(directory: string, to: string) {
+  const from = join(resolve(directory), "signalbox.db");
+  if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
+  mustBeOurs(from);
+  if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
+  const part = `${to}.part`;
+  rmSync(part, { force: true });
+  const database = new Database(from, { readonly: true, strict: true });
+  try {
+    database.run("PRAGMA busy_timeout = 5000");
+    database.query("VACUUM INTO ?").run(part);
+    renameSync(part, to);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+export type Copying = {
+  /** Rejects with what the child said of its failure. */
+  done: Promise<void>;
+  cancel: () => void;
+};
+
+/** The same in a process of its own: copying a large database would hold up everything else. */
+export function copyInChild(directory: string, to: string): Copying {
+  const self = Bun.isStandaloneExecutable
+    ? [process.execPath]
+    : [process.execPath, join(import.meta.dir, "..", "main.ts")];
+  const child = Bun.spawn([...self, "backup", to, "--data-dir", directory], {
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  async function done() {
+    const said = await new Response(child.stderr).text();
+    if ((await child.exited) !== 0) throw new Error(said.trim() || "The copy was not finished.");
+  }
+  return { done: done(), cancel: () => child.kill("SIGKILL") };
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { testAppliance } from "../support/appliance.ts";
+import { mailServer } from "../support/mail-server.ts";
+import { member } from "../support/visiting.ts";
+
+const path = "/dashboard/settings/test-mail";
+const settings = "/dashboard/api/v1/settings";
+
+async function admin() {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin", { name: "Ada" });
+  const send = async (body: object) => page("POST", path, { body });
+  return { ...appliance, page, send };
+}
+
+const to = "ada@team.example";
+
+describe("a test mail", () => {
+  test("goes through the mail server that is set", async () => {
+    await using server = await mailServer(
+      { users: { box: "s3cret" } },
+      { allowInsecureAuth: true },
+    );
+    const { page, send } = await admin();
+    await page("PATCH", settings, {
+      body: { smtp: server.smtp({ user: "box", password: "s3cret" }) },
+    });
+    const { status, json } = await send({ to });
+    expect([status, json.data]).toEqual([200, { delivered: true, message: "Delivered." }]);
+    const mail = server.mail();
+    expect([mail.to, mail.user, mail.headers["subject"]]).toEqual([
+      [to],
+      "box",
+      ["Test mail from Signalbox"],
+    ]);
+    expect(mail.text).toContain("Ada sent this to see whether the mail server works. It does.");
+    expect(mail.text).toContain("http://signalbox.lan:3210/settings/mail-server");
+  });
+
+  test("tries a mail server before it is saved, and keeps nothing of it", async () => {
+    await using server = await mailServer();
+    const { page, send } = await admin();
+    const { json } = await send({ to, smtp: server.smtp() });
+    expect(json.data.delivered).toBe(true);
+    expect((await page("GET", settings)).json.data.smtp).toBeNull();
+  });
+
+  test("takes the stored password where the unsaved settings have none", async () => {
+    await using server = await mailServer(
+      { users: { box: "s3cret" } },
+      { allowInsecureAuth: true },
+    );
+    const { page, send } = await admin();
+    await page("PATCH", settings, {
+      body: { smtp: server.smtp({ user: "box", password: "s3cret" }) },
+    });
+    const { json } = await send({ to, smtp: { from: "new@team.example" } });
+    expect(json.data.delivered).toBe(true);
+    expect(server.mail().from).toBe("new@team.example");
+  });
+
+  test("says in words why it was not sent", async () => {
+    await using server = await mailServer(
+      { users: { box: "s3cret" } },
+      { allowInsecureAuth: true },
+    );
+    const { send } = await admin();
+    const wrong = await send({ to, smtp: server.smtp({ user: "box", password: "wrong" }) });
+    expect([wrong.status, wrong.json.data]).toEqual([
+      200,
+      { delivered: false, message: "The mail server refused the user name or password." },
+    ]);
+    expect((await send({ to })).json.data).toEqual({
+      delivered: false,
+      message: "No mail server is set; see the settings.",
+    });
+  });
+
+  test("names the field that is wrong, as saving would", async () => {
+    const { send } = await admin();
+    const paths = async (body: object) =>
+      (await send(body)).json.error.details.map(({ path }: { path: string }) => path);
+    expect(await paths({ to: "nobody" })).toEqual(["to"]);
+    expect(await paths({ to, smtp: { host: "mail.lan" } })).toEqual(["smtp.from"]);
+    const blocked = { host: "169.254.169.254", from: "box@team.example" };
+    expect(await paths({ to, smtp: blocked })).toEqual(["smtp.host"]);
+  });
+
+  test("is for admins, and so many a minute", async () => {
+    const { send, ...appliance } = await admin();
+    const { page } = await member(appliance as Parameters<typeof member>[0], "member");
+    expect((await page("POST", path, { body: { to } })).status).toBe(403);
+    const statuses = [];
+    for (let count = 0; count < 7; count++) statuses.push((await send({ to })).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429]);
+    appliance.time.now += 60_000;
+    expect((await send({ to })).status).toBe(200);
+  });
+});

@@ -1,0 +1,82 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+
+/** Who signs in at the server, as the page would ask it. */
+async function signedIn(url: string, email: string, password: string) {
+  const ask = (method: string, path: string, body?: object, cookie = "") =>
+    fetch(`${url}/dashboard${path}`, {
+      method,
+      headers: {
+        "Sec-Fetch-Site": "same-origin",
+        Cookie: cookie,
+        ...(body && { "Content-Type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const entered = await ask("POST", "/sign-in", { email, password });
+  expect(entered.status).toBe(200);
+  const cookie = entered.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+  return (method: string, path: string) => ask(method, path, undefined, cookie);
+}
+
+const copiesIn = (dataDir: string) =>
+  readdirSync(dataDir).filter((name) => name.includes("backup"));
+
+test("backups that are downloaded while others write are whole, and hold what was acknowledged before", async () => {
+  await using box = await machineWithKey();
+  const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
+  const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+  const server = await box.serve();
+  const api = clientOf(server.url, box.key);
+  let acknowledged = 0;
+  let writing = true;
+  const writers = Array.from({ length: 4 }, async () => {
+    while (writing) {
+      const { status } = await api("POST", "/api/v1/incidents", { title: "Slow" });
+      if (status === 201) acknowledged++;
+    }
+  });
+  const page = await signedIn(server.url, email, password);
+  for (let round = 0; round < 5; round++) {
+    const before = acknowledged;
+    const { data } = (await (await page("POST", "/backup")).json()) as { data: { id: string } };
+    const [copy = ""] = copiesIn(box.dataDir);
+    expect(statSync(join(box.dataDir, copy)).mode & 0o777).toBe(0o600);
+    const bytes = await (await page("GET", `/backup/${data.id}`)).bytes();
+    const database = Database.deserialize(bytes);
+    expect(database.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    expect(database.query("PRAGMA foreign_key_check").values()).toEqual([]);
+    const [[count] = []] = database.query("SELECT count(*) FROM incidents").values();
+    expect(Number(count)).toBeGreaterThanOrEqual(before);
+    database.close();
+  }
+  writing = false;
+  await Promise.all(writers);
+  expect(acknowledged).toBeGreaterThan(50);
+  expect(copiesIn(box.dataDir)).toEqual([]);
+});
+
+test("what a crash left of a backup is gone after the next start", async () => {
+  await using box = await machineWithKey();
+  writeFileSync(join(box.dataDir, "signalbox.db.backup-01a1.part"), "half of it");
+  await box.serve();
+  expect(copiesIn(box.dataDir)).toEqual([]);
+});
+
+test("the command line writes one beside a running server, and over nothing", async () => {
+  await using box = await machineWithKey();
+  await box.serve();
+  const file = join(box.directory, "copy.db");
+  expect(await succeeded(box.run(["backup", file]))).toBe(file);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const copy = new Database(file, { readonly: true });
+  expect(copy.query("SELECT name FROM organizations").values()).toEqual([["Acme"]]);
+  copy.close();
+  const again = await box.run(["backup", file]);
+  expect([again.exitCode, again.stderr.includes("exists already")]).toEqual([1, true]);
+  const nowhere = await box.run(["backup", join(box.directory, "gone", "copy.db")]);
+  expect(nowhere.exitCode).toBe(1);
+});

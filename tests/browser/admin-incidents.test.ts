@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
+import {
+  hasChromium,
+  launchChromium,
+  overflowOf,
+  screenshots,
+  violations,
+} from "../support/browsing.ts";
+
+const schemes = ["light", "dark"] as const;
+
+const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
+const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
+
+/** The script that watches a page is our own, and a preview's frame runs none. */
+const withoutOurs = (faults: readonly string[]) =>
+  faults.filter((fault) => !fault.startsWith("Blocked script execution in 'about:srcdoc'"));
+
+if (hasChromium)
+  describe("incidents in Chromium", () => {
+    let browser: Browser;
+    let world: Awaited<ReturnType<typeof adminWorld>>;
+    let incidentId = "";
+    beforeAll(async () => {
+      browser = await launchChromium();
+      world = await adminWorld();
+      const { ask, idOf } = world;
+      await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
+      await ask("POST", "/api/v1/alert-channels", {
+        type: "webhook",
+        name: "Slack #ops",
+        url: world.site.at("/hook"),
+      });
+      const opened = await ask("POST", "/api/v1/incidents", {
+        title: "Checkout fails for some customers",
+        severity: "major",
+        monitorId: idOf("Checkout"),
+        message: "Between 8 and 12 % of payments are rejected.",
+      });
+      incidentId = opened.id;
+      const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
+      await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
+    });
+    afterAll(async () => {
+      await browser.close();
+      await world[Symbol.asyncDispose]();
+    });
+
+    const places: Record<string, () => { path: string; ready: string }> = {
+      incidents: () => ({ path: "/incidents", ready: "Slow search results" }),
+      incident: () => ({ path: `/incidents/${incidentId}`, ready: "Post update" }),
+    };
+
+    for (const [name, place] of Object.entries(places))
+      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+        const { path, ready } = place();
+        await using open = await world.open(browser, path);
+        const { page } = open;
+        await page.getByText(ready).first().waitFor();
+        for (const colorScheme of schemes) {
+          await inTheme(page, colorScheme);
+          expect(await violations(page)).toEqual([]);
+          for (const width of [360, 768, 1440]) {
+            await page.setViewportSize({ width, height: 1000 });
+            expect([width, await overflowOf(page)]).toEqual([width, 0]);
+            const file = `admin-${name}-${width}-${colorScheme}.png`;
+            await page.screenshot({ path: join(screenshots, file) });
+          }
+        }
+        await open.shifts();
+        expect(open.faults).toEqual([]);
+      }, 30_000);
+
+    test("by keyboard alone: an incident is opened from the palette, identified, resolved and reopened, and the public page follows", async () => {
+      await using open = await world.open(browser, "/");
+      const { page } = open;
+      await page.getByText("Web shop").waitFor();
+      await page.keyboard.press("ControlOrMeta+k");
+      await page.keyboard.type("open an inc");
+      await page.getByRole("option", { name: "Open an incident" }).waitFor();
+      await page.keyboard.press("Enter");
+      await dialog(page, "Open an incident").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.press("Enter");
+      await page.getByText("Must have at least 1 character.").waitFor();
+      await page.keyboard.type("Mails arrive late");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Mails arrive late" }).waitFor();
+      await page.getByText("1 open").first().waitFor({ state: "detached" });
+
+      await page.keyboard.press("u");
+      await message(page).waitFor();
+      await page.keyboard.type("A queue is stuck.");
+      await page.getByText("Identified", { exact: true }).first().click();
+      await message(page).focus();
+      await page.keyboard.press("ControlOrMeta+Enter");
+      await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
+      await page.getByText("Slack #ops will be told").waitFor();
+      await page
+        .getByText(/· you$/)
+        .first()
+        .waitFor();
+      expect(await message(page).inputValue()).toBe("");
+
+      await page.getByRole("button", { name: "Resolve" }).press("Enter");
+      await page.getByText("Incident resolved.").waitFor();
+      await page.getByRole("button", { name: "Reopen" }).first().press("Enter");
+      await page.getByRole("button", { name: "Resolve" }).first().waitFor();
+      const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
+      const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
+      expect(shown).toContain("A queue is stuck.");
+      await open.shifts();
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 30_000);
+
+    test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {
+      await using open = await world.open(browser, `/incidents/${incidentId}`);
+      const { page } = open;
+      await message(page).fill("We are rolling back.");
+      await page.getByText("Monitoring", { exact: true }).click();
+      await page.getByRole("button", { name: "Preview" }).click();
+      const frame = page.frameLocator("iframe");
+      await frame.getByText("We are rolling back.").waitFor();
+      await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
+      await page.screenshot({ path: join(screenshots, "admin-incident-preview-1280-light.png") });
+      await page.keyboard.press("Escape");
+      expect(await message(page).inputValue()).toBe("We are rolling back.");
+      const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
+      expect(updates).toHaveLength(1);
+      await open.shifts();
+      expect(withoutOurs(open.faults)).toEqual([]);
+    }, 20_000);
+
+    test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
+      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow pages" });
+      await using open = await world.open(browser, `/incidents/${id}`);
+      const { page } = open;
+      await page.getByRole("button", { name: "Templates" }).click();
+      await page.getByRole("menuitem", { name: /Looking into it/ }).click();
+      expect(await message(page).inputValue()).toStartWith("We are looking into it.");
+      await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
+      await page.getByText("Found it elsewhere.").waitFor();
+      await page.getByRole("button", { name: "Post update" }).click();
+      await dialog(page, "Somebody changed this meanwhile").waitFor();
+      await page.getByRole("button", { name: "Save mine" }).click();
+      await page
+        .getByRole("listitem")
+        .getByText(/^We are looking into it/)
+        .waitFor();
+      await open.shifts();
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 20_000);
+
+    test("a deletion can be taken back; filters stand in the address and survive a reload", async () => {
+      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
+      await using open = await world.open(browser, `/incidents/${id}`);
+      const { page } = open;
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByText("Deleted By mistake").waitFor();
+      const row = page.getByRole("link", { name: /By mistake/ });
+      await row.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: /Undo/ }).click();
+      await row.waitFor();
+      await page.getByRole("button", { name: "Severity" }).click();
+      await page.getByRole("menuitem", { name: "Major" }).click();
+      await row.waitFor({ state: "detached" });
+      await page.getByLabel("Filter by title").fill("checkout");
+      await page.waitForURL(/severity=major.*q=checkout|q=checkout.*severity=major/);
+      await page.reload();
+      await page.getByRole("link", { name: /Checkout fails/ }).waitFor();
+      expect(await page.getByRole("link", { name: /By mistake/ }).count()).toBe(0);
+      await open.shifts();
+      expect(open.faults).toEqual([]);
+    }, 20_000);
+
+    test("what scripts do to incidents is on open pages within a second", async () => {
+      await using open = await world.open(browser, "/incidents");
+      const { page } = open;
+      await page.getByText("Live", { exact: true }).waitFor();
+      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Told by a script" });
+      const row = page.getByRole("region", { name: "Open" }).getByText("Told by a script");
+      await row.waitFor({ timeout: 1_000 });
+      await world.ask("DELETE", `/api/v1/incidents/${id}`);
+      await row.waitFor({ state: "detached", timeout: 1_000 });
+    }, 10_000);
+
+    test("viewers read all of it and are offered nothing that they may not do", async () => {
+      await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
+      const { page } = open;
+      await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();
+      for (const name of ["Post update", "Correct", "Resolve"])
+        expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
+      await page.keyboard.press("v");
+      await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
+      await page.keyboard.press("Escape");
+      await page.goto(`${world.url}/incidents`);
+      await page.getByText("Slow search results").waitFor();
+      expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
+      await open.shifts();
+      expect(withoutOurs(open.faults)).toEqual([]);
+    }, 20_000);
+  });

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { TOTP } from "otpauth";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { adminWorld, inTheme, owner, ownFaults } from "../support/admin-world.ts";
+import {
+  hasChromium,
+  launchChromium,
+  overflowOf,
+  screenshots,
+  violations,
+} from "../support/browsing.ts";
+import { mailServer } from "../support/mail-server.ts";
+
+const sections = {
+  organization: "Time zone",
+  people: "Ada Lovelace",
+  "mail-server": "Send a test mail",
+  "api-keys": "Deploy job",
+  "audit-log": "the monitor",
+  profile: "Where you are signed in",
+  backup: "Download backup",
+  about: "In this organization",
+} as const;
+
+/** What a dialog's button is called, in the dialog. */
+const inDialog = (page: Page, name: string) =>
+  page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+if (hasChromium)
+  describe("the settings in Chromium", () => {
+    let browser: Browser;
+    let world: Awaited<ReturnType<typeof adminWorld>>;
+    beforeAll(async () => {
+      browser = await launchChromium();
+      world = await adminWorld();
+      await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
+    });
+    afterAll(async () => {
+      await browser.close();
+      await world[Symbol.asyncDispose]();
+    });
+
+    test("axe finds nothing on any of them in either theme, they fit three widths and are kept as pictures", async () => {
+      await using open = await world.open(browser, "/settings");
+      const { page } = open;
+      for (const [section, ready] of Object.entries(sections)) {
+        await page.setViewportSize({ width: 1440, height: 1000 });
+        await page.goto(`${world.url}/settings/${section}`);
+        await page.getByText(ready).first().waitFor();
+        for (const scheme of ["dark", "light"] as const) {
+          await inTheme(page, scheme);
+          expect([section, scheme, await violations(page)]).toEqual([section, scheme, []]);
+          const file = join(screenshots, `admin-settings-${section}-1440-${scheme}.png`);
+          await page.screenshot({ path: file });
+        }
+        for (const width of [360, 768]) {
+          await page.setViewportSize({ width, height: 1000 });
+          expect([section, width, await overflowOf(page)]).toEqual([section, width, 0]);
+          const file = join(screenshots, `admin-settings-${section}-${width}-light.png`);
+          await page.screenshot({ path: file });
+        }
+      }
+      await page.goto(`${world.url}/settings`);
+      await page.getByRole("link", { name: "API keys" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.screenshot({ path: join(screenshots, "admin-settings-768-light.png") });
+      await page.getByRole("link", { name: "API keys" }).click();
+      await page.getByRole("heading", { name: "API keys" }).waitFor();
+      await open.shifts();
+      expect(open.faults).toEqual([]);
+    }, 90_000);
+
+    test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
+      await using open = await world.open(browser, "/monitors");
+      const { page } = open;
+      await page.getByText("Web shop").first().waitFor();
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("new api");
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "New API key" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page
+        .getByText(/Must not be blank|Must have/)
+        .first()
+        .waitFor();
+      await page.keyboard.type("Chat bot");
+      await page.keyboard.press("Enter");
+      const shown = page.getByLabel("API key", { exact: true });
+      await shown.waitFor();
+      expect(await violations(page)).toEqual([]);
+      const key = (await shown.textContent()) ?? "";
+      const asked = () =>
+        fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
+      expect((await asked()).status).toBe(200);
+      await inDialog(page, "Done").click();
+      await page.getByRole("button", { name: "Actions for Chat bot" }).click();
+      await page.getByRole("menuitem", { name: "Revoke" }).click();
+      await inDialog(page, "Revoke").click();
+      await page.getByText("Revoked Chat bot").waitFor();
+      // A key is trusted for half a second after it was looked up.
+      await page.waitForTimeout(600);
+      expect((await asked()).status).toBe(401);
+      expect(await page.content()).not.toContain(key);
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 30_000);
+
+    test("a mail server is tried before it is saved, says what is wrong at the field, and is then set", async () => {
+      await using server = await mailServer();
+      await using open = await world.open(browser, "/settings/mail-server");
+      const { page } = open;
+      await page.getByLabel("Host").fill("169.254.169.254");
+      await page.getByLabel("From").fill("Signalbox <box@acme.example>");
+      await page.getByRole("button", { name: "Send test mail" }).click();
+      await page.getByText(/Must not be connected to/).waitFor();
+      const smtp = server.smtp();
+      await page.getByLabel("Host").fill(smtp.host);
+      await page.getByText("None", { exact: true }).click();
+      await page.getByLabel("Port").fill(String(smtp.port));
+      await page.getByRole("button", { name: "Send test mail" }).click();
+      await page.getByText("The mail server took it").waitFor();
+      expect(server.mail().to).toEqual([owner.email]);
+      await page.getByRole("button", { name: "Set mail server" }).click();
+      await page.getByText("Saved", { exact: true }).waitFor();
+      expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
+      await page.getByRole("button", { name: "Remove" }).click();
+      await page.getByRole("button", { name: /Undo/ }).click();
+      await page.getByLabel("Host").waitFor();
+      expect(await page.getByLabel("Host").inputValue()).toBe(smtp.host);
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 30_000);
+
+    test("two people who change the organization at once get a choice", async () => {
+      await using open = await world.open(browser, "/settings/organization");
+      const { page } = open;
+      await page.getByLabel("Name", { exact: true }).fill("Acme one");
+      await world.ask("PATCH", "/organization", { name: "Acme two", timeZone: "Europe/Berlin" });
+      await page.locator(".rail-person-words").getByText("Acme two").waitFor({ timeout: 3_000 });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("button", { name: "Look at theirs" }).click();
+      await page.waitForFunction(
+        () => document.querySelector<HTMLInputElement>("form input")?.value === "Acme two",
+      );
+      await page.getByLabel("Name", { exact: true }).fill(owner.organization);
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Saved", { exact: true }).waitFor();
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 30_000);
+
+    test("two-factor is turned on by scanning, shows recovery codes once, and is turned off by the password", async () => {
+      await using open = await world.open(browser, "/settings/profile");
+      const { page } = open;
+      await page.getByRole("button", { name: "Turn on" }).click();
+      await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.screenshot({ path: join(screenshots, "admin-settings-two-factor-1440.png") });
+      const secret = (await page.locator(".secret-key").textContent())?.replaceAll(" ", "") ?? "";
+      await page.getByLabel("Code", { exact: true }).fill("000000");
+      await page.keyboard.press("Enter");
+      await page.locator("[aria-invalid=true]").waitFor();
+      await page.getByLabel("Code", { exact: true }).fill(new TOTP({ secret }).generate());
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Your recovery codes" }).waitFor();
+      expect(await page.locator(".codes code").count()).toBe(10);
+      expect(await violations(page)).toEqual([]);
+      await inDialog(page, "I keep them").click();
+      await page.getByRole("button", { name: "Turn off" }).click();
+      await page.getByLabel("Your password").fill(owner.password);
+      await page.keyboard.press("Enter");
+      await page.getByText("Two-factor sign-in is off").waitFor();
+      expect(ownFaults(open.faults)).toEqual([]);
+    }, 30_000);
+
+    test("a backup comes as a whole database", async () => {
+      await using open = await world.open(browser, "/settings/backup");
+      const { page } = open;
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Download backup" }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).toMatch(/^signalbox-\d{4}-\d\d-\d\d-\d{4}\.db$/);
+      const copy = new Database(await download.path(), { readonly: true });
+      expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+      copy.close();
+      await page.getByText("The server keeps no copy").waitFor();
+      expect(open.faults).toEqual([]);
+    }, 30_000);
+  });

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "bun:test";
+import { unknownId } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { made as makeRecord } from "../support/records.ts";
+import { member } from "../support/visiting.ts";
+
+async function desk() {
+  const made = await dashboard();
+  const person = await member(made, "member");
+  const { page } = person;
+  const open = (fields: object = {}) => makeRecord(made.api, "incidents", fields);
+  const [{ id: pageId }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
+  return {
+    ...made,
+    ...person,
+    open,
+    pageId,
+    preview: async (body: object) => {
+      const { status, json } = await page("POST", "/dashboard/incident-preview", { body });
+      expect(status).toBe(200);
+      return json.data.html as string | null;
+    },
+    audience: async (query: string) =>
+      (await page("GET", `/dashboard/incident-audience?${query}`)).json.data,
+    traces: async (id: string) =>
+      (await page("GET", `/dashboard/incidents/${id}/traces`)).json.data,
+  };
+}
+
+describe("what the public would read", () => {
+  test("is the default page with the new incident, and nothing is stored", async () => {
+    const { preview, api } = await desk();
+    const html = await preview({
+      title: "Slow <b>search</b>",
+      severity: "major",
+      message: "We look.",
+    });
+    expect(html).toContain("Slow &lt;b&gt;search&lt;/b&gt;");
+    expect(html).toContain("We look.");
+    expect(html).toContain("Some systems are affected");
+    expect(html).not.toContain("<script");
+    expect((await api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
+  });
+
+  test("is the timeline with the update on top; of a resolution the page of the incident", async () => {
+    const { preview, open } = await desk();
+    const incidentId = await open({ title: "Slow search", message: "First." });
+    const identified = await preview({ incidentId, status: "identified", message: "Found it." });
+    expect(identified?.indexOf("Found it.")).toBeLessThan(identified?.indexOf("First.") ?? 0);
+    const resolved = await preview({ incidentId, status: "resolved" });
+    expect(resolved).toContain("← Current status");
+    expect(resolved).toContain("Incident resolved.");
+    expect(await preview({ incidentId, title: "Slower search" })).toContain("Slower search");
+  });
+
+  test("is nothing where the page would not show it: private, hidden, or of a monitor that it does not show", async () => {
+    const { preview, open, api, pageId } = await desk();
+    const incidentId = await open({ title: "Slow search" });
+    expect(await preview({ incidentId, public: false })).toBeNull();
+    await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { visibility: "hidden" } });
+    expect(await preview({ incidentId })).toBeNull();
+  });
+
+  test("names a monitor as the page does", async () => {
+    const { preview, monitor, api, pageId } = await desk();
+    const { id } = await monitor({ name: "srv-7" });
+    const sections = [{ name: "Shop", groupId: null, monitors: [{ id, name: "Web shop" }] }];
+    await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { sections } });
+    const html = await preview({ title: "Slow", monitorId: id });
+    expect(html).toContain("Web shop");
+    expect(html).not.toContain("srv-7");
+  });
+
+  test("has its accent as data: a frame of the admin page takes no style attributes", async () => {
+    const { page, api, pageId } = await desk();
+    await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { accentColor: "#aa3355" } });
+    const { json } = await page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
+    const { html, accent } = json.data;
+    expect(accent).toStartWith("light-dark(#aa3355");
+    expect(html).not.toContain("style=");
+  });
+
+  test("of an unknown incident is not found, of a blank title invalid", async () => {
+    const { page } = await desk();
+    const ask = async (body: object) =>
+      (await page("POST", "/dashboard/incident-preview", { body })).status;
+    expect(await ask({ incidentId: unknownId })).toBe(404);
+    expect(await ask({ title: " " })).toBe(422);
+    expect(await ask({ color: "red" })).toBe(422);
+  });
+});
+
+describe("who is told of an incident", () => {
+  test("are channels that want incidents; of the resolution those that heard of it", async () => {
+    const { audience, channel, open } = await desk();
+    const { id, name } = await channel({ name: "On-call" });
+    await channel({ name: "Off", enabled: false });
+    await channel({ name: "Monitors only", incidents: false });
+    expect((await audience("")).updates).toEqual([{ id, name, type: "email" }]);
+    const incidentId = await open();
+    const known = await audience(`incidentId=${incidentId}`);
+    expect([known.updates.length, known.resolution]).toEqual([1, []]);
+  });
+
+  test("are subscribers of the pages that show it", async () => {
+    const { audience, monitor, api, pageId } = await desk();
+    const shop = await monitor({ name: "Shop" });
+    const other = await monitor({ name: "Other" });
+    const sections = [{ name: "Shop", groupId: null, monitors: [{ id: shop.id, name: null }] }];
+    const second = await makeRecord(api, "status-pages", { title: "Shops", sections });
+    const body = { type: "webhook", url: "https://hooks.team.example/status" };
+    await api("POST", `/api/v1/status-pages/${second}/subscribers`, { body });
+    const pages = async (query: string) =>
+      (await audience(query)).pages.map(
+        ({ id, subscribers }: { id: string; subscribers: number }) => [id, subscribers],
+      );
+    const both = [
+      [pageId, 0],
+      [second, 1],
+    ];
+    expect(await pages("")).toEqual(both);
+    expect(await pages(`monitorId=${shop.id}`)).toEqual(both);
+    expect(await pages(`monitorId=${other.id}`)).toEqual([[pageId, 0]]);
+  });
+});
+
+describe("the traces of an incident", () => {
+  test("name who posted each update, corrections aside", async () => {
+    const { traces, open, page, id: personId, name } = await desk();
+    const id = await open();
+    const patch = (body: object) => page("PATCH", `/dashboard/api/v1/incidents/${id}`, { body });
+    await patch({ title: "Corrected" });
+    await patch({ status: "identified", message: "Found it." });
+    const { updates } = (await patch({ severity: "major", status: "resolved" })).json.data;
+    const { authors, told } = await traces(id);
+    expect(authors.map(({ updateId }: { updateId: string }) => updateId)).toEqual(
+      updates.map((update: { id: string }) => update.id),
+    );
+    expect(authors.map(({ type, id }: { type: string; id: string }) => [type, id])).toEqual([
+      ["api-key", authors[0].id],
+      ["person", personId],
+      ["person", personId],
+    ]);
+    expect(authors[1].name).toBe(name);
+    expect(told).toEqual([]);
+  });
+});

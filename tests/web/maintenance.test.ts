@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { toLocal } from "../../src/base/time-zones.ts";
+import { occurrencesBetween } from "../../src/maintenance/rules.ts";
+import { dateOf, entriesOf, monthAfter, weeksOf } from "../../web/pages/maintenance/calendar.ts";
+import { planInWords, planOf, plainPlan, ruleOf } from "../../web/pages/maintenance/recurrence.ts";
+
+// A Sunday, the fourth of its month.
+const sunday = Date.UTC(2026, 10, 22, 2);
+const roundTrip = (rrule: string) => ruleOf(planOf(rrule, sunday));
+
+describe("the recurrence editor", () => {
+  for (const [rrule, words] of [
+    ["FREQ=DAILY", "Every day"],
+    ["FREQ=DAILY;INTERVAL=3;COUNT=5", "Every 3 days, 5 times"],
+    ["FREQ=WEEKLY;BYDAY=SU", "Every week on Sunday"],
+    ["FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR", "Every 2 weeks on Monday and Friday"],
+    ["FREQ=MONTHLY;BYMONTHDAY=15", "Every month on day 15"],
+    ["FREQ=MONTHLY;BYMONTHDAY=-1", "Every month on the last day"],
+    ["FREQ=MONTHLY;BYDAY=3TU", "Every month on the third Tuesday"],
+    ["FREQ=MONTHLY;BYDAY=-1FR;UNTIL=20270131", "Every month on the last Friday, until 31 Jan 2027"],
+  ] as const)
+    test(`reads and writes ${rrule} and says “${words}”`, () => {
+      expect(roundTrip(rrule)).toBe(rrule);
+      expect(planInWords(planOf(rrule, sunday))).toBe(words);
+    });
+
+  test("takes what a rule leaves open from the window's beginning", () => {
+    expect(roundTrip("FREQ=WEEKLY")).toBe("FREQ=WEEKLY;BYDAY=SU");
+    expect(roundTrip("FREQ=MONTHLY")).toBe("FREQ=MONTHLY;BYMONTHDAY=22");
+    expect(plainPlan(sunday)).toMatchObject({ repeats: "never", days: [6], nth: 4, day: 6 });
+  });
+
+  for (const rrule of [
+    "FREQ=YEARLY",
+    "FREQ=HOURLY;INTERVAL=6",
+    "FREQ=WEEKLY;BYDAY=SU;BYHOUR=2,14",
+    "FREQ=WEEKLY;INTERVAL=2;WKST=SU;BYDAY=SU",
+    "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1",
+    "FREQ=MONTHLY;BYDAY=5SU",
+    "FREQ=DAILY;UNTIL=20270131T120000Z",
+  ])
+    test(`leaves ${rrule} as it is`, () => {
+      expect(planOf(rrule, sunday).repeats).toBe("rule");
+      expect(roundTrip(rrule)).toBe(rrule);
+    });
+
+  test("never changes when a window occurs, whatever rule it reads", () => {
+    const pick = <T>(...values: T[]) => fc.constantFrom(...values);
+    const rule = fc
+      .tuple(
+        pick("DAILY", "WEEKLY", "MONTHLY"),
+        pick("", ";INTERVAL=2"),
+        pick("", ";BYDAY=MO", ";BYDAY=SU,WE", ";BYDAY=2SU", ";BYMONTHDAY=7", ";BYMONTHDAY=-1"),
+        pick("", ";COUNT=4", ";UNTIL=20270214", ";UNTIL=20270214T010000"),
+        pick("", ";WKST=SU"),
+      )
+      .map(([frequency, ...parts]) => `FREQ=${frequency}${parts.join("")}`);
+    const startsAt = new Date(sunday).toISOString();
+    const endsAt = new Date(sunday + 3_600_000).toISOString();
+    const occurrences = (rrule: string) => {
+      try {
+        const times = { startsAt, endsAt, timeZone: "UTC", rrule };
+        return occurrencesBetween(times, sunday, sunday + 4e10, 100);
+      } catch (error) {
+        return String(error);
+      }
+    };
+    fc.assert(
+      fc.property(rule, (rrule) => {
+        expect(occurrences(roundTrip(rrule) ?? "")).toEqual(occurrences(rrule));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("the calendar", () => {
+  test("has whole weeks from Monday, however a month begins and ends", () => {
+    for (let month = "2026-01"; month < "2029-01"; month = monthAfter(month, 1)) {
+      const days = weeksOf(month).flat();
+      expect(days.length % 7).toBe(0);
+      expect(dateOf(days[0] ?? 0).getUTCDay()).toBe(1);
+      const own = days.filter((day) => dateOf(day).toISOString().startsWith(month));
+      expect(own.length).toBeGreaterThan(27);
+      expect(days.length - own.length).toBeLessThan(14);
+    }
+  });
+
+  test("shows an occurrence on each local day that it touches, not on that at whose midnight it ends", () => {
+    const zone = "Europe/Berlin";
+    const night = {
+      startsAt: "2026-10-24T20:00:00.000Z",
+      endsAt: "2026-10-25T23:00:00.000Z",
+      timeZone: zone,
+      rrule: null,
+    };
+    const days = weeksOf("2026-10").flat();
+    const entries = entriesOf([night], days[0] ?? 0, days.at(-1) ?? 0, zone);
+    const shown = [...entries].map(([day, [entry]]) => [
+      dateOf(day).toISOString().slice(0, 10),
+      entry?.begins,
+    ]);
+    expect(toLocal(Date.parse(night.endsAt), zone) % 86_400_000).toBe(0);
+    expect(shown).toEqual([
+      ["2026-10-24", true],
+      ["2026-10-25", false],
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import { Alert, Modal, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { IncidentPreview } from "../../../src/dashboard/incident-schema.ts";
+import { send } from "../../data/client.ts";
+import { PublicPreview } from "../../parts/public-preview.tsx";
+
+/** What is about to be posted, as `/incident-preview` takes it. */
+export type Draft = {
+  incidentId?: string;
+  monitorId?: string | null;
+  title?: string;
+  severity?: string;
+  status?: string;
+  message?: string;
+  public?: boolean;
+};
+
+/** What the public would read; blank texts are as if they were not typed yet. */
+export function PreviewDialog({ draft, onClose }: { draft: Draft; onClose: () => void }) {
+  const body = Object.fromEntries(
+    Object.entries(draft).filter(([, value]) => typeof value !== "string" || value.trim() !== ""),
+  );
+  const { data, error } = useQuery({
+    queryKey: ["incident-preview", body],
+    queryFn: () => send<IncidentPreview>("POST", "/incident-preview", body),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return (
+    <Modal opened onClose={onClose} title="As the public sees it" size={920}>
+      {error !== null && (
+        <Alert color="red" variant="light" role="alert">
+          {error.message}
+        </Alert>
+      )}
+      {data?.html === null && (
+        <Text size="sm" className="quiet">
+          The public would see nothing of this.{" "}
+          {draft.public === false
+            ? "The incident is not public."
+            : "The default status page is hidden, or does not show the monitor that opened this incident."}
+        </Text>
+      )}
+      {data?.html != null && (
+        <PublicPreview
+          html={data.html}
+          accent={data.accent}
+          title="The status page as it would be"
+        />
+      )}
+      {data === undefined && error === null && <div className="public-preview" />}
+    </Modal>
+  );
+}

@@ -1,0 +1,45 @@
+import type { IncidentStatus } from "../../../src/incidents/schema.ts";
+
+/** Messages to begin with, by status: what people want to know first. */
+export const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {
+  investigating: [
+    {
+      name: "Looking into it",
+      text: "We are looking into it. The next update follows within 30 minutes.",
+    },
+    {
+      name: "Some people affected",
+      text: "Some people can't use the service as usual at the moment. We are looking for the cause.",
+    },
+    {
+      name: "Slow",
+      text: "The service answers, but slower than usual. We are looking for the cause.",
+    },
+  ],
+  identified: [
+    { name: "Cause found", text: "We found the cause and are working on a fix." },
+    { name: "Rolling back", text: "A change that we made caused this. We are taking it back." },
+    {
+      name: "A supplier's outage",
+      text: "The cause is an outage at one of our suppliers. We are in touch with them and follow their progress.",
+    },
+  ],
+  monitoring: [
+    { name: "Fix in place", text: "A fix is in place. We are watching whether it holds." },
+    {
+      name: "Recovering",
+      text: "The service is recovering. Some requests may still be slow for a while.",
+    },
+  ],
+  resolved: [
+    { name: "Works again", text: "Everything works as usual again. Thank you for your patience." },
+    {
+      name: "Works again, nothing lost",
+      text: "Everything works as usual again. No data was lost.",
+    },
+    {
+      name: "Review follows",
+      text: "Everything works as usual again. We will write down here what happened and what we change.",
+    },
+  ],
+};

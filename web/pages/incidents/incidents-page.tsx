@@ -1,0 +1,149 @@
+import { Button } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo, useRef } from "react";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
+import type { Meta } from "../../data/client.ts";
+import { useDeleting } from "../../parts/deleting.ts";
+import { useOverview } from "../../data/overview.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { EmptyState, PageHeader } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { useIncidents } from "./data.ts";
+import { IncidentFilterBar } from "./filter-bar.tsx";
+import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
+import { IncidentRow } from "./incident-row.tsx";
+import { opening } from "./opening.ts";
+
+const openOne = () => opening.set({ monitorId: null });
+
+export function IncidentsPage() {
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const filters = incidentFiltersOf(useSearch({ strict: false }));
+  const search = useRef<HTMLInputElement>(null);
+  const parts = partsOf(filters);
+  const open = useIncidents(filters, true, parts.open);
+  const over = useIncidents(filters, false, parts.over);
+  const error = open.error ?? over.error;
+  const setFilters = (next: IncidentFilters) =>
+    void navigate({ to: "/incidents", search: next, replace: true, resetScroll: false });
+  useShortcuts(
+    useMemo(
+      () => ({
+        "/": () => search.current?.focus(),
+        ...(mayWrite && { n: openOne }),
+      }),
+      [mayWrite],
+    ),
+  );
+  const isKnown = (!parts.open || open.data) && (!parts.over || over.data);
+  const found = (parts.open ? open.data?.meta.total : 0) ?? 0;
+  const older = (parts.over ? over.data?.meta.total : 0) ?? 0;
+  const isEmpty = isKnown && found + older === 0;
+  const isFirst = isEmpty && !isNarrowed(filters);
+  return (
+    <>
+      <PageHeader title="Incidents">
+        <span className="not-phone">
+          <CurlButton
+            action={() => ({
+              method: "GET",
+              path: `/api/v1/incidents${filters.open === undefined ? "" : `?open=${filters.open}`}`,
+            })}
+          />
+        </span>
+        {mayWrite && !isFirst && (
+          <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={openOne}>
+            Open incident
+          </Button>
+        )}
+      </PageHeader>
+      {error !== null && !isKnown && (
+        <EmptyState icon={<Icon name="warning" size={28} />} title="The incidents did not load">
+          {error.message}
+        </EmptyState>
+      )}
+      {isFirst ? (
+        <EmptyState
+          icon={<Icon name="check" size={28} />}
+          title="No incidents so far"
+          action={
+            mayWrite && (
+              <Button variant="filled" onClick={openOne}>
+                Open an incident
+              </Button>
+            )
+          }
+        >
+          Open one when something is wrong: it stands on your status page at once, and whoever
+          listens is told. A monitor opens and resolves its own when it has a severity for that.
+        </EmptyState>
+      ) : (
+        isKnown && <IncidentFilterBar filters={filters} onChange={setFilters} search={search} />
+      )}
+      {isEmpty && !isFirst && (
+        <EmptyState
+          icon={<Icon name="search" size={28} />}
+          title="Nothing matches"
+          action={<Button onClick={() => setFilters({})}>Show all incidents</Button>}
+        >
+          No incident is like that.
+        </EmptyState>
+      )}
+      {parts.open && open.data && <List title="Open" page={open.data} total={found} />}
+      {parts.over && over.data && (
+        <List
+          title="Resolved"
+          page={over.data}
+          total={older}
+          onPage={(page) => setFilters({ ...filters, page })}
+        />
+      )}
+    </>
+  );
+}
+
+function List({
+  title,
+  page: { data, meta },
+  total,
+  onPage,
+}: {
+  title: string;
+  page: { data: IncidentSummary[]; meta: Meta };
+  total: number;
+  onPage?: (page: number) => void;
+}) {
+  const { data: overview } = useOverview();
+  const deleting = useDeleting();
+  const names = useMemo(
+    () => new Map(overview?.monitors.map(({ id, name }) => [id, name])),
+    [overview?.monitors],
+  );
+  const shown = data.filter(({ id }) => !deleting.has(id));
+  if (total === 0) return null;
+  return (
+    <section className="records" aria-label={title}>
+      <div className="records-head incident-record" aria-hidden="true">
+        <h2>
+          {title} <span className="num">{total.toLocaleString("en")}</span>
+        </h2>
+        <span className="record-time">Began</span>
+        <span className="record-length">Duration</span>
+      </div>
+      <ul className="panel panel-flush">
+        {shown.map((incident) => (
+          <IncidentRow
+            key={incident.id}
+            incident={incident}
+            monitor={names.get(incident.monitorId ?? "")}
+          />
+        ))}
+      </ul>
+      {onPage && <Pager meta={meta} onPage={onPage} />}
+    </section>
+  );
+}

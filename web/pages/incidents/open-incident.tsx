@@ -1,0 +1,140 @@
+import {
+  Button,
+  Modal,
+  SegmentedControl,
+  Select,
+  Switch,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Incident } from "../../../src/incidents/schema.ts";
+import { send } from "../../data/client.ts";
+import { useOverview } from "../../data/overview.ts";
+import { queryClient } from "../../data/query.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { Fold } from "../../parts/fold.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { PreviewDialog } from "../incident/preview-dialog.tsx";
+import { TemplatesMenu } from "../incident/templates-menu.tsx";
+import { AudienceLine } from "./audience-line.tsx";
+import { useAudience } from "./data.ts";
+import { opening } from "./opening.ts";
+import { capitalized, severities, severityHints } from "./words.tsx";
+
+type Values = {
+  title: string;
+  severity: Incident["severity"];
+  message: string;
+  monitorId: string | null;
+  public: boolean;
+};
+
+/** Three fields, and the incident is out. */
+export default function OpenIncident() {
+  const of = opening.use();
+  const navigate = useNavigate();
+  const { data: overview } = useOverview();
+  const [previewing, setPreviewing] = useState(false);
+  const close = () => opening.set(null);
+  const form = useForm<Values>(
+    { title: "", severity: "minor", message: "", monitorId: of?.monitorId ?? null, public: true },
+    async (values) => {
+      const incident = await send<Incident>("POST", "/api/v1/incidents", bodyOf(values));
+      queryClient.setQueryData(["incident", incident.id], incident);
+      void queryClient.invalidateQueries({ queryKey: ["incidents"] });
+      close();
+      await navigate({ href: `/incidents/${incident.id}` });
+    },
+  );
+  const { values, set, errorOf } = form;
+  const { data: audience } = useAudience({ monitorId: values.monitorId });
+  return (
+    <Modal opened onClose={close} title="Open an incident" size={560} closeOnClickOutside={false}>
+      <FormFrame
+        form={form}
+        submit="Open incident"
+        onCancel={close}
+        extra={
+          <>
+            <Button onClick={() => setPreviewing(true)}>Preview</Button>
+            <CurlButton
+              action={() => ({ method: "POST", path: "/api/v1/incidents", body: bodyOf(values) })}
+            />
+          </>
+        }
+      >
+        <TextInput
+          label="Title"
+          placeholder="Checkout fails for some customers"
+          autoComplete="off"
+          data-autofocus
+          value={values.title}
+          onChange={({ currentTarget }) => set("title", currentTarget.value)}
+          error={errorOf("title")}
+        />
+        <div>
+          <SegmentedControl
+            aria-label="Severity"
+            fullWidth
+            value={values.severity}
+            onChange={(next) => set("severity", next as Values["severity"])}
+            data={severities.map((value) => ({ value, label: capitalized(value) }))}
+          />
+          <p className="field-note">{severityHints[values.severity]}</p>
+        </div>
+        <div className="with-tools">
+          <Textarea
+            label="Message"
+            placeholder="What happened, what it means for people, what comes next"
+            autosize
+            minRows={3}
+            maxRows={12}
+            value={values.message}
+            onChange={({ currentTarget }) => set("message", currentTarget.value)}
+            error={errorOf("message")}
+          />
+          <TemplatesMenu
+            status="investigating"
+            message={values.message}
+            onInsert={(text) => set("message", text)}
+          />
+        </div>
+        <Fold
+          title="Monitor and visibility"
+          open={values.monitorId !== null}
+          flawed={errorOf("monitorId") !== undefined}
+        >
+          <div className="form-section">
+            <Select
+              label="Affected monitor"
+              placeholder="None"
+              searchable
+              clearable
+              limit={100}
+              nothingFoundMessage="No monitor is called that."
+              data={(overview?.monitors ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+              value={values.monitorId}
+              onChange={(id) => set("monitorId", id)}
+              error={errorOf("monitorId")}
+            />
+            <Switch
+              label="Public"
+              description="Shown on status pages."
+              checked={values.public}
+              onChange={({ currentTarget }) => set("public", currentTarget.checked)}
+            />
+          </div>
+        </Fold>
+        <AudienceLine audience={audience} isPublic={values.public} />
+      </FormFrame>
+      {previewing && <PreviewDialog draft={values} onClose={() => setPreviewing(false)} />}
+    </Modal>
+  );
+}
+
+/** Without a message the API has its own. */
+function bodyOf({ message, ...values }: Values) {
+  return message.trim() === "" ? values : { ...values, message };
+}

@@ -1,0 +1,44 @@
+import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
+import { type State, StateIcon } from "../../parts/state-icon.tsx";
+
+type Severity = IncidentSummary["severity"];
+
+export const statuses: IncidentStatus[] = ["investigating", "identified", "monitoring", "resolved"];
+export const severities: Severity[] = ["minor", "major", "critical"];
+
+export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What a severity means to those who choose one. */
+export const severityHints: Record<Severity, string> = {
+  minor: "Something is slower or partly broken.",
+  major: "Something that matters does not work.",
+  critical: "Most of it does not work, for most people.",
+};
+
+const stateOf = ({ status, severity }: Pick<IncidentSummary, "status" | "severity">): State =>
+  status === "resolved" ? "up" : severity === "minor" ? "degraded" : "down";
+
+/** An incident's shape: a check once it is over, a triangle while it is minor, else an octagon. */
+export function IncidentIcon({
+  incident,
+  size = 16,
+}: {
+  incident: Pick<IncidentSummary, "status" | "severity">;
+  size?: number;
+}) {
+  return <StateIcon state={stateOf(incident)} size={size} />;
+}
+
+/** Color is for what is going on: over, a severity is only a word. */
+export function SeverityPill({ severity, over = false }: { severity: Severity; over?: boolean }) {
+  const tone = over ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
+  return <span className={`pill ${tone}`}>{capitalized(severity)}</span>;
+}
+
+export function StatusPill({ status }: { status: IncidentStatus }) {
+  return (
+    <span className={`pill ${status === "resolved" ? "pill-up" : "pill-accent"}`}>
+      {capitalized(status)}
+    </span>
+  );
+}

@@ -1,0 +1,65 @@
+import { toInstant, toLocal } from "../../../src/base/time-zones.ts";
+import { occurrencesBetween, type Times } from "../../../src/maintenance/rules.ts";
+
+const dayMs = 86_400_000;
+
+/** A day of the local calendar: days since 1 January 1970. */
+export type DayNumber = number;
+
+/** The day that it is at this time. */
+export const dayAt = (at: number, zone: string): DayNumber => Math.floor(toLocal(at, zone) / dayMs);
+
+export const dateOf = (day: DayNumber): Date => new Date(day * dayMs);
+
+/** `2026-11`. */
+export const monthOf = (day: DayNumber): string => dateOf(day).toISOString().slice(0, 7);
+
+export function monthAfter(month: string, step: number): string {
+  const date = new Date(`${month}-01T00:00:00Z`);
+  date.setUTCMonth(date.getUTCMonth() + step);
+  return date.toISOString().slice(0, 7);
+}
+
+/** Whole weeks, from Monday, that hold a month. */
+export function weeksOf(month: string): DayNumber[][] {
+  const first = Date.parse(`${month}-01T00:00:00Z`) / dayMs;
+  const behind = Date.parse(`${monthAfter(month, 1)}-01T00:00:00Z`) / dayMs;
+  const weeks: DayNumber[][] = [];
+  // 1 January 1970 was a Thursday.
+  for (let monday = first - ((first + 3) % 7); monday < behind; monday += 7)
+    weeks.push(Array.from({ length: 7 }, (_, index) => monday + index));
+  return weeks;
+}
+
+/** An occurrence on one of the days that it touches. */
+export type Entry<T> = { window: T; start: number; end: number; begins: boolean };
+
+/** So many occurrences of one window are looked at: more than hourly ones of six weeks. */
+const most = 1_100;
+
+/** What is planned on each of these days, in order. */
+export function entriesOf<T extends Times>(
+  windows: readonly T[],
+  first: DayNumber,
+  last: DayNumber,
+  zone: string,
+): Map<DayNumber, Entry<T>[]> {
+  const from = toInstant(first * dayMs, zone);
+  const to = toInstant((last + 1) * dayMs, zone);
+  const entries = new Map<DayNumber, Entry<T>[]>();
+  const all = windows
+    .flatMap((window) =>
+      occurrencesBetween(window, from, to, most).map(({ start, end }) => ({ window, start, end })),
+    )
+    .sort((one, other) => one.start - other.start);
+  for (const one of all) {
+    const begins = dayAt(one.start, zone);
+    // Its end is not part of it: until midnight is not on the next day.
+    const ends = Math.min(last, dayAt(one.end - 1, zone));
+    for (let day = Math.max(first, begins); day <= ends; day++) {
+      const entry = { ...one, begins: day === begins };
+      entries.set(day, [...(entries.get(day) ?? []), entry]);
+    }
+  }
+  return entries;
+}

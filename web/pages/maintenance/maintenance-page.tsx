@@ -1,0 +1,137 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import { useDeleting } from "../../parts/deleting.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { EmptyState, PageHeader } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { useNow, useZone } from "../../parts/time.tsx";
+import { dayAt, monthOf } from "./calendar.ts";
+import { useWindows, useWindowsOver } from "./data.ts";
+import { MonthCalendar } from "./month-calendar.tsx";
+import { planning } from "./planning.ts";
+import { type Shown, shownOf } from "./shown.ts";
+import { WindowRow } from "./window-row.tsx";
+
+const plan = () => planning.set({ kind: "new" });
+
+export function MaintenancePage() {
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const shown = shownOf(useSearch({ strict: false }));
+  const view = shown.view ?? "planned";
+  const all = useWindows(undefined, view === "calendar");
+  const running = useWindows("running");
+  const scheduled = useWindows("scheduled", view === "planned");
+  const over = useWindowsOver(shown.page ?? 1, view === "over");
+  const deleting = useDeleting();
+  const show = (next: Shown) =>
+    void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
+  useShortcuts(
+    useMemo((): Record<string, () => void> => (mayWrite ? { n: plan } : {}), [mayWrite]),
+  );
+  const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
+    windows?.filter(({ id }) => !deleting.has(id));
+  const now = kept(running.data);
+  const next = kept(scheduled.data)?.toSorted((one, other) =>
+    (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,
+  );
+  const error = running.error ?? scheduled.error ?? over.error ?? all.error;
+  const isEmpty = view === "planned" && now?.length === 0 && next?.length === 0;
+  return (
+    <>
+      <PageHeader title="Maintenance">
+        <span className="not-phone">
+          <CurlButton action={() => ({ method: "GET", path: "/api/v1/maintenance-windows" })} />
+        </span>
+        {mayWrite && (
+          <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={plan}>
+            Plan maintenance
+          </Button>
+        )}
+      </PageHeader>
+      <SegmentedControl
+        className="views"
+        aria-label="View"
+        value={view}
+        onChange={(value) =>
+          show(value === "planned" ? {} : { view: value as "calendar" | "over" })
+        }
+        data={[
+          { value: "planned", label: "Planned" },
+          { value: "calendar", label: "Calendar" },
+          { value: "over", label: "Over" },
+        ]}
+      />
+      {error !== null && now === undefined && (
+        <EmptyState icon={<Icon name="warning" size={28} />} title="The maintenance did not load">
+          {error.message}
+        </EmptyState>
+      )}
+      {view !== "over" && <Rows title="Running now" windows={now ?? []} />}
+      {view === "planned" && <Rows title="Coming up" windows={next ?? []} />}
+      {isEmpty && (
+        <EmptyState icon={<Icon name="calendar" size={28} />} title="Nothing is planned">
+          While maintenance runs, its monitors alert nobody and its time does not count as downtime;
+          status pages announce it ahead. Plan it once, or have it come again every Sunday night.
+        </EmptyState>
+      )}
+      {view === "calendar" && all.data && (
+        <Month windows={kept(all.data) ?? []} shown={shown} show={show} />
+      )}
+      {view === "over" && over.data && (
+        <>
+          <Rows title="Over" windows={kept(over.data.data) ?? []} />
+          {over.data.meta.total === 0 && (
+            <EmptyState icon={<Icon name="calendar" size={28} />} title="Nothing is over yet">
+              Windows that won't come again are kept here.
+            </EmptyState>
+          )}
+          <Pager meta={over.data.meta} onPage={(page) => show({ view: "over", page })} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Month({
+  windows,
+  shown,
+  show,
+}: {
+  windows: readonly MaintenanceWindow[];
+  shown: Shown;
+  show: (next: Shown) => void;
+}) {
+  const zone = useZone();
+  const thisMonth = monthOf(dayAt(useNow(), zone));
+  return (
+    <MonthCalendar
+      windows={windows}
+      month={shown.month ?? thisMonth}
+      onMonth={(month) => show({ view: "calendar", ...(month !== undefined && { month }) })}
+    />
+  );
+}
+
+function Rows({ title, windows }: { title: string; windows: readonly MaintenanceWindow[] }) {
+  if (windows.length === 0) return null;
+  return (
+    <section className="records" aria-label={title}>
+      <div className="records-head">
+        <h2>
+          {title} <span className="num">{windows.length}</span>
+        </h2>
+      </div>
+      <ul className="panel panel-flush">
+        {windows.map((window) => (
+          <WindowRow key={window.id} window={window} />
+        ))}
+      </ul>
+    </section>
+  );
+}

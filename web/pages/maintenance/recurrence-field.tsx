@@ -1,0 +1,181 @@
+import { NumberInput, Select, TextInput } from "@mantine/core";
+import { byNumber, type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
+
+const ways: { value: Repeats; label: string }[] = [
+  { value: "never", label: "Does not repeat" },
+  { value: "daily", label: "Daily" },
+  { value: "weekly", label: "Weekly" },
+  { value: "monthly", label: "Monthly" },
+  { value: "rule", label: "By a rule of my own" },
+];
+
+const units = { daily: "days", weekly: "weeks", monthly: "months" };
+
+type Props = { plan: Plan; onChange: (plan: Plan) => void; error: string | undefined };
+
+/** How a window comes again; whatever the fields can't say is an RRULE in a text field. */
+export function RecurrenceField({ plan, onChange, error }: Props) {
+  const { repeats } = plan;
+  const put = (change: Partial<Plan>) => onChange({ ...plan, ...change });
+  const isPlain = repeats === "daily" || repeats === "weekly" || repeats === "monthly";
+  return (
+    <fieldset className="recurrence">
+      <legend className="visually-hidden">Recurrence</legend>
+      <div className="field-row">
+        <Select
+          label="Repeats"
+          data={ways}
+          value={repeats}
+          allowDeselect={false}
+          onChange={(next) =>
+            // The rule begins as what the fields said until now.
+            put({ repeats: next as Repeats, ...(next === "rule" && { rule: ruleOf(plan) ?? "" }) })
+          }
+          error={repeats === "rule" ? undefined : error}
+        />
+        {isPlain && (
+          <NumberInput
+            label="Every"
+            suffix={` ${plan.every === 1 ? units[repeats].slice(0, -1) : units[repeats]}`}
+            min={1}
+            max={999}
+            allowDecimal={false}
+            clampBehavior="strict"
+            value={plan.every}
+            onChange={(every) => put({ every: Number(every) || 1 })}
+          />
+        )}
+      </div>
+      {repeats === "weekly" && <Days plan={plan} put={put} />}
+      {repeats === "monthly" && <InMonth plan={plan} put={put} />}
+      {isPlain && <Ends plan={plan} put={put} />}
+      {repeats === "rule" && (
+        <TextInput
+          label="Rule"
+          description="An RRULE as RFC 5545 has it, without DTSTART."
+          placeholder="FREQ=YEARLY;BYMONTH=1;BYDAY=1SU"
+          autoComplete="off"
+          spellCheck={false}
+          styles={{ input: { fontFamily: "var(--mono)" } }}
+          value={plan.rule}
+          onChange={({ currentTarget }) => put({ rule: currentTarget.value })}
+          error={error}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+type Part = { plan: Plan; put: (change: Partial<Plan>) => void };
+
+function Days({ plan: { days }, put }: Part) {
+  const toggled = (day: number) =>
+    days.includes(day) ? days.filter((one) => one !== day) : [...days, day].sort(byNumber);
+  return (
+    <div className="weekdays" role="group" aria-label="On">
+      {weekdays.map((name, day) => (
+        <button
+          key={name}
+          type="button"
+          aria-label={name}
+          aria-pressed={days.includes(day)}
+          // A week needs a day.
+          onClick={() => toggled(day).length > 0 && put({ days: toggled(day) })}
+        >
+          {name.slice(0, 2)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const dates = [
+  ...Array.from({ length: 31 }, (_, index) => ({
+    value: String(index + 1),
+    label: `Day ${index + 1}`,
+  })),
+  { value: "-1", label: "Last day" },
+];
+
+function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
+  return (
+    <div className="field-row field-row-narrow">
+      <Select
+        label="On"
+        allowDeselect={false}
+        data={[
+          { value: "date", label: "A day" },
+          { value: "weekday", label: "A weekday" },
+        ]}
+        value={monthly}
+        onChange={(next) => put({ monthly: next as Plan["monthly"] })}
+      />
+      {monthly === "date" ? (
+        <Select
+          label="Which day"
+          allowDeselect={false}
+          data={dates}
+          value={String(date)}
+          onChange={(next) => put({ date: Number(next) })}
+        />
+      ) : (
+        <>
+          <Select
+            label="Which"
+            allowDeselect={false}
+            data={places.map((place) => ({
+              value: String(place.nth),
+              label: place.label.charAt(0).toUpperCase() + place.label.slice(1),
+            }))}
+            value={String(nth)}
+            onChange={(next) => put({ nth: Number(next) })}
+          />
+          <Select
+            label="Weekday"
+            allowDeselect={false}
+            data={weekdays.map((label, index) => ({ value: String(index), label }))}
+            value={String(day)}
+            onChange={(next) => put({ day: Number(next) })}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Ends({ plan: { ends, until, count }, put }: Part) {
+  return (
+    <div className="field-row">
+      <Select
+        label="Goes on"
+        allowDeselect={false}
+        data={[
+          { value: "never", label: "For ever" },
+          { value: "until", label: "Until a day" },
+          { value: "count", label: "A number of times" },
+        ]}
+        value={ends}
+        onChange={(next) => put({ ends: next as Plan["ends"] })}
+      />
+      {ends === "until" && (
+        <TextInput
+          label="Last day"
+          type="date"
+          value={until}
+          onChange={({ currentTarget }) => put({ until: currentTarget.value })}
+        />
+      )}
+      {ends === "count" && (
+        <NumberInput
+          label="Times"
+          min={1}
+          max={1000}
+          allowDecimal={false}
+          clampBehavior="strict"
+          value={count}
+          onChange={(next) => put({ count: Number(next) || 1 })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+import { type Recurrence, recurrenceOf } from "../../../src/maintenance/schema.ts";
+
+export type Repeats = "never" | "daily" | "weekly" | "monthly" | "rule";
+
+/** A recurrence as its editor has it; what a way to repeat does not need stands by for when it is chosen. */
+export type Plan = {
+  repeats: Repeats;
+  /** Every so many days, weeks or months. */
+  every: number;
+  /** Of a week, from Monday as 0. */
+  days: number[];
+  monthly: "date" | "weekday";
+  /** Of a month; -1 is its last day. */
+  date: number;
+  /** Which of these weekdays of a month; -1 is the last. */
+  nth: number;
+  day: number;
+  ends: "never" | "until" | "count";
+  /** `2027-01-31`, in the window's time zone. */
+  until: string;
+  count: number;
+  /** An RRULE, for whatever the fields can't say. */
+  rule: string;
+};
+
+const names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+const frequencies = { daily: "DAILY", weekly: "WEEKLY", monthly: "MONTHLY" } as const;
+const dayMs = 86_400_000;
+
+export const byNumber = (one: number, other: number): number => one - other;
+
+/** Weekday, from Monday as 0, and place in its month of a local time. */
+function placeOf(local: number) {
+  const date = new Date(local);
+  const inMonth = date.getUTCDate();
+  return {
+    day: (date.getUTCDay() + 6) % 7,
+    date: inMonth,
+    nth: inMonth > 28 ? -1 : Math.ceil(inMonth / 7),
+  };
+}
+
+/** A plan that goes on as a window begins, at this local time. */
+export function plainPlan(local: number): Plan {
+  const { day, date, nth } = placeOf(local);
+  return {
+    repeats: "never",
+    every: 1,
+    days: [day],
+    monthly: "date",
+    date,
+    nth,
+    day,
+    ends: "never",
+    until: new Date(local + 90 * dayMs).toISOString().slice(0, 10),
+    count: 10,
+    rule: "",
+  };
+}
+
+/** Reads any RRULE: into the fields where they can say the same, else as it is. */
+export function planOf(rrule: string | null, local: number): Plan {
+  const plain = plainPlan(local);
+  if (rrule === null) return plain;
+  const asItIs = { ...plain, repeats: "rule" as const, rule: rrule };
+  const rule = recurrenceOf(rrule);
+  if (typeof rule === "string") return asItIs;
+  const fields = fieldsOf(rule, plain);
+  const end = endOf(rule);
+  if (fields === null || end === null) return asItIs;
+  return { ...plain, every: rule.interval, rule: rrule, ...fields, ...end };
+}
+
+function fieldsOf(rule: Recurrence, plain: Plan): Partial<Plan> | null {
+  const { frequency, months, weeks, yearDays, monthDays, weekdays, hours, minutes } = rule;
+  const others = [months, weeks, yearDays, hours, minutes, rule.positions];
+  if (others.some(({ length }) => length > 0)) return null;
+  if (frequency === "DAILY")
+    return monthDays.length + weekdays.length === 0 ? { repeats: "daily" } : null;
+  if (frequency === "WEEKLY") {
+    // Where weeks begin matters as soon as some are left out.
+    if (rule.weekStart !== 0 && rule.interval > 1) return null;
+    const days = [...new Set(weekdays.map(({ day }) => day))].sort(byNumber);
+    return { repeats: "weekly", days: days.length === 0 ? plain.days : days };
+  }
+  if (frequency !== "MONTHLY" || monthDays.length + weekdays.length > 1) return null;
+  const [weekday] = weekdays;
+  if (weekday === undefined) {
+    const [date = plain.date] = monthDays;
+    return date >= -1 ? { repeats: "monthly", monthly: "date", date } : null;
+  }
+  const { nth, day } = weekday;
+  const isNamed = nth === -1 || (nth >= 1 && nth <= 4);
+  return isNamed ? { repeats: "monthly", monthly: "weekday", nth, day } : null;
+}
+
+function endOf({ count, until }: Recurrence): Partial<Plan> | null {
+  if (count !== null) return { ends: "count", count };
+  if (until === null) return { ends: "never" };
+  const isWholeDay = !until.isUtc && until.at % dayMs === dayMs - 1;
+  const date = new Date(until.at).toISOString().slice(0, 10);
+  return isWholeDay ? { ends: "until", until: date } : null;
+}
+
+/** The plan as an RRULE; null for once. */
+export function ruleOf(plan: Plan): string | null {
+  const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
+  if (repeats === "never") return null;
+  if (repeats === "rule") return plan.rule.trim();
+  const parts = [`FREQ=${frequencies[repeats]}`];
+  if (every !== 1) parts.push(`INTERVAL=${every}`);
+  if (repeats === "weekly" && days.length > 0)
+    parts.push(
+      `BYDAY=${days
+        .toSorted(byNumber)
+        .map((one) => names[one])
+        .join(",")}`,
+    );
+  if (repeats === "monthly")
+    parts.push(monthly === "date" ? `BYMONTHDAY=${date}` : `BYDAY=${nth}${names[day]}`);
+  if (ends === "until") parts.push(`UNTIL=${until.replaceAll("-", "")}`);
+  if (ends === "count") parts.push(`COUNT=${count}`);
+  return parts.join(";");
+}
+
+export const weekdays = [
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday",
+  "Sunday",
+];
+
+export const places = [
+  { nth: 1, label: "first" },
+  { nth: 2, label: "second" },
+  { nth: 3, label: "third" },
+  { nth: 4, label: "fourth" },
+  { nth: -1, label: "last" },
+];
+
+const list = new Intl.ListFormat("en-GB");
+const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+/** `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */
+export function planInWords(plan: Plan): string {
+  const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
+  if (repeats === "never") return "Once";
+  if (repeats === "rule") return plan.rule;
+  const unit = { daily: "day", weekly: "week", monthly: "month" }[repeats];
+  const often = every === 1 ? `Every ${unit}` : `Every ${every} ${unit}s`;
+  const on =
+    repeats === "weekly"
+      ? ` on ${list.format(days.map((one) => weekdays[one] ?? ""))}`
+      : repeats === "daily"
+        ? ""
+        : monthly === "date"
+          ? ` on ${date === -1 ? "the last day" : `day ${date}`}`
+          : ` on the ${places.find((place) => place.nth === nth)?.label} ${weekdays[day]}`;
+  const time = Date.parse(until);
+  const end =
+    ends === "count"
+      ? `, ${count} times`
+      : ends === "until" && !Number.isNaN(time)
+        ? `, until ${dateFormat.format(time)}`
+        : "";
+  return often + on + end;
+}

@@ -1,0 +1,12 @@
+/** What the page shows, as it stands in the address; without a view what runs and what is to come. */
+export type Shown = { view?: "calendar" | "over"; month?: string; page?: number };
+
+export function shownOf({ view, month, page }: Record<string, unknown>): Shown {
+  const number = Number(page);
+  return {
+    ...((view === "calendar" || view === "over") && { view }),
+    ...(typeof month === "string" &&
+      /^(19[7-9]\d|[2-8]\d{3})-(0[1-9]|1[0-2])$/.test(month) && { month }),
+    ...(Number.isSafeInteger(number) && number > 1 && { page: number }),
+  };
+}

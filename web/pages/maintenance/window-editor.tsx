@@ -1,0 +1,216 @@
+import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { flawOfTimes } from "../../../src/maintenance/rules.ts";
+import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import { send } from "../../data/client.ts";
+import { useOpened } from "../../data/opened.ts";
+import { useOverview } from "../../data/overview.ts";
+import { queryClient } from "../../data/query.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { Fold } from "../../parts/fold.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { useZone } from "../../parts/time.tsx";
+import { windowPath } from "./data.ts";
+import { NextTimes } from "./next-times.tsx";
+import { planning, type Planning } from "./planning.ts";
+import { RecurrenceField } from "./recurrence-field.tsx";
+import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
+
+/** Plans maintenance, or changes what is planned. */
+export default function WindowEditor() {
+  const what = planning.use();
+  const id = what?.kind === "edit" ? what.id : what?.like;
+  const opened = useOpened<MaintenanceWindow>(id === undefined ? null : windowPath(id));
+  if (what === null) return null;
+  return (
+    <Modal
+      opened
+      onClose={() => planning.set(null)}
+      title={what.kind === "edit" ? "Edit maintenance" : "Plan maintenance"}
+      size={600}
+      closeOnClickOutside={false}
+    >
+      {opened.error !== null && <p className="down">{opened.error.message}</p>}
+      {opened.ready && (
+        <Fields
+          key={opened.generation}
+          what={what}
+          window={opened.record}
+          onTheirs={opened.reload}
+        />
+      )}
+    </Modal>
+  );
+}
+
+function Fields({
+  what,
+  window,
+  onTheirs,
+}: {
+  what: Planning;
+  window: MaintenanceWindow | undefined;
+  onTheirs: () => void;
+}) {
+  const zone = useZone();
+  const navigate = useNavigate();
+  const { data: overview } = useOverview();
+  const isNew = what.kind === "new";
+  const close = () => planning.set(null);
+  const path = isNew ? "/api/v1/maintenance-windows" : windowPath(what.id);
+  const method = isNew ? "POST" : "PATCH";
+  const start = window
+    ? valuesOf(window)
+    : newValues(Date.now(), zone, isNew ? what.date : undefined);
+  const form = useForm<Values>(
+    start,
+    async (values, force) => {
+      const match = isNew || force ? undefined : window;
+      const saved = await send<MaintenanceWindow>(method, path, bodyOf(values), match);
+      queryClient.setQueryData(["maintenance", saved.id], saved);
+      void queryClient.invalidateQueries({ queryKey: ["maintenances"] });
+      close();
+      if (isNew) await navigate({ href: `/maintenance/${saved.id}` });
+    },
+    onTheirs,
+  );
+  const { values, set, errorOf } = form;
+  const times = timesOf(values);
+  const flaw = times && flawOfTimes(times);
+  /** The server's words, or what it would say. */
+  const errorAt = (name: string) =>
+    errorOf(name) ??
+    (flaw?.path === name && (name !== "rrule" || values.plan.rule !== "")
+      ? `It ${flaw.message}.`
+      : undefined);
+  return (
+    <FormFrame
+      form={form}
+      submit={isNew ? "Plan maintenance" : "Save"}
+      onCancel={close}
+      extra={<CurlButton action={() => ({ method, path, body: bodyOf(values) })} />}
+    >
+      <TextInput
+        label="Title"
+        placeholder="Router firmware"
+        autoComplete="off"
+        data-autofocus
+        value={values.title}
+        onChange={({ currentTarget }) => set("title", currentTarget.value)}
+        error={errorOf("title")}
+      />
+      <Textarea
+        label="Description"
+        placeholder="What is done, and what people will notice of it"
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={values.description}
+        onChange={({ currentTarget }) => set("description", currentTarget.value)}
+        error={errorOf("description")}
+      />
+      <div className="field-row">
+        <TextInput
+          label="Starts"
+          type="datetime-local"
+          value={values.start}
+          onChange={({ currentTarget }) => {
+            for (const [name, value] of Object.entries(withStart(values, currentTarget.value)))
+              set(name as keyof Values, value);
+          }}
+          error={errorOf("startsAt")}
+        />
+        <TextInput
+          label="Ends"
+          type="datetime-local"
+          value={values.end}
+          onChange={({ currentTarget }) => set("end", currentTarget.value)}
+          error={errorAt("endsAt")}
+        />
+      </div>
+      <RecurrenceField
+        plan={values.plan}
+        onChange={(plan) => set("plan", plan)}
+        error={errorAt("rrule")}
+      />
+      {values.plan.repeats !== "never" && <NextTimes times={times} count={4} />}
+      <Members values={values} set={set} errorOf={errorOf} />
+      <Fold
+        title="Time zone, uptime and visibility"
+        open={values.timeZone !== zone}
+        flawed={errorOf("timeZone") !== undefined}
+      >
+        <div className="form-section">
+          <Select
+            label="Time zone"
+            description={`Start, end and recurrence are clocks of this zone. Yours shows times in ${zone}.`}
+            searchable
+            limit={100}
+            allowDeselect={false}
+            data={zonesWith(values.timeZone, zone)}
+            value={values.timeZone}
+            onChange={(next) => set("timeZone", next ?? zone)}
+            error={errorOf("timeZone")}
+          />
+          <Switch
+            label="Counts in uptime"
+            description="Otherwise what happens in that time changes no figure."
+            checked={values.countsUptime}
+            onChange={({ currentTarget }) => set("countsUptime", currentTarget.checked)}
+          />
+          <Switch
+            label="Public"
+            description="Status pages announce it 30 days ahead."
+            checked={values.public}
+            onChange={({ currentTarget }) => set("public", currentTarget.checked)}
+          />
+        </div>
+      </Fold>
+      {overview === undefined && <p className="field-note">The monitors are still loading.</p>}
+    </FormFrame>
+  );
+}
+
+type SetField = <K extends keyof Values>(name: K, value: Values[K]) => void;
+
+function Members({
+  values,
+  set,
+  errorOf,
+}: {
+  values: Values;
+  set: SetField;
+  errorOf: (path: string) => string | undefined;
+}) {
+  const { data: overview } = useOverview();
+  const options = (records: readonly { id: string; name: string }[] = []) =>
+    records.map(({ id, name }) => ({ value: id, label: name }));
+  const common = { searchable: true, limit: 100, nothingFoundMessage: "Nothing is called that." };
+  return (
+    <>
+      {(overview?.groups.length ?? 0) > 0 && (
+        <MultiSelect
+          {...common}
+          label="Groups"
+          description="With all monitors that are in them at the time."
+          data={options(overview?.groups)}
+          value={values.groupIds}
+          onChange={(ids) => set("groupIds", ids)}
+          error={errorOf("groupIds")}
+        />
+      )}
+      <MultiSelect
+        {...common}
+        label="Monitors"
+        data={options(overview?.monitors)}
+        value={values.monitorIds}
+        onChange={(ids) => set("monitorIds", ids)}
+        error={errorOf("monitorIds")}
+      />
+    </>
+  );
+}
+
+function zonesWith(...used: string[]): string[] {
+  return [...new Set([...used, "UTC", ...Intl.supportedValuesOf("timeZone")])];
+}

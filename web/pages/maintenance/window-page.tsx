@@ -1,0 +1,182 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import { useOverview } from "../../data/overview.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { CurlItem } from "../../parts/curl-button.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { EmptyState, PageHeader, Panel } from "../../parts/page.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { StateIcon, stateWords, worstOf } from "../../parts/state-icon.tsx";
+import { useZone } from "../../parts/time.tsx";
+import { plural } from "../../parts/figures.ts";
+import { deleteWindow, endNow, useWindow, windowPath } from "./data.ts";
+import { NextTimes } from "./next-times.tsx";
+import { planning } from "./planning.ts";
+import { recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./words.tsx";
+
+export function WindowPage() {
+  const { id = "" } = useParams({ strict: false });
+  const { data: window, error } = useWindow(id);
+  const { mayWrite } = useSignedIn();
+  useShortcuts(
+    useMemo(
+      (): Record<string, () => void> =>
+        mayWrite ? { e: () => planning.set({ kind: "edit", id }) } : {},
+      [mayWrite, id],
+    ),
+  );
+  if (window === undefined && error !== null)
+    return (
+      <EmptyState icon={<Icon name="warning" size={28} />} title="This maintenance is not here">
+        {error.message}
+      </EmptyState>
+    );
+  if (window === undefined) return null;
+  return (
+    <>
+      <PageHeader
+        title={window.title}
+        icon={<WindowIcon state={window.state} size={22} />}
+        crumbs={[{ to: "/maintenance", label: "Maintenance" }]}
+        below={<Line window={window} />}
+      >
+        <Actions window={window} />
+      </PageHeader>
+      {window.description !== "" && (
+        <p className="window-description" dir="auto">
+          {window.description}
+        </p>
+      )}
+      <div className="columns">
+        <Members window={window} />
+        <Times window={window} />
+      </div>
+    </>
+  );
+}
+
+function Line({ window }: { window: MaintenanceWindow }) {
+  const zone = useZone();
+  const { state, current, next, startsAt, endsAt } = window;
+  const { startsAt: start, endsAt: end } = current ?? next ?? { startsAt, endsAt };
+  return (
+    <p>
+      <WindowPill state={state} />{" "}
+      <span className="incident-line">
+        <b className="num">{spanInWords(Date.parse(start), Date.parse(end), zone)}</b>
+        {" · "}
+        {recurrenceInWords(window)} · {window.public ? "announced on status pages" : "not public"}
+        {" · "}
+        {window.countsUptime ? "counts in uptime" : "does not count in uptime"}
+      </span>
+    </p>
+  );
+}
+
+function Actions({ window }: { window: MaintenanceWindow }) {
+  const { id, state, rrule } = window;
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  return (
+    <>
+      {mayWrite && state === "running" && rrule === null && (
+        <Button onClick={() => void endNow(window)}>End now</Button>
+      )}
+      {mayWrite && <Button onClick={() => planning.set({ kind: "edit", id })}>Edit</Button>}
+      <Menu position="bottom-end" width={190}>
+        <Menu.Target>
+          <ActionIcon variant="default" size={34} aria-label="More actions">
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {mayWrite && (
+            <Menu.Item
+              leftSection={<Icon name="copy" />}
+              onClick={() => planning.set({ kind: "new", like: id })}
+            >
+              Duplicate
+            </Menu.Item>
+          )}
+          <CurlItem action={() => ({ method: "GET", path: windowPath(id) })} />
+          {mayWrite && (
+            <>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" />}
+                onClick={() => {
+                  deleteWindow(window);
+                  void navigate({ to: "/maintenance" });
+                }}
+              >
+                Delete
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}
+
+/** What the work is for, with how it is at the moment. */
+function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWindow }) {
+  const { data: overview } = useOverview();
+  const groups = overview?.groups.filter(({ id }) => groupIds.includes(id)) ?? [];
+  const monitors = overview?.monitors.filter(({ id }) => monitorIds.includes(id)) ?? [];
+  const inGroup = (id: string) => overview?.monitors.filter(({ groupId }) => groupId === id) ?? [];
+  return (
+    <Panel title="What it is for">
+      {groups.length + monitors.length === 0 && (
+        <p className="quiet panel-none">
+          No monitor: it is announced on status pages, and holds no alerts.
+        </p>
+      )}
+      <ul className="lines">
+        {groups.map(({ id, name, color }) => (
+          <li key={id}>
+            <StateIcon state={worstOf(inGroup(id).map(({ status }) => status))} size={14} label />
+            <Link to="/monitors" search={{ q: name }} className="line-words page-link">
+              <i className={`dot dot-${color}`} /> <b>{name}</b>
+            </Link>
+            <span className="faint">{plural(inGroup(id).length, "monitor")}</span>
+          </li>
+        ))}
+        {monitors.map(({ id, name, status, target }) => (
+          <li key={id}>
+            <StateIcon state={status} size={14} />
+            <Link to="/monitors/$id" params={{ id }} className="line-words page-link">
+              <b>{name}</b> {target}
+            </Link>
+            <span className={status}>{stateWords[status]}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Times({ window }: { window: MaintenanceWindow }) {
+  const zone = useZone();
+  return (
+    <Panel title={window.rrule === null ? "When" : "Next times"}>
+      {window.state === "over" ? (
+        <p className="quiet panel-none num">
+          {spanInWords(Date.parse(window.startsAt), Date.parse(window.endsAt), zone)}
+        </p>
+      ) : (
+        <NextTimes times={window} count={6} />
+      )}
+      <p className="field-note">
+        Times in {zone}
+        {window.rrule !== null &&
+          window.timeZone !== zone &&
+          `; it repeats by the clocks of ${window.timeZone}`}
+        .
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,87 @@
+import { toLocal } from "../../../src/base/time-zones.ts";
+import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import type { Overview } from "../../data/overview.ts";
+import { plural } from "../../parts/figures.ts";
+import { type State, StateIcon } from "../../parts/state-icon.tsx";
+import { dayAt } from "./calendar.ts";
+import { planInWords, planOf } from "./recurrence.ts";
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(zone: string, options: Intl.DateTimeFormatOptions) {
+  const key = `${zone} ${JSON.stringify(options)}`;
+  const known =
+    formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...options });
+  formats.set(key, known);
+  return known;
+}
+
+export const clockAt = (at: number, zone: string) =>
+  format(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
+
+function dayInWords(at: number, zone: string) {
+  const isFar = format(zone, { year: "numeric" }).format(at) !== String(new Date().getFullYear());
+  const year = isFar ? { year: "numeric" as const } : {};
+  return format(zone, { weekday: "short", day: "numeric", month: "short", ...year })
+    .format(at)
+    .replace(",", "");
+}
+
+/** `Sun 22 Nov, 02:00 – 04:00`, or with both days. */
+export function spanInWords(start: number, end: number, zone: string): string {
+  const last = dayAt(end - 1, zone) === dayAt(start, zone) ? "" : `${dayInWords(end, zone)}, `;
+  return `${dayInWords(start, zone)}, ${clockAt(start, zone)} – ${last}${clockAt(end, zone)}`;
+}
+
+export const recurrenceInWords = ({
+  rrule,
+  startsAt,
+  timeZone,
+}: Pick<MaintenanceWindow, "rrule" | "startsAt" | "timeZone">) =>
+  planInWords(planOf(rrule, toLocal(Date.parse(startsAt), timeZone)));
+
+/** `Print server`, `Office network` or `Office network and 3 monitors`: what it is for. */
+export function affectedInWords(
+  { monitorIds, groupIds }: Pick<MaintenanceWindow, "monitorIds" | "groupIds">,
+  overview: Overview | undefined,
+): string {
+  const groups = overview?.groups.filter(({ id }) => groupIds.includes(id)) ?? [];
+  const monitors = overview?.monitors.filter(({ id }) => monitorIds.includes(id)) ?? [];
+  const parts = [
+    ...(groups.length > 2 ? [plural(groups.length, "group")] : groups.map(({ name }) => name)),
+    ...(monitors.length > 2
+      ? [plural(monitors.length, "monitor")]
+      : monitors.map(({ name }) => name)),
+  ];
+  return parts.length === 0 ? "no monitors" : new Intl.ListFormat("en-GB").format(parts);
+}
+
+const states: Record<MaintenanceWindow["state"], State> = {
+  running: "maintenance",
+  scheduled: "pending",
+  over: "paused",
+};
+
+export function WindowIcon({
+  state,
+  size = 16,
+}: {
+  state: MaintenanceWindow["state"];
+  size?: number;
+}) {
+  return <StateIcon state={states[state]} size={size} />;
+}
+
+export const stateInWords: Record<MaintenanceWindow["state"], string> = {
+  running: "Running",
+  scheduled: "Planned",
+  over: "Over",
+};
+
+export function WindowPill({ state }: { state: MaintenanceWindow["state"] }) {
+  return (
+    <span className={`pill ${state === "running" ? "pill-maintenance" : ""}`}>
+      {stateInWords[state]}
+    </span>
+  );
+}

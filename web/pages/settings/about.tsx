@@ -1,0 +1,86 @@
+import { useQuery } from "@tanstack/react-query";
+import { connection } from "../../data/connection.ts";
+import { liveState } from "../../data/live.ts";
+import { bytesInWords } from "../../parts/bytes.ts";
+import { plural } from "../../parts/figures.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { Mark } from "../../parts/mark.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
+import { absolute, Time, useZone } from "../../parts/time.tsx";
+import { aboutQuery } from "./data.ts";
+import { Facts } from "./facts.tsx";
+
+export default function About() {
+  const query = useQuery(aboutQuery);
+  const zone = useZone();
+  return (
+    <Loaded query={query} what="What there is to say about Signalbox">
+      {({ version, startedAt, dataBytes, counts }) => (
+        <>
+          <Panel>
+            <div className="about-head">
+              <Mark state="up" size={36} />
+              <div>
+                <b>Signalbox {version}</b>
+                <Health />
+              </div>
+              <a className="link" href="/docs" target="_blank" rel="noreferrer">
+                API reference <Icon name="external" size={14} />
+              </a>
+            </div>
+            <Facts
+              facts={[
+                [
+                  "Running for",
+                  <>
+                    <Time at={startedAt} as="for" />
+                    <span className="faint">, since {absolute(startedAt, zone)}</span>
+                  </>,
+                ],
+                [
+                  "Database",
+                  <>
+                    {bytesInWords(dataBytes)}
+                    <span className="faint">, of the whole appliance</span>
+                  </>,
+                ],
+              ]}
+            />
+          </Panel>
+          <Panel title="In this organization">
+            <p className="counts">
+              {[
+                plural(counts.monitors, "monitor"),
+                plural(counts.monitorGroups, "group"),
+                plural(counts.incidents, "incident"),
+                plural(counts.alertChannels, "alert channel"),
+                plural(counts.statusPages, "status page"),
+                counts.people === 1 ? "1 person" : `${counts.people} people`,
+                plural(counts.apiKeys, "API key"),
+              ].map((words) => (
+                <span key={words}>{words}</span>
+              ))}
+            </p>
+          </Panel>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Health() {
+  const answers = connection.use() === "good";
+  const live = liveState.use() === "live";
+  return (
+    <span className="about-health">
+      <StateIcon state={answers ? (live ? "up" : "degraded") : "down"} size={14} />
+      {!answers
+        ? "does not answer"
+        : live
+          ? "answers, and tells of changes as they happen"
+          : "answers, but changes arrive late"}
+    </span>
+  );
+}

@@ -1,0 +1,141 @@
+import { Button, Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ApiKey } from "../../../src/api-keys/schema.ts";
+import { send } from "../../data/client.ts";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { EmptyState, Panel } from "../../parts/page.tsx";
+import { Time, useNow } from "../../parts/time.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useAsked } from "./asked.ts";
+import { again, apiKeysQuery } from "./data.ts";
+import { NewApiKey } from "./new-api-key.tsx";
+
+export default function ApiKeys() {
+  const query = useQuery(apiKeysQuery);
+  const { asked, open, close } = useAsked();
+  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  return (
+    <>
+      <div className="section-head">
+        <p className="quiet">
+          Scripts send one as <code>Authorization: Bearer KEY</code>. The{" "}
+          <a className="link" href="/docs" target="_blank" rel="noreferrer">
+            API reference
+          </a>{" "}
+          shows what they can do.
+        </p>
+        <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={open}>
+          New API key
+        </Button>
+      </div>
+      <Loaded query={query} what="The API keys">
+        {(keys) =>
+          keys.length === 0 ? (
+            <Panel>
+              <EmptyState
+                icon={<Icon name="key" size={28} />}
+                title="No script has a key yet"
+                action={<Button onClick={open}>New API key</Button>}
+              >
+                A deploy job that opens an incident, a dashboard that reads uptime: each gets a key
+                of its own, so that you can end one without the others.
+              </EmptyState>
+            </Panel>
+          ) : (
+            <Panel flush>
+              <ul className="entries">
+                {keys.toSorted(byUse).map((key) => (
+                  <KeyRow key={key.id} apiKey={key} onRevoke={() => setRevoking(key)} />
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Loaded>
+      {asked && <NewApiKey onClose={close} />}
+      {revoking !== null && (
+        <Confirm
+          title={`Revoke ${revoking.name}?`}
+          verb="Revoke"
+          onClose={() => setRevoking(null)}
+          onConfirm={async () => {
+            await send("POST", `/api-keys/${revoking.id}/revoke`);
+            await again(apiKeysQuery);
+            say(`Revoked ${revoking.name}`);
+          }}
+        >
+          Within a second, whatever sends it is refused. It can’t be brought back.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const over = (key: ApiKey, now: number) =>
+  key.revokedAt !== null || (key.expiresAt !== null && new Date(key.expiresAt).getTime() <= now);
+
+/** Those that open something first, the newest of them first. */
+function byUse(one: ApiKey, other: ApiKey): number {
+  const now = Date.now();
+  return (
+    Number(over(one, now)) - Number(over(other, now)) ||
+    other.createdAt.localeCompare(one.createdAt)
+  );
+}
+
+function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+  const { name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const isOver = over(apiKey, useNow());
+  return (
+    <li className={isOver ? "entry entry-over" : "entry"}>
+      <span className="entry-icon">
+        <Icon name="key" />
+      </span>
+      <div className="entry-words">
+        <b>{name}</b>
+        <small>
+          made <Time at={createdAt} />
+        </small>
+      </div>
+      <dl className="entry-facts">
+        <div>
+          <dt>May</dt>
+          <dd>{scope === "write" ? "read, write" : "read"}</dd>
+        </div>
+        <div>
+          <dt>Expires</dt>
+          <dd>
+            {revokedAt !== null ? (
+              "revoked"
+            ) : expiresAt === null ? (
+              "never"
+            ) : isOver ? (
+              "expired"
+            ) : (
+              <Time at={expiresAt} as="until" />
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Last used</dt>
+          <dd>{lastUsedAt === null ? "never" : <Time at={lastUsedAt} />}</dd>
+        </div>
+      </dl>
+      <span className="entry-menu">
+        {revokedAt === null && (
+          <LateMenu label={`Actions for ${name}`} tabbed>
+            {() => (
+              <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onRevoke}>
+                Revoke
+              </Menu.Item>
+            )}
+          </LateMenu>
+        )}
+      </span>
+    </li>
+  );
+}

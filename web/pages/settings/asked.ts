@@ -1,0 +1,15 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+
+/** Whether the address asks for the page's dialog for something new, and how to open and close it. */
+export function useAsked() {
+  const { new: asked = false } = useSearch({ strict: false }) as { new?: boolean };
+  const navigate = useNavigate();
+  const set = (open: boolean) =>
+    void navigate({
+      to: ".",
+      search: (open ? { new: true } : {}) as never,
+      replace: !open,
+      resetScroll: false,
+    });
+  return { asked, open: () => set(true), close: () => set(false) };
+}

@@ -1,0 +1,104 @@
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Fragment, useEffect } from "react";
+import type { AuditEntry } from "../../../src/audit-log/schema.ts";
+import { getPage } from "../../data/client.ts";
+import { onChange } from "../../data/live.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { EmptyState, Panel } from "../../parts/page.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Time, useZone } from "../../parts/time.tsx";
+import { router } from "../../router.tsx";
+import { actorWords, deedWords, fieldWords, placeOf } from "./audit-words.ts";
+
+const perPage = 50;
+
+export default function AuditLog() {
+  const { page: asked } = useSearch({ strict: false }) as { page?: number };
+  const page = Number.isInteger(asked) && asked !== undefined && asked > 0 ? asked : 1;
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const go = (to: number) =>
+    void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
+  const query = useQuery({
+    queryKey: ["audit-log", page],
+    queryFn: ({ signal }) => getPage<AuditEntry>("/audit-log", { page, per_page: perPage }, signal),
+    placeholderData: keepPreviousData,
+  });
+  useEffect(
+    () => onChange(() => void queries.invalidateQueries({ queryKey: ["audit-log"] })),
+    [queries],
+  );
+  return (
+    <Loaded query={query} what="The audit log">
+      {({ data, meta }) => (
+        <>
+          <p className="quiet panel-words">
+            Who changed what, and when; never to which value, which may be secret.
+          </p>
+          {data.length === 0 ? (
+            <EmptyState icon={<Icon name="list" size={28} />} title="Nothing here">
+              The log ends before this page.
+            </EmptyState>
+          ) : (
+            <Panel flush>
+              <Days entries={data} />
+            </Panel>
+          )}
+          <Pager meta={meta} onPage={go} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** The entries under their days, in the organization's time zone. */
+function Days({ entries }: { entries: readonly AuditEntry[] }) {
+  const zone = useZone();
+  const day = new Intl.DateTimeFormat("en-GB", {
+    timeZone: zone,
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+  });
+  const days = Map.groupBy(entries, ({ at }) => day.format(new Date(at)));
+  return [...days].map(([title, ofDay]) => (
+    <Fragment key={title}>
+      <h2 className="audit-day">{title}</h2>
+      <ul className="audit">
+        {ofDay.map((entry) => (
+          <Line key={entry.id} entry={entry} />
+        ))}
+      </ul>
+    </Fragment>
+  ));
+}
+
+function Line({ entry }: { entry: AuditEntry }) {
+  const { at, actor, fields } = entry;
+  const [before, name, after] = deedWords(entry);
+  const place = placeOf(entry);
+  return (
+    <li>
+      <Time at={at} as="clock" />
+      <p>
+        <b>{actorWords(actor)}</b> {before}
+        {name !== "" &&
+          (place !== null && leads(place) ? (
+            <Link to={place as "/"} className="audit-link">
+              {name}
+            </Link>
+          ) : (
+            <b>{name}</b>
+          ))}
+        {after}
+        {fields.length > 0 && <span className="faint">: {fields.map(fieldWords).join(", ")}</span>}
+      </p>
+    </li>
+  );
+}
+
+/** Whether there is a page for it. */
+const leads = (place: string) => `/${place.split("/")[1] ?? ""}/$id` in router.routesByPath;

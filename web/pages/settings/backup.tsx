@@ -1,0 +1,91 @@
+import { Alert, Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { MadeBackup } from "../../../src/backups/schema.ts";
+import { send } from "../../data/client.ts";
+import { bytesInWords } from "../../parts/bytes.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { backupQuery } from "./data.ts";
+
+export default function Backup() {
+  const query = useQuery(backupQuery);
+  const [making, setMaking] = useState(false);
+  const [failure, setFailure] = useState<string | null>(null);
+  const [made, setMade] = useState<MadeBackup | null>(null);
+
+  async function make() {
+    setMaking(true);
+    setFailure(null);
+    setMade(null);
+    try {
+      const backup = await send<MadeBackup>("POST", "/backup");
+      setMade(backup);
+      download(`/dashboard/backup/${backup.id}`, backup.fileName);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+    }
+    setMaking(false);
+  }
+
+  return (
+    <Loaded query={query} what="The backup">
+      {({ allowed, dataBytes }) => (
+        <Panel>
+          <div className="backup">
+            <p>
+              A copy of the whole database, as it is at this moment: monitors, results, incidents,
+              people, everything, of <b>every organization</b> of this appliance. Nothing stands
+              still meanwhile.
+            </p>
+            <p className="quiet">
+              It does not hold <code>secret.key</code>, the file in the data directory that opens
+              stored secrets such as passwords of channels. Keep a copy of that as well, apart from
+              this one: with both, everything can be put back.
+            </p>
+            {allowed ? (
+              <div className="backup-act">
+                <Button
+                  variant="filled"
+                  loading={making}
+                  leftSection={<Icon name="download" size={15} />}
+                  onClick={() => void make()}
+                >
+                  Download backup
+                </Button>
+                <span className="faint">{bytesInWords(dataBytes)} at most</span>
+              </div>
+            ) : (
+              <Alert color="gray" variant="light" icon={<Icon name="lock" />}>
+                You don’t own every organization of this appliance, so you may not take all of them
+                with you. On the machine itself, <code>signalbox backup FILE</code> does the same.
+              </Alert>
+            )}
+            <div aria-live="polite">
+              {making && <p className="quiet">The copy is being made…</p>}
+              {made !== null && (
+                <p className="up">
+                  {made.fileName} is made, {bytesInWords(made.bytes)}, and on its way to you. The
+                  server keeps no copy.
+                </p>
+              )}
+              {failure !== null && (
+                <Alert color="red" variant="light">
+                  {failure}
+                </Alert>
+              )}
+            </div>
+          </div>
+        </Panel>
+      )}
+    </Loaded>
+  );
+}
+
+function download(href: string, name: string) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = name;
+  link.click();
+}

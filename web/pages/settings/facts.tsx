@@ -1,0 +1,15 @@
+import type { ReactNode } from "react";
+
+/** Labels and values, one below the other. */
+export function Facts({ facts }: { facts: [label: string, value: ReactNode][] }) {
+  return (
+    <dl className="facts">
+      {facts.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,72 @@
+import { Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Invitation } from "../../../src/invitations/schema.ts";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { withUndo } from "../../parts/toasts.tsx";
+import { again, invitationsQuery } from "./data.ts";
+
+/** Who was asked to join and has not answered yet; nothing where there is nobody. */
+export function Invitations() {
+  const { data = [] } = useQuery(invitationsQuery);
+  if (data.length === 0) return null;
+  return (
+    <Panel title="Invited" flush>
+      <ul className="entries">
+        {data.map((invitation) => (
+          <li key={invitation.id} className="entry">
+            <span className="entry-icon">
+              <Icon name="mail" />
+            </span>
+            <div className="entry-words">
+              <b>{invitation.email}</b>
+              <small>
+                invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
+              </small>
+            </div>
+            <dl className="entry-facts">
+              <div>
+                <dt>Role</dt>
+                <dd>{invitation.role}</dd>
+              </div>
+              <div>
+                <dt>Ends</dt>
+                <dd>
+                  <Time at={invitation.expiresAt} as="until" />
+                </dd>
+              </div>
+            </dl>
+            <span className="entry-menu">
+              <LateMenu label={`Actions for ${invitation.email}`} tabbed>
+                {() => (
+                  <Menu.Item
+                    color="red"
+                    leftSection={<Icon name="close" />}
+                    onClick={() => takeBack(invitation)}
+                  >
+                    Take back
+                  </Menu.Item>
+                )}
+              </LateMenu>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function takeBack({ id, email }: Invitation) {
+  withUndo(`Took back the invitation of ${email}`, {
+    hide: () =>
+      queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
+        all?.filter((one) => one.id !== id),
+      ),
+    restore: () => void again(invitationsQuery),
+    commit: () => send("DELETE", `/invitations/${id}`),
+  });
+}

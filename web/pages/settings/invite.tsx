@@ -1,0 +1,59 @@
+import { Button, Modal, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { SentInvitation } from "../../../src/invitations/schema.ts";
+import { send } from "../../data/client.ts";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
+import { again, invitationsQuery } from "./data.ts";
+import { roleWords, useRoles } from "./role-items.tsx";
+
+export function Invite({ onClose }: { onClose: () => void }) {
+  const [sent, setSent] = useState<SentInvitation | null>(null);
+  const form = useForm({ email: "", role: "member" }, async (values) => {
+    setSent(await send<SentInvitation>("POST", "/invitations", values));
+    await again(invitationsQuery);
+  });
+  const { values, set, errorOf } = form;
+  const roles = useRoles();
+  if (sent !== null)
+    return (
+      <Modal
+        opened
+        onClose={onClose}
+        title={`The invitation of ${sent.email}`}
+        closeOnClickOutside={false}
+        size={560}
+      >
+        <ShownOnce label="Invitation link" text={sent.link}>
+          Send this link to {sent.email} yourself: Signalbox does not. It is shown this once, works
+          once, and ends after seven days.
+        </ShownOnce>
+        <div className="form-buttons">
+          <div className="form-extra" />
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </Modal>
+    );
+  return (
+    <Modal opened onClose={onClose} title="Invite somebody" closeOnClickOutside={false}>
+      <FormFrame form={form} submit="Make invitation" onCancel={onClose}>
+        <TextInput
+          label="E-mail"
+          type="email"
+          data-autofocus
+          value={values.email}
+          onChange={({ currentTarget }) => set("email", currentTarget.value.trim())}
+          error={errorOf("email")}
+        />
+        <Select
+          label="Role"
+          data={roles.map((role) => ({ value: role, label: `${role} – ${roleWords[role]}` }))}
+          value={values.role}
+          onChange={(role) => set("role", role ?? "member")}
+          error={errorOf("role")}
+          allowDeselect={false}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}

@@ -1,0 +1,163 @@
+import { NumberInput, PasswordInput, SegmentedControl, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Settings } from "../../../src/settings/schema.ts";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { settingsQuery } from "./data.ts";
+import { fieldsOf, removeMailServer, smtpOf, usualPorts } from "./mail-server-fields.ts";
+import { TestMail, useTestMail } from "./test-mail.tsx";
+
+export default function MailServer() {
+  const { organization } = useSignedIn();
+  const query = useQuery(settingsQuery(organization.id));
+  const [opened, setOpened] = useState(0);
+  return (
+    <Loaded query={query} what="The mail server">
+      {(settings) => (
+        <Fields
+          key={`${opened} ${settings.smtp === null}`}
+          organizationId={organization.id}
+          settings={settings}
+          onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function Fields({
+  organizationId,
+  settings,
+  onTheirs,
+}: {
+  organizationId: string;
+  settings: Settings;
+  onTheirs: () => void;
+}) {
+  const [known, setKnown] = useState(settings);
+  const isSet = known.secretsSet.includes("smtp.password");
+  const form = useForm(
+    fieldsOf(settings),
+    async (values, force) => {
+      const body = { smtp: smtpOf(values) };
+      const saved = await send<Settings>("PATCH", path, body, force ? undefined : known);
+      setKnown(saved);
+      form.replace(fieldsOf(saved));
+      queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
+      say("Saved");
+    },
+    onTheirs,
+  );
+  const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
+  const { values, set } = form;
+  const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
+  const tls = values["smtp.tls"];
+  function setTls(next: keyof typeof usualPorts) {
+    if (values["smtp.port"] === usualPorts[tls]) set("smtp.port", usualPorts[next]);
+    set("smtp.tls", next);
+  }
+  return (
+    <>
+      <p className="quiet panel-words">
+        E-mail channels and status page subscribers are written to through this server. Without one,
+        they get nothing.
+      </p>
+      <Panel>
+        <FormFrame
+          form={form}
+          submit={known.smtp === null ? "Set mail server" : "Save"}
+          extra={
+            <>
+              <CurlButton
+                action={() => ({ method: "PATCH", path, body: { smtp: smtpOf(values) } })}
+              />
+              {known.smtp !== null && (
+                <button
+                  type="button"
+                  className="plain-button down"
+                  onClick={() => removeMailServer(organizationId, known)}
+                >
+                  Remove
+                </button>
+              )}
+            </>
+          }
+        >
+          <div className="field-row mail-host">
+            <TextInput
+              label="Host"
+              placeholder="mail.team.example"
+              value={values["smtp.host"]}
+              onChange={({ currentTarget }) => set("smtp.host", currentTarget.value.trim())}
+              error={errorOf("smtp.host")}
+            />
+            <NumberInput
+              label="Port"
+              hideControls
+              thousandSeparator=""
+              value={values["smtp.port"]}
+              onChange={(port) => set("smtp.port", Number(port))}
+              error={errorOf("smtp.port")}
+            />
+          </div>
+          <div className="labelled">
+            <span id="mail-encryption">Encryption</span>
+            <SegmentedControl
+              aria-labelledby="mail-encryption"
+              data={[
+                { value: "starttls", label: "STARTTLS" },
+                { value: "tls", label: "TLS" },
+                { value: "none", label: "None" },
+              ]}
+              value={tls}
+              onChange={(next) => setTls(next as keyof typeof usualPorts)}
+            />
+            <small>{encryptionWords[tls]}</small>
+          </div>
+          <div className="field-row">
+            <TextInput
+              label="User name"
+              autoComplete="off"
+              description="Empty where the server asks for none."
+              value={values["smtp.user"]}
+              onChange={({ currentTarget }) => set("smtp.user", currentTarget.value)}
+              error={errorOf("smtp.user")}
+            />
+            <PasswordInput
+              label="Password"
+              autoComplete="new-password"
+              placeholder={isSet ? "Set; leave empty to keep it" : ""}
+              value={values["smtp.password"]}
+              onChange={({ currentTarget }) => set("smtp.password", currentTarget.value)}
+              error={errorOf("smtp.password")}
+            />
+          </div>
+          <TextInput
+            label="From"
+            placeholder="Signalbox <signalbox@team.example>"
+            description="An address, alone or as Name <address>; the server has to accept it as a sender."
+            value={values["smtp.from"]}
+            onChange={({ currentTarget }) => set("smtp.from", currentTarget.value)}
+            error={errorOf("smtp.from")}
+          />
+        </FormFrame>
+      </Panel>
+      <TestMail test={test} unsaved={form.dirty} />
+    </>
+  );
+}
+
+const path = "/api/v1/settings";
+
+const encryptionWords = {
+  starttls: "Asks for encryption and goes no further without it. Usually port 587.",
+  tls: "Encrypted from the first byte. Usually port 465.",
+  none: "For relays on the LAN alone: passwords and mails go in the clear.",
+};

@@ -1,0 +1,93 @@
+import { Button, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { MadeApiKey } from "../../../src/api-keys/schema.ts";
+import { send } from "../../data/client.ts";
+import { copy } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
+import { again, apiKeysQuery } from "./data.ts";
+
+const lives = [
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+  { value: "never", label: "Never" },
+];
+
+export function NewApiKey({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<MadeApiKey | null>(null);
+  const form = useForm({ name: "", scope: "write", life: "365" }, async ({ name, scope, life }) => {
+    const expiresInDays = life === "never" ? null : Number(life);
+    setMade(await send<MadeApiKey>("POST", "/api-keys", { name, scope, expiresInDays }));
+    await again(apiKeysQuery);
+  });
+  const { values, set, errorOf } = form;
+  if (made !== null) return <Made made={made} onClose={onClose} />;
+  return (
+    <Modal opened onClose={onClose} title="New API key" closeOnClickOutside={false}>
+      <FormFrame form={form} submit="Make key" onCancel={onClose}>
+        <TextInput
+          label="Name"
+          placeholder="Deploy job"
+          description="What uses it, so that you know what stops when you revoke it."
+          data-autofocus
+          value={values.name}
+          onChange={({ currentTarget }) => set("name", currentTarget.value)}
+          error={errorOf("name")}
+        />
+        <div className="labelled">
+          <span id="key-scope">May</span>
+          <SegmentedControl
+            aria-labelledby="key-scope"
+            data={[
+              { value: "write", label: "Read and write" },
+              { value: "read", label: "Read only" },
+            ]}
+            value={values.scope}
+            onChange={(scope) => set("scope", scope)}
+          />
+        </div>
+        <Select
+          label="Expires"
+          data={lives}
+          value={values.life}
+          onChange={(life) => set("life", life ?? "never")}
+          error={errorOf("expiresInDays")}
+          allowDeselect={false}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}
+
+function Made({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
+  const example = `curl ${location.origin}/api/v1/monitors -H "Authorization: Bearer ${key}"`;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={`The key of ${name}`}
+      closeOnClickOutside={false}
+      size={560}
+    >
+      <ShownOnce label="API key" text={key}>
+        Copy it now: it is shown this once, and kept nowhere. Who has it may act for this
+        organization.
+      </ShownOnce>
+      <div className="form-buttons">
+        <div className="form-extra">
+          <Button
+            variant="subtle"
+            color="gray"
+            leftSection={<Icon name="terminal" size={15} />}
+            onClick={() => void copy(example, "Example")}
+          >
+            Copy an example for the shell
+          </Button>
+        </div>
+        <Button onClick={onClose}>Done</Button>
+      </div>
+    </Modal>
+  );
+}

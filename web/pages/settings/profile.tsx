@@ -1,0 +1,88 @@
+import { PasswordInput, TextInput } from "@mantine/core";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { loadSession, useSignedIn } from "../../data/session.ts";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { again, sessionsQuery } from "./data.ts";
+import { Sessions } from "./sessions.tsx";
+import { TwoFactor } from "./two-factor.tsx";
+
+export default function Profile() {
+  return (
+    <>
+      <Names />
+      <Password />
+      <TwoFactor />
+      <Sessions />
+    </>
+  );
+}
+
+function Names() {
+  const { person } = useSignedIn();
+  const form = useForm({ name: person.name, email: person.email }, async (values) => {
+    await send("PATCH", "/profile", values);
+    queryClient.setQueryData(["session"], await loadSession());
+    say("Saved");
+  });
+  const { values, set, errorOf } = form;
+  return (
+    <Panel title="You">
+      <FormFrame form={form} submit="Save">
+        <div className="field-row">
+          <TextInput
+            label="Name"
+            autoComplete="name"
+            value={values.name}
+            onChange={({ currentTarget }) => set("name", currentTarget.value)}
+            error={errorOf("name")}
+          />
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            description="You sign in with it."
+            value={values.email}
+            onChange={({ currentTarget }) => set("email", currentTarget.value.trim())}
+            error={errorOf("email")}
+          />
+        </div>
+      </FormFrame>
+    </Panel>
+  );
+}
+
+function Password() {
+  const form = useForm({ current: "", password: "" }, async (values) => {
+    await send("POST", "/profile/password", values);
+    form.replace({ current: "", password: "" });
+    await again(sessionsQuery);
+    say("Password changed; you are signed out everywhere else");
+  });
+  const { values, set, errorOf } = form;
+  return (
+    <Panel title="Password">
+      <FormFrame form={form} submit="Change password">
+        <div className="field-row">
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            value={values.current}
+            onChange={({ currentTarget }) => set("current", currentTarget.value)}
+            error={errorOf("current")}
+          />
+          <PasswordInput
+            label="New password"
+            autoComplete="new-password"
+            description="10 characters or more. Signs you out everywhere else."
+            value={values.password}
+            onChange={({ currentTarget }) => set("password", currentTarget.value)}
+            error={errorOf("password")}
+          />
+        </div>
+      </FormFrame>
+    </Panel>
+  );
+}

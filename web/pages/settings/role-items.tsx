@@ -1,0 +1,40 @@
+import { Menu } from "@mantine/core";
+import type { Role } from "../../../src/base/roles.ts";
+import { NewInvitation } from "../../../src/invitations/schema.ts";
+import { mayManage } from "../../../src/people/rules.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { Icon } from "../../parts/icons.tsx";
+
+export const roleWords: Record<Role, string> = {
+  owner: "Everything, and makes owners",
+  admin: "Sets up people, keys and mail",
+  member: "Changes monitors and incidents",
+  viewer: "Reads",
+};
+
+/** The roles that whoever looks may give, the highest first. */
+export function useRoles(): Role[] {
+  const { organization } = useSignedIn();
+  return NewInvitation.shape.role.options
+    .filter((role) => mayManage(organization.role, role))
+    .toReversed();
+}
+
+export function RoleItems({
+  current,
+  onChoose,
+}: {
+  current: Role;
+  onChoose: (role: Role) => void;
+}) {
+  return useRoles().map((role) => (
+    <Menu.Item
+      key={role}
+      rightSection={role === current ? <Icon name="check" size={14} /> : null}
+      onClick={() => role !== current && onChoose(role)}
+    >
+      {role}
+      <small className="role-words">{roleWords[role]}</small>
+    </Menu.Item>
+  ));
+}

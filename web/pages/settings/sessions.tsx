@@ -1,0 +1,101 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { SessionEntry } from "../../../src/sessions/schema.ts";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { complain, say } from "../../parts/toasts.tsx";
+import { again, sessionsQuery } from "./data.ts";
+import { browserOf } from "./browser-words.ts";
+
+export function Sessions() {
+  const query = useQuery(sessionsQuery);
+  const others = query.data?.filter(({ current }) => !current) ?? [];
+  return (
+    <Panel
+      title="Where you are signed in"
+      flush
+      actions={
+        others.length > 0 && (
+          <Button size="xs" onClick={() => void endOthers()}>
+            Sign out everywhere else
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query} what="The sessions">
+        {(sessions) => (
+          <ul className="entries">
+            {sessions.toSorted(ownFirst).map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const ownFirst = (one: SessionEntry, other: SessionEntry) =>
+  Number(other.current) - Number(one.current);
+
+function SessionRow({ session }: { session: SessionEntry }) {
+  const { id, current, createdAt, lastSeenAt, address, userAgent } = session;
+  const browser = browserOf(userAgent);
+  return (
+    <li className="entry">
+      <span className="entry-icon">
+        <Icon name="screen" />
+      </span>
+      <div className="entry-words">
+        <b>
+          {browser}
+          {current && <span className="up"> (this one)</span>}
+        </b>
+        <small>
+          from {address}, since <Time at={createdAt} as="short" />
+        </small>
+      </div>
+      <dl className="entry-facts">
+        <div>
+          <dt>Last seen</dt>
+          <dd>{current ? "now" : <Time at={lastSeenAt} />}</dd>
+        </div>
+      </dl>
+      <span className="entry-act">
+        {!current && (
+          <Button
+            size="xs"
+            aria-label={`Sign out ${browser} from ${address}`}
+            onClick={() => void end(id, browser)}
+          >
+            Sign out
+          </Button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+async function end(id: string, browser: string) {
+  try {
+    await send("DELETE", `/sessions/${id}`);
+    say(`Signed out of ${browser}`);
+  } catch (error) {
+    complain(error);
+  }
+  await again(sessionsQuery);
+}
+
+async function endOthers() {
+  try {
+    const left = await send<SessionEntry[]>("POST", "/sessions/end-others");
+    queryClient.setQueryData(sessionsQuery.queryKey, left);
+    say("Signed out everywhere else");
+  } catch (error) {
+    complain(error);
+  }
+}

@@ -1,0 +1,90 @@
+import { useMediaQuery } from "@mantine/hooks";
+import { Link, useParams } from "@tanstack/react-router";
+import { type ComponentType, lazy, Suspense } from "react";
+import { useSignedIn } from "../../data/session.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { EmptyState, PageHeader } from "../../parts/page.tsx";
+import { parts, sections } from "./sections.ts";
+
+const pages: Record<string, ComponentType> = {
+  organization: lazy(() => import("./organization.tsx")),
+  people: lazy(() => import("./people.tsx")),
+  "mail-server": lazy(() => import("./mail-server.tsx")),
+  "api-keys": lazy(() => import("./api-keys.tsx")),
+  "audit-log": lazy(() => import("./audit-log.tsx")),
+  profile: lazy(() => import("./profile.tsx")),
+  backup: lazy(() => import("./backup.tsx")),
+  about: lazy(() => import("./about.tsx")),
+};
+
+/** The list of sub-pages with the chosen one beside it; where there is little room one of the two. */
+export function SettingsPage() {
+  const { section: named } = useParams({ strict: false });
+  const { atLeast, organization } = useSignedIn();
+  const isNarrow = useMediaQuery("(max-width: 900px)", undefined, {
+    getInitialValueInEffect: false,
+  });
+  if (named === undefined && isNarrow)
+    return (
+      <>
+        <PageHeader title="Settings" />
+        <SectionList current={null} />
+      </>
+    );
+  const chosen = named ?? "organization";
+  const section = sections.find(({ path }) => path === chosen);
+  const Page = pages[chosen];
+  if (section === undefined || Page === undefined)
+    return (
+      <EmptyState icon={<Icon name="settings" size={28} />} title="There are no such settings">
+        The address is wrong; the list in <Link to="/settings">Settings</Link> has all of them.
+      </EmptyState>
+    );
+  return (
+    <div className="settings">
+      {!isNarrow && <SectionList current={chosen} />}
+      <div className="settings-page">
+        <PageHeader
+          title={section.label}
+          crumbs={isNarrow ? [{ to: "/settings", label: "Settings" }] : []}
+        />
+        {atLeast(section.role) ? (
+          <Suspense>
+            <Page />
+          </Suspense>
+        ) : (
+          <EmptyState icon={<Icon name="lock" size={28} />} title={`For ${section.role}s`}>
+            This needs the role {section.role} in {organization.name}; yours is {organization.role}.
+          </EmptyState>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function SectionList({ current }: { current: string | null }) {
+  const { atLeast } = useSignedIn();
+  return (
+    <nav className="settings-list" aria-label="Settings">
+      {parts.map(({ title, sections }) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          {sections
+            .filter(({ role }) => atLeast(role))
+            .map(({ path, label, icon }) => (
+              <Link
+                key={path}
+                to="/settings/$section"
+                params={{ section: path }}
+                {...(path === current && { "aria-current": "page" as const })}
+              >
+                <Icon name={icon} size={17} />
+                <span>{label}</span>
+                <Icon name="right" size={14} />
+              </Link>
+            ))}
+        </section>
+      ))}
+    </nav>
+  );
+}

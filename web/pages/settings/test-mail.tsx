@@ -1,0 +1,69 @@
+import { Alert, Button, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { TestMail as Verdict } from "../../../src/alerting/test-mail-schema.ts";
+import { send } from "../../data/client.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { useForm } from "../../parts/form.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { type MailServerFields, smtpOf } from "./mail-server-fields.ts";
+
+/** Tries what stands in the form where `unsaved` has it, else what is stored. */
+export function useTestMail(unsaved: () => MailServerFields | null) {
+  const { person } = useSignedIn();
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const form = useForm({ to: person.email }, async ({ to }) => {
+    setVerdict(null);
+    const fields = unsaved();
+    const body = { to, ...(fields && { smtp: smtpOf(fields) }) };
+    setVerdict(await send<Verdict>("POST", "/settings/test-mail", body));
+  });
+  return { ...form, verdict };
+}
+
+export function TestMail({
+  test,
+  unsaved,
+}: {
+  test: ReturnType<typeof useTestMail>;
+  unsaved: boolean;
+}) {
+  const { values, set, errorOf, rest, busy, verdict, submit } = test;
+  return (
+    <Panel title="Send a test mail">
+      <p className="quiet panel-words">
+        {unsaved
+          ? "Tries what stands above, before you save it."
+          : "Tries the mail server as it is set."}
+      </p>
+      <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
+        <TextInput
+          label="To"
+          type="email"
+          value={values.to}
+          onChange={({ currentTarget }) => set("to", currentTarget.value.trim())}
+          error={errorOf("to")}
+        />
+        <Button type="submit" loading={busy}>
+          Send test mail
+        </Button>
+      </form>
+      <div aria-live="polite">
+        {rest !== null && (
+          <Alert color="red" variant="light" mt={12}>
+            {rest}
+          </Alert>
+        )}
+        {verdict?.delivered === false && (
+          <Alert color="red" variant="light" mt={12} title="It was not sent">
+            {verdict.message}
+          </Alert>
+        )}
+        {verdict?.delivered === true && (
+          <p className="verdict up">
+            The mail server took it: {verdict.message} Look into the mailbox of {values.to}.
+          </p>
+        )}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,54 @@
+import { Modal, PasswordInput } from "@mantine/core";
+import type { RecoveryCodes as Codes } from "../../../src/two-factor/schema.ts";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { loadSession } from "../../data/session.ts";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { say } from "../../parts/toasts.tsx";
+
+/** What a borrowed browser must not do asks for the password once more. */
+export function TwoFactorOff({
+  renewing,
+  onClose,
+  onCodes,
+}: {
+  renewing: boolean;
+  onClose: () => void;
+  onCodes: (codes: readonly string[]) => void;
+}) {
+  const form = useForm({ password: "" }, async (body) => {
+    if (renewing) {
+      const { recoveryCodes } = await send<Codes>("POST", "/two-factor/recovery-codes", body);
+      onCodes(recoveryCodes);
+    } else {
+      await send("POST", "/two-factor/disable", body);
+      queryClient.setQueryData(["session"], await loadSession());
+      say("Two-factor sign-in is off");
+    }
+    onClose();
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={renewing ? "New recovery codes" : "Turn two-factor off"}
+      size="sm"
+    >
+      <p className="quiet dialog-words">
+        {renewing
+          ? "The ones you have now open nothing any more."
+          : "From then on your password alone opens your account."}
+      </p>
+      <FormFrame form={form} submit={renewing ? "Make new codes" : "Turn off"} onCancel={onClose}>
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          value={form.values.password}
+          onChange={({ currentTarget }) => form.set("password", currentTarget.value)}
+          error={form.errorOf("password")}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}

@@ -1,0 +1,147 @@
+import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import type { OverviewMonitor } from "../../data/overview.ts";
+import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
+import { Time } from "../../parts/time.tsx";
+import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
+
+/** As many boxes as there are, each as large as the room allows. */
+function Fitted({
+  className,
+  label,
+  count,
+  ratio,
+  weight,
+  children,
+}: {
+  className: string;
+  label: string;
+  count: number;
+  /** Width by height at which a box looks best. */
+  ratio: number;
+  /** Share of the height, beside the others'. */
+  weight: number;
+  children: ReactNode;
+}) {
+  const room = useRef<HTMLElement>(null);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = room.current;
+    if (element === null) return;
+    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const columns = columnsFor(count, size.width, size.height, ratio);
+  return (
+    <section
+      ref={room}
+      className={`wall-grid ${className}`}
+      aria-label={label}
+      style={
+        {
+          "--columns": columns,
+          "--rows": Math.max(1, Math.ceil(count / columns)),
+          flexGrow: weight,
+        } as CSSProperties
+      }
+    >
+      {children}
+    </section>
+  );
+}
+
+const mostTrouble = 24;
+const mostTiles = 60;
+
+/** What is not up, first and large. */
+export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) {
+  const { shown, more } = firstOf(monitors, mostTrouble);
+  return (
+    <Fitted
+      className="wall-trouble"
+      label="Not up"
+      count={shown.length + Math.min(more, 1)}
+      ratio={3.2}
+      weight={Math.min(4, 1 + monitors.length / 3)}
+    >
+      {shown.map(({ id, name, status, statusSince, lastMessage, target }) => (
+        <article key={id} className={`wall-card wall-${status}`}>
+          <div>
+            <h2>
+              <StateIcon state={status} />
+              <span>{name}</span>
+            </h2>
+            <p className="wall-since">
+              {stateWords[status]} for <Time at={statusSince} as="for" />
+            </p>
+            <p className="wall-message">{lastMessage ?? target}</p>
+          </div>
+        </article>
+      ))}
+      {more > 0 && (
+        <article className="wall-card">
+          <div>
+            <h2>and {more} more</h2>
+          </div>
+        </article>
+      )}
+    </Fitted>
+  );
+}
+
+/** The folders, each with what is in it. */
+export function Tiles({ tiles }: { tiles: readonly Tile[] }) {
+  const { shown, more } = firstOf(tiles, mostTiles);
+  return (
+    <Fitted
+      className="wall-tiles"
+      label="Groups"
+      count={shown.length + Math.min(more, 1)}
+      ratio={2.2}
+      weight={3}
+    >
+      {shown.map(({ id, name, state, words, states }) => (
+        <article key={id} className={`wall-tile wall-${state}`}>
+          <div>
+            <h2>
+              <StateIcon state={state} />
+              <span>{name}</span>
+            </h2>
+            <p>{words}</p>
+            <Segments states={states} />
+          </div>
+        </article>
+      ))}
+      {more > 0 && (
+        <article className="wall-tile">
+          <div>
+            <h2>and {more} more</h2>
+          </div>
+        </article>
+      )}
+    </Fitted>
+  );
+}
+
+const bars: Record<Tile["state"], string> = {
+  up: "bar-up",
+  degraded: "bar-degraded",
+  down: "bar-down",
+  maintenance: "bar-maintenance",
+  paused: "bar-none",
+  pending: "bar-none",
+  unknown: "bar-none",
+};
+
+function Segments({ states }: Pick<Tile, "states">) {
+  if (states.length === 0) return null;
+  return (
+    <span className="wall-segments" aria-hidden="true">
+      {states.slice(0, 60).map((state, index) => (
+        <i key={index} className={bars[state]} />
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,62 @@
+import { ActionIcon } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import { Icon } from "../../parts/icons.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { complain } from "../../parts/toasts.tsx";
+
+const shownMs = 3_000;
+
+/** What somebody in front of the screen may want; gone as soon as the mouse rests. */
+export function WallControls({ light }: { light: boolean }) {
+  const navigate = useNavigate();
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function onMove() {
+      setShown(true);
+      clearTimeout(timer);
+      timer = setTimeout(() => setShown(false), shownMs);
+    }
+    window.addEventListener("pointermove", onMove);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("pointermove", onMove);
+    };
+  }, []);
+  const acts = useMemo(
+    () => ({
+      full: () => void fullScreen().catch(complain),
+      theme: () =>
+        void navigate({
+          to: ".",
+          search: (light ? {} : { theme: "light" }) as never,
+          replace: true,
+        }),
+      leave: () => void navigate({ to: "/monitors" }),
+    }),
+    [light, navigate],
+  );
+  useShortcuts(useMemo(() => ({ f: acts.full, t: acts.theme, Escape: acts.leave }), [acts]));
+  return (
+    <nav
+      className={shown ? "wall-controls wall-controls-shown" : "wall-controls"}
+      aria-label="Wall"
+    >
+      <ActionIcon size={40} aria-label="Full screen (F)" onClick={acts.full}>
+        <Icon name="screen" size={20} />
+      </ActionIcon>
+      <ActionIcon size={40} aria-label={light ? "Dark (T)" : "Light (T)"} onClick={acts.theme}>
+        <Icon name={light ? "moon" : "sun"} size={20} />
+      </ActionIcon>
+      <ActionIcon size={40} aria-label="Leave the wall (Esc)" onClick={acts.leave}>
+        <Icon name="exit" size={20} />
+      </ActionIcon>
+    </nav>
+  );
+}
+
+async function fullScreen() {
+  if (document.fullscreenElement === null) await document.documentElement.requestFullscreen();
+  else await document.exitFullscreen();
+}

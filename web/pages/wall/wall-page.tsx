@@ -1,0 +1,60 @@
+import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
+import { getPage } from "../../data/client.ts";
+import { followLive } from "../../data/live.ts";
+import { useOverallState, useOverview } from "../../data/overview.ts";
+import { useSession, useSignedIn } from "../../data/session.ts";
+import { useFavicon } from "../../parts/mark.tsx";
+import { Zone } from "../../parts/time.tsx";
+import { SignInDialog } from "../../shell/sign-in-dialog.tsx";
+import { useWallScheme } from "./scheme.ts";
+import { staysAwake } from "./awake.ts";
+import { Tiles, Trouble } from "./tiles.tsx";
+import { followUpgrades } from "./upgrades.ts";
+import { WallControls } from "./wall-controls.tsx";
+import { OpenIncidents, WallHead } from "./wall-head.tsx";
+import { tilesOf, troubleOf } from "./wall-rules.ts";
+
+/** Everything at a glance, for a screen on the wall that nobody touches. */
+export function WallPage() {
+  const { data } = useSession();
+  return data?.state === "signed-in" && data.organizations.length > 0 ? <Wall /> : null;
+}
+
+function Wall() {
+  const { organization } = useSignedIn();
+  const { theme } = useSearch({ strict: false }) as { theme?: string };
+  const isLight = theme === "light";
+  useWallScheme(isLight ? "light" : "dark");
+  const { data: overview } = useOverview();
+  const { data: open } = useQuery({
+    queryKey: ["incidents", "wall"],
+    queryFn: ({ signal }) =>
+      getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
+  });
+  useEffect(() => followLive(organization.id), [organization.id]);
+  useEffect(followUpgrades, []);
+  useEffect(staysAwake, []);
+  useFavicon(useOverallState());
+  useEffect(() => {
+    document.title = `${organization.name} – Signalbox`;
+  }, [organization.name]);
+  if (overview === undefined) return <main className="wall" />;
+  const trouble = troubleOf(overview);
+  return (
+    <Zone.Provider value={organization.timeZone}>
+      <main className="wall">
+        <WallHead overview={overview} />
+        {trouble.length > 0 && <Trouble monitors={trouble} />}
+        {open !== undefined && open.data.length > 0 && (
+          <OpenIncidents incidents={open.data} total={open.meta.total} />
+        )}
+        <Tiles tiles={tilesOf(overview)} />
+        <WallControls light={isLight} />
+      </main>
+      <SignInDialog />
+    </Zone.Provider>
+  );
+}

@@ -1,0 +1,96 @@
+import type { Overview, OverviewMonitor } from "../../data/overview.ts";
+import { type State, stateWords, worstFirst, worstOf } from "../../parts/state-icon.tsx";
+
+/** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
+export function columnsFor(count: number, width: number, height: number, ratio: number): number {
+  let best = { columns: 1, size: 0 };
+  for (let columns = 1; columns <= count; columns++) {
+    const rows = Math.ceil(count / columns);
+    const size = Math.min(width / columns / ratio, height / rows);
+    if (size > best.size) best = { columns, size };
+  }
+  return best.columns;
+}
+
+export type Tile = {
+  id: string;
+  name: string;
+  state: State;
+  /** `1 down, 11 up`. */
+  words: string;
+  states: State[];
+};
+
+/** The first of them, and how many more there are; one place is kept for saying so. */
+export function firstOf<T>(all: readonly T[], most: number): { shown: readonly T[]; more: number } {
+  if (all.length <= most) return { shown: all, more: 0 };
+  return { shown: all.slice(0, most - 1), more: all.length - most + 1 };
+}
+
+/** Folders as tiles; single monitors where there are no folders. */
+export function tilesOf({ groups, monitors }: Overview): Tile[] {
+  if (groups.length === 0)
+    return monitors.map(({ id, name, status }) => ({
+      id,
+      name,
+      state: status,
+      words: stateWords[status],
+      states: [],
+    }));
+  const byGroup = Map.groupBy(monitors, ({ groupId }) => groupId);
+  const tiles = groups.map(({ id, name }) => tileOf(id, name, byGroup.get(id) ?? []));
+  const rest = byGroup.get(null) ?? [];
+  return rest.length === 0 ? tiles : [...tiles, tileOf("rest", "Without a group", rest)];
+}
+
+function tileOf(id: string, name: string, monitors: readonly OverviewMonitor[]): Tile {
+  const states = monitors.map(({ status }) => status as State);
+  return {
+    id,
+    name,
+    state: monitors.length === 0 ? "paused" : worstOf(states),
+    words: monitors.length === 0 ? "empty" : countWords(states),
+    states: states.toSorted((one, other) => worstFirst.indexOf(one) - worstFirst.indexOf(other)),
+  };
+}
+
+/** `1 down, 11 up`, the worst first; `all 12 up` for one state alone. */
+export function countWords(states: readonly State[]): string {
+  const counts = countsOf(states);
+  const [only] = counts;
+  if (counts.length === 1 && only !== undefined && only.count > 1)
+    return `all ${only.count} ${stateWords[only.state].toLowerCase()}`;
+  return counts.map(({ state, count }) => `${count} ${stateWords[state].toLowerCase()}`).join(", ");
+}
+
+/** How many are in each state that any is in, the worst first. */
+export function countsOf(states: readonly State[]): { state: State; count: number }[] {
+  return worstFirst
+    .map((state) => ({ state, count: states.filter((one) => one === state).length }))
+    .filter(({ count }) => count > 0);
+}
+
+/** What is not up, the worst first and the longest in that state before the others. */
+export function troubleOf({ monitors }: Overview): OverviewMonitor[] {
+  const isTrouble = ({ status }: OverviewMonitor) =>
+    status === "down" || status === "degraded" || status === "maintenance";
+  return monitors
+    .filter(isTrouble)
+    .toSorted(
+      (one, other) =>
+        worstFirst.indexOf(one.status) - worstFirst.indexOf(other.status) ||
+        one.statusSince.localeCompare(other.statusSince),
+    );
+}
+
+/** The whole in a few words, to be read from the other end of the room. */
+export function headline({ monitors }: Overview): { state: State; words: string } {
+  const counts = countsOf(monitors.map(({ status }) => status));
+  const of = (state: State) => counts.find((one) => one.state === state)?.count ?? 0;
+  if (of("down") > 0) return { state: "down", words: `${of("down")} down` };
+  if (of("degraded") > 0) return { state: "degraded", words: `${of("degraded")} degraded` };
+  if (of("up") > 0) return { state: "up", words: "Everything is up" };
+  if (of("maintenance") > 0) return { state: "maintenance", words: "In maintenance" };
+  if (of("pending") > 0) return { state: "pending", words: "Waiting for the first checks" };
+  return { state: "paused", words: "Nothing is watched" };
+}

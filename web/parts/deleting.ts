@@ -1,0 +1,33 @@
+import { external } from "../data/external.ts";
+import { send } from "../data/client.ts";
+import { queryClient } from "../data/query.ts";
+import { withUndo } from "./toasts.tsx";
+
+const ids = external<ReadonlySet<string>>(new Set());
+
+/** Records that are about to be deleted, unless somebody takes it back: no list shows them. */
+export const useDeleting = ids.use;
+
+function change(id: string, isDeleting: boolean) {
+  const next = new Set(ids.get());
+  if (isDeleting) next.add(id);
+  else next.delete(id);
+  ids.set(next);
+}
+
+/** Deletes a record after the time in which it can be undone; `lists` names the queries that hold it. */
+export function deleteWithUndo(
+  { id, title }: { id: string; title: string },
+  path: string,
+  lists: string,
+) {
+  withUndo(`Deleted ${title}`, {
+    hide: () => change(id, true),
+    restore: () => change(id, false),
+    async commit() {
+      await send("DELETE", path);
+      await queryClient.invalidateQueries({ queryKey: [lists] });
+      change(id, false);
+    },
+  });
+}
