@@ -149,7 +149,7 @@ if (hasChromium)
       });
 
       const [incident] = await get("/incidents?open=true");
-      expect(incident).toMatchObject({ origin: "automatic", severity: "critical" });
+      expect(incident).toMatchObject({ origin: "monitor", severity: "critical" });
       const shown = (path: string) => fetch(`${url}${path}`).then((answer) => answer.text());
       const pagePath = `/status/${slug}`;
       await until(
@@ -356,7 +356,7 @@ if (hasChromium)
       expect(await refusalOf(page, "GET", "/overview")).toBe("401 UNAUTHORIZED");
       await page.getByLabel("Code").fill(codes.generate({ timestamp: Date.now() + 30_000 }));
       await page.keyboard.press("Enter");
-      await rowOf(page, "Router").waitFor();
+      await rowOf(page, "Printer").waitFor();
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
     }, 20_000);
