@@ -1,94 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import type { Browser, Page } from "playwright-core";
-import { owner, ownedMachine, ownFaults, rowOf } from "../support/admin-world.ts";
+import type { Browser } from "playwright-core";
+import { owner, ownFaults, rowOf } from "../support/admin-world.ts";
 import { hasChromium, launchChromium, visit } from "../support/browsing.ts";
-import { clientOf, succeeded } from "../support/outside.ts";
+import { journeyWorld, refusalOf, signIn, until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
-
-/** A machine of two groups and its REST API, as scripts know it. */
-async function journeyWorld() {
-  const owned = await ownedMachine();
-  const { ask, url, box } = owned;
-  const site = await target(answer(200));
-  const { key } = await ask("POST", "/api-keys", {
-    name: "Script",
-    scope: "write",
-    expiresInDays: null,
-  });
-  const rest = clientOf(url, key);
-  const get = async (path: string) => (await rest("GET", `/api/v1${path}`)).json.data;
-  const groupIds: Record<string, string> = {};
-  for (const name of ["Shop", "Office"])
-    groupIds[name] = (await ask("POST", "/api/v1/monitor-groups", { name })).id;
-  const [shop = "", office = ""] = [groupIds["Shop"], groupIds["Office"]];
-  const monitor = async (name: string, groupId: string | null): Promise<string> =>
-    (
-      await ask("POST", "/api/v1/monitors", {
-        type: "http",
-        name,
-        url: site.at(`/${name.toLowerCase()}`),
-        groupId,
-        interval: 5,
-        timeout: 2,
-      })
-    ).id;
-  const ids: Record<string, string> = {};
-  for (const name of ["Router", "Printer"]) ids[name] = await monitor(name, office);
-  ids["Blog"] = await monitor("Blog", null);
-  return {
-    ...owned,
-    site,
-    get,
-    rest,
-    shop,
-    office,
-    idOf: (name: string) => ids[name] ?? "",
-    /** Checks of this path until now. */
-    checksOf: (path: string) => site.asked.filter((one) => one.path === path).length,
-    /** Somebody with this role, and their password. */
-    async person(role: string) {
-      const email = `${role}@acme.example`;
-      const args = ["--org", "acme-gmbh", "--email", email, "--name", role, "--role", role];
-      const said = await succeeded(box.run(["users", "create", ...args]));
-      return { email, password: said.split("\n").at(-1) ?? "" };
-    },
-    async [Symbol.asyncDispose]() {
-      await owned[Symbol.asyncDispose]();
-      await site[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** Asks until it is so. */
-async function until<T>(ask: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await ask();
-    if (is(value)) return value;
-    await Bun.sleep(20);
-  }
-}
-
-async function signIn(page: Page, { email, password }: { email: string; password: string }) {
-  await page.getByLabel("E-mail").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.keyboard.press("Enter");
-}
-
-/** What the server says to somebody whose page does not offer this. */
-const refusalOf = (page: Page, method: string, path: string, body?: object) =>
-  page.evaluate(
-    async ([method, path, body]) => {
-      const headers = { "Content-Type": "application/json" };
-      const answer = await fetch(`/dashboard${path}`, {
-        method,
-        ...(body !== undefined && { headers, body: JSON.stringify(body) }),
-      });
-      const { error } = (await answer.json()) as { error?: { code: string } };
-      return `${answer.status} ${error?.code ?? ""}`;
-    },
-    [method, path, body] as const,
-  );
 
 if (hasChromium)
   describe("journeys through the admin page in Chromium", () => {
