@@ -26,6 +26,7 @@ import { sessionRoutes } from "./sessions/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { publicPaths } from "./status-pages/document.ts";
+import { statusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./subscribers/routes.ts";
 import { subscriberWebhooks } from "./subscribers/webhooks.ts";
@@ -60,6 +61,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(groupDashboardRoutes)
   .use(monitorDashboardRoutes)
   .use(checkDashboardRoutes)
+  .use(statusPageDashboardRoutes)
   .use(dashboardRoutes)
   .use(incidentDashboardRoutes)
   .use(signInRoutes)

@@ -38,6 +38,46 @@ const monitor = createRoute({
   path: "/monitors/$id",
   component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
 });
+const alertChannels = createRoute({
+  getParentRoute: () => shell,
+  path: "/alert-channels",
+  validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
+    typeof type === "string" ? { new: type } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/alert-channels/alert-channels-page.tsx"),
+    "AlertChannelsPage",
+  ),
+});
+const alertChannel = createRoute({
+  getParentRoute: () => shell,
+  path: "/alert-channels/$id",
+  validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
+    edit === true ? { edit } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/alert-channel/alert-channel-page.tsx"),
+    "AlertChannelPage",
+  ),
+});
+const statusPages = createRoute({
+  getParentRoute: () => shell,
+  path: "/status-pages",
+  validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
+    adding === "" ? { new: "" } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/status-pages/status-pages-page.tsx"),
+    "StatusPagesPage",
+  ),
+});
+const statusPage = createRoute({
+  getParentRoute: () => shell,
+  path: "/status-pages/$id",
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
+    tab === "subscribers" || tab === "addresses" ? { tab } : {},
+  component: lazyRouteComponent(
+    () => import("./pages/status-page/status-page-page.tsx"),
+    "StatusPagePage",
+  ),
+});
 
 const incidents = createRoute({
   getParentRoute: () => shell,
@@ -114,6 +154,10 @@ export const router = createRouter({
       home,
       monitors,
       monitor,
+      alertChannels,
+      alertChannel,
+      statusPages,
+      statusPage,
       incidents,
       incident,
       maintenance,

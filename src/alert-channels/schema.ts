@@ -92,7 +92,8 @@ export type ChannelSettings<T extends ChannelType> = z.output<
   z.ZodObject<(typeof channelKinds)[T]["fields"]>
 >;
 
-const common = {
+/** The fields that channels of every type have. */
+export const channelFields = {
   name: line(255).meta({ example: "On-call" }),
   enabled: z.boolean().default(true),
   default: z
@@ -107,14 +108,14 @@ const common = {
 
 const readOnly = ["id", "lastDeliveryAt", "lastError", "secretsSet", "createdAt", "updatedAt"];
 
-const whole = newOf(channelKinds, common, {
+const whole = newOf(channelKinds, channelFields, {
   id: "NewAlertChannel",
   example: { type: "webhook", name: "Deploy bot", url: "http://bot.lan/alerts" },
 });
 export const NewAlertChannel = bodyOf(readOnly, whole);
 export type NewAlertChannel = z.infer<typeof whole>;
 
-export const AlertChannelPatch = patchOfKinds(channelKinds, common, readOnly, {
+export const AlertChannelPatch = patchOfKinds(channelKinds, channelFields, readOnly, {
   id: "AlertChannelPatch",
   example: { enabled: false },
 });

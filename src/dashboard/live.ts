@@ -6,6 +6,7 @@ import { lastSeq, type LoggedEvent } from "../events/log.ts";
 import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
 import { canReplay, replayable } from "./rules.ts";
 import { rowsOf } from "./service.ts";
+import { channelSignaturesOf } from "./channel-store.ts";
 import { eventsAfter, signaturesOf, type TellableEvent } from "./store.ts";
 
 /** Rows of monitors go out this often at most … */
@@ -30,6 +31,8 @@ type Room = {
   /** Resolves when it knows its monitors. */
   ready: Promise<void>;
   signatures: Map<string, string>;
+  /** What was last known of the deliveries of each alert channel. */
+  deliveries: Map<string, string>;
   /** Monitors whose rows are to be sent, in the order in which they changed. */
   behind: Set<string>;
   /** Set while a batch waits for its time or is made. */
@@ -84,6 +87,8 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
     try {
       await findChanges(organizationId, room);
       await sendRows(organizationId, room);
+      const channelIds = await findDeliveries(organizationId, room);
+      if (channelIds.length > 0) send(room, messageOf("deliveries", { channelIds }));
     } catch (error) {
       log.error("telling open pages failed", { cause: String(error) });
     }
@@ -105,6 +110,15 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
     if (signatures.size === found.length) return;
     const there = new Set(found.map(({ id }) => id));
     for (const id of signatures.keys()) if (!there.has(id)) signatures.delete(id);
+  }
+
+  /** Channels at which something was sent, tried or put off since it was last asked. */
+  async function findDeliveries(organizationId: string, { deliveries }: Room): Promise<string[]> {
+    const found = await channelSignaturesOf(store, organizationId);
+    const changed = found.filter(({ id, signature }) => deliveries.get(id) !== signature);
+    deliveries.clear();
+    for (const { id, signature } of found) deliveries.set(id, signature);
+    return changed.map(({ id }) => id);
   }
 
   async function sendRows(organizationId: string, room: Room) {
@@ -145,13 +159,17 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
       members: new Set(),
       ready: Promise.resolve(),
       signatures: new Map(),
+      deliveries: new Map(),
       behind: new Set(),
       batch: null,
       isDue: false,
     };
     rooms.set(organizationId, room);
     // What is there to begin with is no change.
-    room.ready = findChanges(organizationId, room).then(() => room.behind.clear());
+    room.ready = Promise.all([
+      findChanges(organizationId, room).then(() => room.behind.clear()),
+      findDeliveries(organizationId, room),
+    ]).then(() => {});
     return room;
   }
 

@@ -7,8 +7,24 @@ import { callOf } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { eventStream } from "../http/event-stream.ts";
 import { signedIn } from "../http/gate.ts";
-import { LiveQuery, Overview, PastState, StatesQuery, WhereQuery } from "./schema.ts";
-import { organizationWith, overviewOf, statesOf } from "./service.ts";
+import {
+  ChannelUse,
+  LiveQuery,
+  Overview,
+  PastState,
+  StatesQuery,
+  SubscriberCount,
+  UsersOfChannel,
+  WhereQuery,
+} from "./schema.ts";
+import {
+  channelUses,
+  organizationWith,
+  overviewOf,
+  statesOf,
+  subscriberCounts,
+  usersOfChannel,
+} from "./service.ts";
 
 export const dashboardRoutes = new Elysia()
   .get(
@@ -65,6 +81,46 @@ export const dashboardRoutes = new Elysia()
         errors: ["NOT_FOUND"],
       },
       async ({ scope, id, query }) => ({ data: await statesOf(scope, id, query) }),
+    ),
+  )
+  .get(
+    "/alert-channel-uses",
+    ...endpoint(
+      {
+        name: "countChannelUses",
+        access: "read",
+        cached: true,
+        summary: "How many monitors and groups each alert channel belongs to",
+        answer: dataOf(z.array(ChannelUse)),
+      },
+      async ({ scope }) => ({ data: await channelUses(scope) }),
+    ),
+  )
+  .get(
+    "/alert-channels/:id/users",
+    ...endpoint(
+      {
+        name: "listUsersOfChannel",
+        access: "read",
+        cached: true,
+        summary: "Which monitors and groups an alert channel belongs to",
+        answer: dataOf(UsersOfChannel),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id }) => ({ data: await usersOfChannel(scope, id) }),
+    ),
+  )
+  .get(
+    "/subscriber-counts",
+    ...endpoint(
+      {
+        name: "countSubscribers",
+        access: "read",
+        cached: true,
+        summary: "How many subscribers each status page has",
+        answer: dataOf(z.array(SubscriberCount)),
+      },
+      async ({ scope }) => ({ data: await subscriberCounts(scope) }),
     ),
   )
   .get(

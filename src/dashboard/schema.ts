@@ -64,8 +64,21 @@ export const PastState = z.object({
 });
 export type PastState = z.infer<typeof PastState>;
 
+export const ChannelUse = z.object({ channelId: Id, monitors: z.int(), groups: z.int() });
+export type ChannelUse = z.infer<typeof ChannelUse>;
+
+export const UsersOfChannel = z.object({ monitorIds: z.array(Id), groupIds: z.array(Id) });
+export type UsersOfChannel = z.infer<typeof UsersOfChannel>;
+
+export const SubscriberCount = z.object({
+  pageId: Id,
+  confirmed: z.int(),
+  pending: z.int(),
+});
+export type SubscriberCount = z.infer<typeof SubscriberCount>;
+
 export const WhereQuery = z.strictObject({
-  kind: z.enum(["monitor", "incident", "alert-channel", "maintenance-window", "status-page"]),
+  kind: z.enum(["monitor", "incident", "maintenance-window", "alert-channel", "status-page"]),
   id: Id,
 });
 export type WhereQuery = z.infer<typeof WhereQuery>;

@@ -1,11 +1,22 @@
 import type { Scope } from "../audit/scope.ts";
+import { getAlertChannel } from "../alert-channels/service.ts";
 import { AppError } from "../base/errors.ts";
 import { lastSeq } from "../events/log.ts";
 import type { PersonVisit } from "../http/visit.ts";
 import { getMonitor } from "../monitors/service.ts";
 import { hoursOf } from "./hours.ts";
 import { statusBegun } from "./rules.ts";
-import type { Overview, OverviewMonitor, PastState, StatesQuery, WhereQuery } from "./schema.ts";
+import type {
+  ChannelUse,
+  Overview,
+  OverviewMonitor,
+  PastState,
+  StatesQuery,
+  SubscriberCount,
+  UsersOfChannel,
+  WhereQuery,
+} from "./schema.ts";
+import { countsOfSubscribers, usersOf, usesOf } from "./channel-store.ts";
 import { groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 
 /** Everything that the Monitors page shows, as of event `seq` or later. */
@@ -47,6 +58,22 @@ export async function statesOf(
   const first = { since: createdAt, until: states.at(-1)?.since ?? null, message: null };
   const whole = [...states, { status: "pending" as const, ...first }];
   return whole.filter(({ since, until }) => since !== until);
+}
+
+/** How many monitors and groups each channel belongs to; those of none are left out. */
+export function channelUses({ store, organizationId }: Scope): Promise<ChannelUse[]> {
+  return usesOf(store, organizationId);
+}
+
+/** Monitors and groups that a channel belongs to. Throws NOT_FOUND. */
+export async function usersOfChannel(scope: Scope, channelId: string): Promise<UsersOfChannel> {
+  await getAlertChannel(scope, channelId);
+  return usersOf(scope.store, scope.organizationId, channelId);
+}
+
+/** How many subscribers each status page has; pages without any are left out. */
+export function subscriberCounts({ store, organizationId }: Scope): Promise<SubscriberCount[]> {
+  return countsOfSubscribers(store, organizationId);
 }
 
 /** Which of the person's organizations a record belongs to, for links that don't say. Throws NOT_FOUND. */

@@ -1,22 +1,10 @@
 import type { Store } from "../database/store.ts";
-import { readableAccent } from "./accent.ts";
-import { pageFiles } from "./frame.tsx";
+import { framed, loaderOf } from "./framed.ts";
 import type { IncidentDraft } from "./incidents.ts";
-import { pageLoader } from "./load.ts";
 import { incidentPage, statusPage } from "./page.tsx";
+import type { StatusPagePreview } from "./schema.ts";
 import { findPages, findPublicPageById } from "./store.ts";
 import { viewOf } from "./view.ts";
-
-const files = { ...pageFiles, js: null };
-
-/** What days that are over were like stays known between two previews. */
-const loaders = new WeakMap<Store, ReturnType<typeof pageLoader>>();
-
-function loaderOf(store: Store) {
-  const loader = loaders.get(store) ?? pageLoader(store);
-  loaders.set(store, loader);
-  return loader;
-}
 
 /**
  * The organization's default page as the public would read it with this incident: the page itself
@@ -27,7 +15,7 @@ export async function pageWithIncident(
   organizationId: string,
   draft: IncidentDraft,
   now: number,
-): Promise<{ html: string; accent: string | null } | null> {
+): Promise<StatusPagePreview | null> {
   const [own] = await findPages(store, organizationId);
   const page = own && (await findPublicPageById(store, organizationId, own.page.id));
   if (!page) return null;
@@ -36,15 +24,11 @@ export async function pageWithIncident(
   if (shown === null) return null;
   const others = loaded.incidents.filter(({ id }) => id !== shown.id);
   const view = viewOf({ ...loaded, incidents: [shown, ...others] }, now);
-  // A frame of the admin page takes no style attributes.
-  const plain = { ...view, page: { ...view.page, accentColor: null } };
   const [incident] = view.all;
   const base = `/status/${page.slug}`;
-  return {
-    html:
-      incident === undefined || incident.isOpen
-        ? statusPage(plain, files, base)
-        : incidentPage(plain, incident, files, base),
-    accent: page.accentColor === null ? null : readableAccent(page.accentColor),
-  };
+  return framed(view, (view, files) =>
+    incident === undefined || incident.isOpen
+      ? statusPage(view, files, base)
+      : incidentPage(view, incident, files, base),
+  );
 }

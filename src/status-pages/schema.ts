@@ -106,7 +106,8 @@ const sections = z
   })
   .meta({ description: `At most ${maxMonitors} monitors in all, each at most once.` });
 
-const fields = {
+/** The fields that people edit. */
+export const statusPageFields = {
   slug,
   title: line(255).meta({ example: "Payments" }),
   description: optionalParagraphs(2000).default(""),
@@ -134,7 +135,7 @@ const readOnly = ["id", "default", "logoUrl", "secretsSet", "createdAt", "update
 export const NewStatusPage = bodyOf(
   readOnly,
   z
-    .strictObject(fields)
+    .strictObject(statusPageFields)
     .meta({ id: "NewStatusPage", example: { slug: "payments", title: "Payments" } }),
 );
 export type NewStatusPage = z.infer<typeof NewStatusPage>;
@@ -142,10 +143,16 @@ export type NewStatusPage = z.infer<typeof NewStatusPage>;
 export const StatusPagePatch = bodyOf(
   readOnly,
   z
-    .strictObject(patchOf(fields))
+    .strictObject(patchOf(statusPageFields))
     .meta({ id: "StatusPagePatch", example: { hosts: ["status.team.example"] } }),
 );
 export type StatusPagePatch = z.infer<typeof StatusPagePatch>;
+
+export const StatusPagePreview = z.object({
+  html: z.string().meta({ description: "The document, without script and without its accent." }),
+  accent: z.string().nullable().meta({ description: "What its `--accent` is to be, in CSS." }),
+});
+export type StatusPagePreview = z.infer<typeof StatusPagePreview>;
 
 export const StatusPageSection = z
   .object({

@@ -36,7 +36,11 @@ export async function getStatusPage(scope: Scope, id: string): Promise<StatusPag
   return shown(await getStored(scope, id));
 }
 
-async function getStored(scope: Scope, id: string): Promise<StoredPage> {
+/** As it is stored. Throws NOT_FOUND. */
+export async function getStored(
+  scope: Pick<Scope, "store" | "organizationId">,
+  id: string,
+): Promise<StoredPage> {
   const [stored] = await findPages(scope.store, scope.organizationId, id);
   if (stored === undefined) throw new AppError("NOT_FOUND", "There is no such status page.");
   return stored;

@@ -15,6 +15,10 @@ const schemes = ["light", "dark"] as const;
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 
+/** The script that watches a page is our own, and a preview's frame runs none. */
+const withoutOurs = (faults: readonly string[]) =>
+  faults.filter((fault) => !fault.startsWith("Blocked script execution in 'about:srcdoc'"));
+
 if (hasChromium)
   describe("incidents in Chromium", () => {
     let browser: Browser;
@@ -127,7 +131,7 @@ if (hasChromium)
       const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
       expect(updates).toHaveLength(1);
       await open.shifts();
-      expect(open.faults).toEqual([]);
+      expect(withoutOurs(open.faults)).toEqual([]);
     }, 20_000);
 
     test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
@@ -197,6 +201,6 @@ if (hasChromium)
       await page.getByText("Slow search results").waitFor();
       expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
       await open.shifts();
-      expect(open.faults).toEqual([]);
+      expect(withoutOurs(open.faults)).toEqual([]);
     }, 20_000);
   });

@@ -34,6 +34,8 @@ export type Meta = { page: number; per_page: number; total: number };
 type Options = {
   query?: Query | undefined;
   body?: unknown;
+  /** A file that is sent as it is, instead of `body` as JSON. */
+  file?: Blob | undefined;
   /** The record as it was read: the server refuses with 412 if somebody changed it since. */
   ifMatch?: object | undefined;
   signal?: AbortSignal | undefined;
@@ -64,10 +66,11 @@ export async function call<T>(method: Method, path: string, options: Options = {
 }
 
 async function attempt(method: Method, path: string, options: Options): Promise<Response> {
-  const { query, body, ifMatch, signal, keepalive = false } = options;
+  const { query, body, file, ifMatch, signal, keepalive = false } = options;
   const headers: Record<string, string> = { Accept: "application/json" };
   if (organizationId !== null) headers["X-Organization"] = organizationId;
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (file !== undefined) headers["Content-Type"] = file.type;
   const etag = ifMatch && etags.get(ifMatch);
   if (etag !== undefined) headers["If-Match"] = etag;
   try {
@@ -76,6 +79,7 @@ async function attempt(method: Method, path: string, options: Options): Promise<
       headers,
       keepalive,
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(file !== undefined && { body: file }),
       ...(signal && { signal }),
     });
     connection.answered();

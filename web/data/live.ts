@@ -1,4 +1,5 @@
 import type { OverviewMonitor } from "../../src/dashboard/schema.ts";
+import { refreshChannels } from "./alert-channels.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
 import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
@@ -48,6 +49,10 @@ export function followLive(organizationId: string): () => void {
     });
     source.addEventListener("monitors", ({ data }) => {
       replaceRows((JSON.parse(data as string) as { monitors: OverviewMonitor[] }).monitors);
+    });
+    source.addEventListener("deliveries", ({ data }) => {
+      const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
+      refreshChannels(channelIds);
     });
     source.addEventListener("reset", ({ data }) => {
       after = (JSON.parse(data as string) as { seq: number }).seq;

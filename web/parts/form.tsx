@@ -10,6 +10,8 @@ export type Form<V extends Values> = {
   values: V;
   set: <K extends keyof V & string>(name: K, value: V[K]) => void;
   replace: (values: V) => void;
+  /** Begins anew from what is stored now. */
+  reset: (values: V) => void;
   /** The server's words about a field and whatever is inside it. */
   errorOf: (path: string) => string | undefined;
   /** What was said of no field on the page. */
@@ -69,6 +71,12 @@ export function useForm<V extends Values>(
       setFlaws((current) => current.filter(({ path }) => !within(path, name)));
     },
     replace: setValues,
+    reset(next) {
+      setValues(next);
+      setFlaws([]);
+      setFailure(null);
+      setDirty(false);
+    },
     errorOf(path) {
       shown.current.add(path);
       const found = flaws.find((flaw) => within(flaw.path, path));
@@ -106,6 +114,8 @@ export function FormFrame<V extends Values>({
   form,
   submit,
   onCancel,
+  cancel = "Cancel",
+  disabled = false,
   extra,
   children,
 }: {
@@ -113,6 +123,10 @@ export function FormFrame<V extends Values>({
   /** The verb on the button. */
   submit: string;
   onCancel?: (() => void) | undefined;
+  /** What cancelling is called. */
+  cancel?: string;
+  /** There is nothing to save. */
+  disabled?: boolean;
   /** Further actions, at the left of the buttons. */
   extra?: ReactNode;
   children: ReactNode;
@@ -129,10 +143,10 @@ export function FormFrame<V extends Values>({
         <div className="form-extra">{extra}</div>
         {onCancel && (
           <Button onClick={onCancel} variant="default">
-            Cancel
+            {cancel}
           </Button>
         )}
-        <Button type="submit" variant="filled" loading={form.busy}>
+        <Button type="submit" variant="filled" loading={form.busy} disabled={disabled}>
           {submit}
         </Button>
       </div>

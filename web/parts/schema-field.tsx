@@ -1,16 +1,9 @@
-import {
-  NumberInput,
-  PasswordInput,
-  Select,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { z } from "zod";
 import { durationInWords } from "../../src/base/text.ts";
 import { HeadersField } from "./headers-field.tsx";
 import { LoginField } from "./login-field.tsx";
+import { SecretField } from "./secret-field.tsx";
 
 /** What people read at a field; everything else comes from its schema. */
 export type FieldWords = {
@@ -174,10 +167,15 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
   };
   if (secret)
     return (
-      <PasswordInput
-        {...text}
-        autoComplete="off"
-        onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
+      <SecretField
+        label={common.label}
+        hint={hint}
+        placeholder={words?.placeholder}
+        error={error}
+        value={value as string | null | undefined}
+        onChange={onChange}
+        isSet={isSet}
+        mayBeNone={nullable}
       />
     );
   if (words?.long === true)

@@ -11,6 +11,8 @@ import { addMonitor } from "../pages/monitors/actions.ts";
 import { opening } from "../pages/incidents/opening.ts";
 import { planning } from "../pages/maintenance/planning.ts";
 import { editing } from "../pages/monitors/editing.ts";
+import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
+import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
 import { places } from "./navigation.tsx";
 import { settingsCommands } from "./settings-commands.tsx";
 import { useOrganizationSwitch } from "./switching.ts";
@@ -32,6 +34,8 @@ export function useCommands(
     queryFn: ({ signal }) =>
       getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
   });
+  const ofChannels = useChannelCommands(text, goTo);
+  const ofStatusPages = useStatusPageCommands(text, goTo);
   const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
     key: to,
     label,
@@ -136,6 +140,7 @@ export function useCommands(
         },
       });
   }
+  commands.push(...ofChannels, ...ofStatusPages);
   return commands;
 }
 

@@ -29,6 +29,13 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
     ],
   },
   {
+    title: "An alert channel",
+    keys: [
+      ["T", "Send test"],
+      ["E", "Edit"],
+    ],
+  },
+  {
     title: "A monitor",
     keys: [
       ["C", "Check now"],

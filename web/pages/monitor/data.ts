@@ -6,9 +6,9 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Monitor } from "../../../src/monitors/schema.ts";
 import type { Heartbeat, LatencyPoint, Uptime } from "../../../src/uptime/schema.ts";
 import { get, getPage } from "../../data/client.ts";
+import { useElsewhere } from "../../data/elsewhere.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { useElsewhere } from "../../data/elsewhere.ts";
 
 const path = (id: string, part = "") => `/api/v1/monitors/${id}${part}`;
 

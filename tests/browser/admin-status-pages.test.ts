@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { flawsOfLooks, ownFaultsBesidePreview, viewerOf } from "../support/admin-looks.ts";
+import { adminWorld } from "../support/admin-world.ts";
+import { hasChromium, launchChromium } from "../support/browsing.ts";
+
+if (hasChromium)
+  describe("status pages on the admin page", () => {
+    let browser: Browser;
+    let world: Awaited<ReturnType<typeof adminWorld>>;
+    let id = "";
+
+    beforeAll(async () => {
+      browser = await launchChromium();
+      world = await adminWorld();
+      id = (await world.ask("GET", path))[0].id;
+      const checkout = { id: world.idOf("Checkout"), name: "Paying" };
+      await world.ask("PATCH", `${path}/${id}`, {
+        title: "Acme, all of it",
+        sections: [{ groupId: world.production.id, monitors: [checkout] }],
+      });
+    }, 20_000);
+    afterAll(async () => {
+      await browser.close();
+      await world[Symbol.asyncDispose]();
+    });
+
+    const path = "/api/v1/status-pages";
+    const open = async (where: string) => {
+      const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
+      opened.page.setDefaultTimeout(5_000);
+      return opened;
+    };
+    const previewOf = (page: Page) => page.frameLocator("iframe");
+
+    test("subscribers are added, found, exported and deleted", async () => {
+      await using opened = await open(`/status-pages/${id}?tab=subscribers`);
+      const { page } = opened;
+      await page.getByText("Nobody subscribes yet").waitFor();
+      const add = page.getByRole("button", { name: "Add subscriber" });
+      for (const email of ["ann@team.example", "bob@team.example"]) {
+        await add.first().click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByLabel("E-mail address").fill(email);
+        await dialog.getByRole("switch").click();
+        await dialog.getByRole("button", { name: "Add subscriber" }).click();
+        await dialog.waitFor({ state: "detached" });
+        await page.getByText(email, { exact: true }).waitFor();
+      }
+      await page.getByLabel("Search addresses").fill("bob");
+      await page.getByText("ann@team.example", { exact: true }).waitFor({ state: "detached" });
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Export CSV" }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).toBe("subscribers-acme-gmbh.csv");
+      const csv = await Bun.file(await download.path()).text();
+      expect(csv.split("\r\n").map((line) => line.split(",")[1])).toEqual([
+        "address",
+        "ann@team.example",
+        "bob@team.example",
+        undefined,
+      ] as string[]);
+      await page.getByRole("button", { name: "Delete bob@team.example" }).click();
+      await page.getByText("Nobody is like that.").waitFor();
+      await page.getByRole("button", { name: /Undo/ }).click();
+      await page.getByText("bob@team.example", { exact: true }).waitFor();
+      await page.getByRole("link", { name: "Subscribers 2" }).waitFor();
+    }, 30_000);
+
+    test("a badge is ready to be pasted", async () => {
+      await using opened = await open(`/status-pages/${id}?tab=addresses`);
+      const { page } = opened;
+      const badge = page.getByAltText("Paying: status");
+      await badge.waitFor();
+      expect(await badge.evaluate((image) => (image as HTMLImageElement).naturalWidth)).not.toBe(0);
+      await page.getByText(/^\[!\[Paying: status\]\(http/).waitFor();
+    }, 30_000);
+
+    test("a further page begins hidden, and goes with undo", async () => {
+      await using opened = await open("/status-pages");
+      const { page } = opened;
+      await page.getByText("Acme, all of it").waitFor();
+      await page.keyboard.press("n");
+      await page.getByRole("dialog").getByLabel("Title").fill("Card payments");
+      expect(await page.getByRole("dialog").getByLabel("Address").inputValue()).toBe(
+        "card-payments",
+      );
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Card payments" }).waitFor();
+      expect((await fetch(`${world.url}/status/card-payments`)).status).toBe(404);
+      await previewOf(page).getByText("Office").waitFor();
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByRole("heading", { name: "Status pages" }).waitFor();
+      expect(await page.getByRole("link", { name: /^Card payments/ }).count()).toBe(0);
+      await page.getByRole("button", { name: /Undo/ }).click();
+      await page.getByRole("link", { name: /^Card payments/ }).waitFor();
+    }, 30_000);
+
+    test("a viewer sees what a page shows and who subscribes, and no action", async () => {
+      const openAsViewer = await viewerOf(world);
+      await using opened = await openAsViewer(browser, `/status-pages/${id}`);
+      const { page } = opened;
+      page.setDefaultTimeout(5_000);
+      await page.getByText("Paying").waitFor();
+      for (const name of ["Save", "New page", "Add subscriber"])
+        expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
+      await page.getByRole("link", { name: /^Subscribers/ }).click();
+      await page.getByText("ann@team.example").waitFor();
+      expect(await page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
+      expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
+    }, 30_000);
+
+    test("axe finds nothing, and everything fits phones, tablets and desks", async () => {
+      const places = {
+        "status-pages": "/status-pages",
+        "status-page": `/status-pages/${id}`,
+        "status-page-subscribers": `/status-pages/${id}?tab=subscribers`,
+        "status-page-addresses": `/status-pages/${id}?tab=addresses`,
+      };
+      for (const [name, place] of Object.entries(places)) {
+        await using opened = await open(place);
+        await opened.page.locator(".panel:visible").first().waitFor();
+        await opened.page.waitForTimeout(500);
+        expect([name, await flawsOfLooks(opened.page, name)]).toEqual([name, []]);
+        expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
+      }
+    }, 30_000);
+  });

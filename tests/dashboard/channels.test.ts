@@ -1,0 +1,67 @@
+import { afterEach, expect, test } from "bun:test";
+import { dashboard } from "../support/dashboard.ts";
+import { listening } from "../support/live.ts";
+import { member } from "../support/visiting.ts";
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const live of running.splice(0)) await live.stop();
+});
+
+/** A dashboard and somebody who looks at it. */
+async function looked() {
+  const made = await dashboard();
+  const { page, cookie } = await member(made, "viewer");
+  const read = async (path: string) => (await page("GET", `/dashboard${path}`)).json.data;
+  return { ...made, page, cookie, read };
+}
+
+test("each channel says how many monitors and groups it belongs to, and which", async () => {
+  const { monitor, group, channel, read } = await looked();
+  const [used, unused] = [await channel({ name: "Used" }), await channel({ name: "Unused" })];
+  const alertChannelIds = [used.id];
+  const one = await monitor({ alertChannelIds });
+  const other = await monitor({ name: "Other", alertChannelIds });
+  const { id } = await group({ alertChannelIds });
+  expect(await read("/alert-channel-uses")).toEqual([
+    { channelId: used.id, monitors: 2, groups: 1 },
+  ]);
+  const users = await read(`/alert-channels/${used.id}/users`);
+  expect(new Set(users.monitorIds)).toEqual(new Set([one.id, other.id]));
+  expect(users.groupIds).toEqual([id]);
+  expect(await read(`/alert-channels/${unused.id}/users`)).toEqual({
+    monitorIds: [],
+    groupIds: [],
+  });
+});
+
+test("each status page says how many subscribe to it, and how many have not said yes", async () => {
+  const { api, read } = await looked();
+  const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
+  expect(await read("/subscriber-counts")).toEqual([]);
+  const path = `/api/v1/status-pages/${id}/subscribers`;
+  const mailbox = { type: "email", email: "ann@team.example", confirmed: true };
+  for (const body of [mailbox, { type: "webhook", url: "http://bot.lan/hook" }])
+    expect((await api("POST", path, { body })).status).toBe(201);
+  expect(await read("/subscriber-counts")).toEqual([{ pageId: id, confirmed: 2, pending: 0 }]);
+});
+
+test("an open page hears of the channel at which something was sent, although it fails as before", async () => {
+  const { channel, api, live, cookie, ...made } = await looked();
+  const { id } = await channel({ type: "ntfy", server: "http://127.0.0.1:9", topic: "alerts" });
+  live.start();
+  running.push(live);
+  const stream = await listening(made, cookie);
+  await stream.until(({ event }) => event === "hello");
+  for (let turn = 0; turn < 2; turn++) {
+    expect((await api("POST", `/api/v1/alert-channels/${id}/test`)).status).toBe(200);
+    const told = await stream.until(({ event }) => event === "deliveries");
+    expect(told.at(-1)?.data).toEqual({ channelIds: [id] });
+  }
+});
+
+test("a link to a status page says which organization it belongs to", async () => {
+  const { api, ours, read } = await looked();
+  const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
+  expect(await read(`/where?kind=status-page&id=${id}`)).toEqual({ organizationId: ours.id });
+});

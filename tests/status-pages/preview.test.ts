@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { dump, unknownId } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { pixel } from "../support/images.ts";
+import { member } from "../support/visiting.ts";
+
+/** The editor of our default page, and what it shows beside the form. */
+async function editor() {
+  const made = await dashboard();
+  const { page } = await member(made, "member");
+  const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
+  const path = `/dashboard/status-pages/${id}/preview`;
+  return {
+    ...made,
+    id,
+    path,
+    preview: (body: object) => page("POST", path, { body }),
+  };
+}
+
+test("a preview shows what was not saved yet, with the words and the markup of the page itself, and stores nothing", async () => {
+  const made = await editor();
+  const { id } = await made.monitor({ name: "router-7" });
+  const group = await made.group({ name: "Payments", monitorIds: [(await made.monitor()).id] });
+  const before = dump(made);
+  const { status, json } = await made.preview({
+    title: "Acme <status>",
+    description: "All of it.",
+    theme: "dark",
+    sections: [
+      { name: "Network", monitors: [{ id, name: "Internet" }] },
+      { name: null, groupId: group.id },
+    ],
+  });
+  expect(status).toBe(200);
+  const { html } = json.data;
+  expect(html).toStartWith("<!doctype html>");
+  for (const part of ["Acme &lt;status&gt;", "All of it.", 'data-theme="dark"', "Internet"])
+    expect(html).toContain(part);
+  for (const part of ["Network", "Payments", "Router"]) expect(html).toContain(part);
+  expect(html).not.toContain("router-7");
+  expect(dump(made)).toBe(before);
+});
+
+test("a preview has no script and no style of its own, and its links open elsewhere", async () => {
+  const { preview } = await editor();
+  const { html, accent } = (await preview({ accentColor: "#2563eb" })).json.data;
+  expect(html).not.toContain("<script");
+  expect(html).not.toContain("style=");
+  expect(html).toContain('<base target="_blank"/>');
+  expect(html).toContain("/status-files/status.css");
+  expect(accent).toStartWith("light-dark(#");
+  expect((await preview({ accentColor: null })).json.data.accent).toBeNull();
+});
+
+test("a page that nobody can open yet is previewed, its logo included", async () => {
+  const { api, id, preview } = await editor();
+  await api("PUT", `/api/v1/status-pages/${id}/logo`, {
+    raw: pixel.png,
+    headers: { "Content-Type": "image/png" },
+  });
+  for (const visibility of ["hidden", "password"]) {
+    const { status, json } = await preview({ visibility });
+    expect([visibility, status]).toEqual([visibility, 200]);
+    expect(json.data.html).toContain('src="data:image/png;base64,');
+  }
+});
+
+test("what is not valid is told by field, and nothing of another organization is shown", async () => {
+  const made = await editor();
+  const { preview, path, theirs } = made;
+  const flawed = await preview({ title: "", historyDays: 0 });
+  expect(flawed.status).toBe(422);
+  expect(flawed.json.error.details.map((detail: { path: string }) => detail.path)).toEqual([
+    "title",
+    "historyDays",
+  ]);
+  const body = { type: "ping", name: "Their router", host: "10.0.0.1" };
+  const { id } = (await theirs.api("POST", "/api/v1/monitors", { body })).json.data;
+  const { html } = (await preview({ sections: [{ name: "All", monitors: [{ id }] }] })).json.data;
+  expect(html).not.toContain("Their router");
+  const { page } = await member(made, "viewer");
+  expect((await page("POST", path, { body: {} })).status).toBe(403);
+  const other = await member(made, "member");
+  const unknown = path.replace(/[^/]+(?=\/preview)/, unknownId);
+  expect((await other.page("POST", unknown, { body: {} })).status).toBe(404);
+});

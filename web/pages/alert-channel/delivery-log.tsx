@@ -1,0 +1,120 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
+import { inMs, plural } from "../../parts/figures.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Pager } from "../../parts/pager.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { type State, StateIcon } from "../../parts/state-icon.tsx";
+import { Time, useNow } from "../../parts/time.tsx";
+
+const states: Record<Delivery["status"], { state: State; word: string }> = {
+  pending: { state: "pending", word: "Waiting" },
+  delivered: { state: "up", word: "Delivered" },
+  failed: { state: "down", word: "Failed" },
+  skipped: { state: "paused", word: "Skipped" },
+};
+
+/** What each kind of alert is called. */
+const typeWords: Record<string, string> = {
+  "monitor.down": "Outage",
+  "monitor.up": "Recovery",
+  "monitor.degraded": "Degraded",
+  "monitor.reminder": "Reminder",
+  "monitor.flapping": "Flapping",
+  "certificate.expiring": "Certificate",
+  "incident.opened": "Incident opened",
+  "incident.updated": "Incident updated",
+  "incident.resolved": "Incident resolved",
+  "channel.failed": "Failing channel",
+  "appliance.troubled": "Appliance in trouble",
+  test: "Test",
+  digest: "Digest",
+};
+
+/** Every message to the channel, newest first, with its attempts. */
+export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown) | null }) {
+  const [page, setPage] = useState(1);
+  const { data } = useDeliveries(id, page);
+  return (
+    <Panel title="Deliveries">
+      {data?.meta.total === 0 && (
+        <div className="panel-none">
+          <p className="quiet">Nothing was sent yet. A test shows whether alerts arrive.</p>
+          {onTest !== null && (
+            <Button mt={10} onClick={() => void onTest()}>
+              Send test
+            </Button>
+          )}
+        </div>
+      )}
+      <ul className="lines deliveries">
+        {data?.data.map((delivery) => (
+          <DeliveryLine key={delivery.id} delivery={delivery} />
+        ))}
+      </ul>
+      {data !== undefined && <Pager meta={data.meta} onPage={setPage} />}
+    </Panel>
+  );
+}
+
+function DeliveryLine({ delivery }: { delivery: Delivery }) {
+  const { type, status, attempts, error, nextAttemptAt, createdAt, alertIds } = delivery;
+  const [open, setOpen] = useState(false);
+  const { state, word } = states[status];
+  const last = attempts.at(-1);
+  return (
+    <li>
+      <StateIcon state={state} size={15} />
+      <div className="line-words">
+        <button
+          type="button"
+          className="delivery-title"
+          aria-expanded={open}
+          disabled={attempts.length === 0}
+          onClick={() => setOpen(!open)}
+        >
+          <b>{typeWords[type] ?? type}</b>{" "}
+          {alertIds.length > 1 && <span className="num">of {alertIds.length} alerts, </span>}
+          <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
+          {status === "delivered" && last && (
+            <span className="num"> in {inMs(last.durationMs)}</span>
+          )}
+          {attempts.length > 1 && (
+            <span className="num"> after {plural(attempts.length, "attempt")}</span>
+          )}
+          {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
+        </button>
+        {error !== null && <p className="delivery-why">{error}</p>}
+        {nextAttemptAt !== null && (
+          <p className="delivery-why">
+            <Due at={nextAttemptAt} again={attempts.length > 0} />
+          </p>
+        )}
+        {open && (
+          <ol className="attempts">
+            {attempts.map(({ at, outcome, message, durationMs }) => (
+              <li key={at}>
+                <Time at={at} as="seconds" />
+                <span className={outcome === "failed" ? "down" : ""}>{message}</span>
+                <span className="num faint">{inMs(durationMs)}</span>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+      <Time at={createdAt} as="short" />
+    </li>
+  );
+}
+
+/** When the next attempt is made; what is due already is under way. */
+function Due({ at, again }: { at: string; again: boolean }) {
+  const now = useNow();
+  if (Date.parse(at) <= now) return <>{again ? "Being tried again." : "Being sent."}</>;
+  return (
+    <>
+      {again ? "Next try" : "Goes out"} at <Time at={at} as="seconds" />.
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+import {
+  type AlertChannel,
+  channelPath,
+  type Delivery,
+  refreshChannels,
+} from "../../data/alert-channels.ts";
+import { send } from "../../data/client.ts";
+import { deleteWithUndo } from "../../parts/deleting.ts";
+import { queryClient } from "../../data/query.ts";
+import { inMs } from "../../parts/figures.ts";
+import { complain, say } from "../../parts/toasts.tsx";
+
+/** Sends a test alert at once; resolves with what became of it. */
+export async function testChannel(id: string): Promise<Delivery> {
+  const delivery = await send<Delivery>("POST", channelPath(id, "/test"));
+  refreshChannels([id]);
+  return delivery;
+}
+
+/** What became of a test, in a sentence. */
+export function outcomeOf({ status, error, attempts }: Delivery): string {
+  if (status !== "delivered") return error ?? "It was not delivered.";
+  return `Delivered in ${inMs(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
+}
+
+export async function testFromList({ id, name }: AlertChannel) {
+  try {
+    const delivery = await testChannel(id);
+    const words = `${name}: ${outcomeOf(delivery)}`;
+    if (delivery.status === "delivered") say(words);
+    else complain(words);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+export async function setEnabled({ id, name, enabled }: AlertChannel) {
+  const change = { enabled: !enabled };
+  const apply = (one: AlertChannel) => (one.id === id ? { ...one, ...change } : one);
+  queryClient.setQueryData<AlertChannel[]>(["alert-channels"], (all) => all?.map(apply));
+  queryClient.setQueryData<AlertChannel>(["alert-channel", id], (one) => one && apply(one));
+  try {
+    await send("PATCH", channelPath(id), change);
+    say(`${enabled ? "Disabled" : "Enabled"} ${name}`);
+  } catch (error) {
+    complain(error);
+  }
+  refreshChannels([id]);
+}
+
+export function deleteChannel({ id, name }: AlertChannel) {
+  deleteWithUndo({ id, title: name }, channelPath(id), "alert-channels");
+}

@@ -1,0 +1,139 @@
+import { Switch, TextInput } from "@mantine/core";
+import { useMemo } from "react";
+import {
+  channelFields,
+  channelKinds,
+  type ChannelType,
+} from "../../../src/alert-channels/schema.ts";
+import { type AlertChannel, channelPath, refreshChannels } from "../../data/alert-channels.ts";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { kindOf, SchemaField } from "../../parts/schema-field.tsx";
+import { ChannelMark } from "./channel-mark.tsx";
+import { wordsOf } from "./channel-words.ts";
+import { TemplateField } from "./template-field.tsx";
+
+type Values = Record<string, unknown>;
+
+type Props = {
+  type: ChannelType;
+  /** The one that is changed; absent for a new one. */
+  channel?: AlertChannel;
+  onSaved: (channel: AlertChannel) => void;
+  onCancel: () => void;
+  onTheirs?: () => void;
+};
+
+const fieldsOf = (type: ChannelType) =>
+  Object.entries(channelKinds[type].fields)
+    .filter(([name]) => name !== "template")
+    .map(([name, field]) => ({ name, kind: kindOf(field) }));
+
+const switches = [
+  {
+    name: "enabled",
+    label: "Enabled",
+    hint: "A disabled channel is told nothing but tests.",
+  },
+  {
+    name: "default",
+    label: "Default",
+    hint: "Attached to every monitor made from now on, and told when another channel fails.",
+  },
+  {
+    name: "incidents",
+    label: "Incidents",
+    hint: "Also told when an incident is opened, updated and resolved.",
+  },
+] as const;
+
+const names = Object.keys(channelFields);
+
+/** The fields of a channel of this type, as its schema describes them. */
+export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Props) {
+  const words = wordsOf(type);
+  const fields = useMemo(() => fieldsOf(type), [type]);
+  const takesTemplate = "template" in channelKinds[type].fields;
+  const path = channel ? channelPath(channel.id) : "/api/v1/alert-channels";
+  const start: Values = channel
+    ? pick(channel, [...names, ...Object.keys(channelKinds[type].fields)])
+    : { name: words.label, enabled: true, default: false, incidents: true };
+  const bodyOf = (values: Values): Values => ({
+    ...(!channel && { type }),
+    ...Object.fromEntries(
+      Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
+    ),
+  });
+  const form = useForm(
+    start,
+    async (values, force) => {
+      const body = channel ? { ...values } : bodyOf(values);
+      const saved = channel
+        ? await send<AlertChannel>("PATCH", path, body, force ? undefined : channel)
+        : await send<AlertChannel>("POST", path, body);
+      queryClient.setQueryData(["alert-channel", saved.id], saved);
+      refreshChannels([]);
+      onSaved(saved);
+    },
+    onTheirs,
+  );
+  const { values, set, errorOf } = form;
+  return (
+    <FormFrame
+      form={form}
+      submit={channel ? "Save" : "Create channel"}
+      onCancel={onCancel}
+      extra={
+        <CurlButton
+          action={() => ({ method: channel ? "PATCH" : "POST", path, body: bodyOf(values) })}
+        />
+      }
+    >
+      <p className="channel-help">
+        <ChannelMark type={type} />
+        <span>{words.help}</span>
+      </p>
+      <TextInput
+        label="Name"
+        data-autofocus
+        value={typeof values["name"] === "string" ? values["name"] : ""}
+        onChange={({ currentTarget }) => set("name", currentTarget.value)}
+        error={errorOf("name")}
+      />
+      {fields.map(({ name, kind }) => (
+        <SchemaField
+          key={name}
+          name={name}
+          kind={kind}
+          words={words.fields[name]}
+          value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
+          onChange={(value) => set(name, value)}
+          error={errorOf(name)}
+          isSet={channel?.secretsSet.includes(name) ?? false}
+        />
+      ))}
+      {takesTemplate && (
+        <TemplateField
+          value={(values["template"] as string | null | undefined) ?? null}
+          onChange={(template) => set("template", template)}
+          error={errorOf("template")}
+        />
+      )}
+      {switches.map(({ name, label, hint }) => (
+        <Switch
+          key={name}
+          label={label}
+          description={hint}
+          checked={values[name] === true}
+          onChange={({ currentTarget }) => set(name, currentTarget.checked)}
+          error={errorOf(name)}
+        />
+      ))}
+    </FormFrame>
+  );
+}
+
+const pick = (record: Values, names: readonly string[]): Values =>
+  Object.fromEntries(names.filter((name) => name in record).map((name) => [name, record[name]]));

@@ -1,0 +1,87 @@
+import { Menu } from "@mantine/core";
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { ChannelUse } from "../../../src/dashboard/schema.ts";
+import type { AlertChannel } from "../../data/alert-channels.ts";
+import { CurlItem } from "../../parts/curl-button.tsx";
+import { plural } from "../../parts/figures.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { Dash } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
+import { ChannelMark } from "./channel-mark.tsx";
+import { ChannelStateIcon } from "./channel-state.tsx";
+import { wordsOf } from "./channel-words.ts";
+
+type Props = { channel: AlertChannel; use: ChannelUse | undefined; mayWrite: boolean };
+
+/** One channel; what goes wrong with it stands below its name. */
+export function ChannelRow({ channel, use, mayWrite }: Props) {
+  const { id, name, type, enabled, lastDeliveryAt, lastError } = channel;
+  return (
+    <li className="channel">
+      <ChannelStateIcon channel={channel} />
+      <ChannelMark type={type} />
+      <Link to="/alert-channels/$id" params={{ id }} className="channel-name">
+        <b>{name}</b>
+        <span>
+          {wordsOf(type).label}
+          {channel.default && " · default"}
+          {!enabled && " · disabled"}
+          {!channel.incidents && " · without incidents"}
+        </span>
+        {lastError !== null && <span className="channel-error down">{lastError}</span>}
+      </Link>
+      <span className="channel-uses num">{use === undefined ? <Dash /> : usedBy(use)}</span>
+      <span className="channel-last">
+        {lastDeliveryAt === null ? <Dash /> : <Time at={lastDeliveryAt} as="short" />}
+      </span>
+      <LateMenu label={`Actions for ${name}`} tabbed>
+        {() => <Actions channel={channel} mayWrite={mayWrite} />}
+      </LateMenu>
+    </li>
+  );
+}
+
+/** `3 monitors`, or what else takes it. */
+const usedBy = ({ monitors, groups }: ChannelUse) =>
+  monitors === 0 ? plural(groups, "group") : plural(monitors, "monitor");
+
+function Actions({ channel, mayWrite }: Omit<Props, "use">) {
+  const { id, enabled } = channel;
+  const navigate = useNavigate();
+  const curl = (
+    <CurlItem action={() => ({ method: "POST", path: `/api/v1/alert-channels/${id}/test` })} />
+  );
+  if (!mayWrite) return curl;
+  return (
+    <>
+      <Menu.Item leftSection={<Icon name="bell" />} onClick={() => void testFromList(channel)}>
+        Send test
+      </Menu.Item>
+      <Menu.Item
+        leftSection={<Icon name="edit" />}
+        onClick={() =>
+          void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
+        }
+      >
+        Edit
+      </Menu.Item>
+      <Menu.Item
+        leftSection={<Icon name={enabled ? "pause" : "play"} />}
+        onClick={() => void setEnabled(channel)}
+      >
+        {enabled ? "Disable" : "Enable"}
+      </Menu.Item>
+      {curl}
+      <Menu.Divider />
+      <Menu.Item
+        color="red"
+        leftSection={<Icon name="trash" />}
+        onClick={() => deleteChannel(channel)}
+      >
+        Delete
+      </Menu.Item>
+    </>
+  );
+}

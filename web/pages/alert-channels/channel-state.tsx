@@ -1,0 +1,23 @@
+import type { AlertChannel } from "../../data/alert-channels.ts";
+import { type State, StateIcon } from "../../parts/state-icon.tsx";
+
+/** How a channel is, by its last delivery: the sign, and the words for it. */
+export function stateOf({ enabled, lastError, lastDeliveryAt }: AlertChannel): {
+  state: State;
+  words: string;
+} {
+  if (!enabled) return { state: "paused", words: "Disabled" };
+  if (lastError !== null) return { state: "down", words: "Has trouble" };
+  if (lastDeliveryAt === null) return { state: "pending", words: "Nothing sent yet" };
+  return { state: "up", words: "Delivers" };
+}
+
+export function ChannelStateIcon({ channel, size = 16 }: { channel: AlertChannel; size?: number }) {
+  const { state, words } = stateOf(channel);
+  return (
+    <span title={words}>
+      <StateIcon state={state} size={size} />
+      <span className="visually-hidden">{words}</span>
+    </span>
+  );
+}

@@ -1,0 +1,94 @@
+import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { send } from "../../data/client.ts";
+import { pagePath, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
+import { queryClient } from "../../data/query.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { SecretField } from "../../parts/secret-field.tsx";
+import { say } from "../../parts/toasts.tsx";
+
+/** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
+export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
+  const path = pagePath(page.id, "/subscribers");
+  const [type, setType] = useState("email");
+  const form = useForm(
+    { email: "", confirmed: false, url: "", secret: null as string | null | undefined },
+    async (values) => {
+      const { status } = await send<Subscriber>("POST", path, bodyOf(values));
+      void queryClient.invalidateQueries({ queryKey: ["subscribers"] });
+      say(
+        status === "pending"
+          ? `${values.email} was asked by e-mail`
+          : `Added ${type === "email" ? values.email : values.url}`,
+      );
+      onClose();
+    },
+  );
+  const { values, set, errorOf } = form;
+  const bodyOf = ({ email, confirmed, url, secret }: typeof values) =>
+    type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
+  return (
+    <Modal opened onClose={onClose} title="Add subscriber" size={480} closeOnClickOutside={false}>
+      <FormFrame
+        form={form}
+        submit="Add subscriber"
+        onCancel={onClose}
+        extra={<CurlButton action={() => ({ method: "POST", path, body: bodyOf(values) })} />}
+      >
+        <SegmentedControl
+          aria-label="Type"
+          fullWidth
+          value={type}
+          onChange={setType}
+          data={[
+            { value: "email", label: "E-mail" },
+            { value: "webhook", label: "Webhook" },
+          ]}
+        />
+        {type === "email" ? (
+          <>
+            <TextInput
+              key="email"
+              label="E-mail address"
+              data-autofocus
+              autoComplete="off"
+              placeholder="ann@team.example"
+              value={values.email}
+              onChange={({ currentTarget }) => set("email", currentTarget.value)}
+              error={errorOf("email")}
+            />
+            <Switch
+              label="Its owner agreed already"
+              description="Else it is sent a link first, and hears nothing before it was followed."
+              checked={values.confirmed}
+              onChange={({ currentTarget }) => set("confirmed", currentTarget.checked)}
+              error={errorOf("confirmed")}
+            />
+          </>
+        ) : (
+          <>
+            <TextInput
+              key="url"
+              label="URL"
+              autoComplete="off"
+              placeholder="https://bot.partner.example/status"
+              value={values.url}
+              onChange={({ currentTarget }) => set("url", currentTarget.value)}
+              error={errorOf("url")}
+            />
+            <SecretField
+              label="Secret"
+              hint="Signs what is sent, as Standard Webhooks has it."
+              error={errorOf("secret")}
+              value={values.secret}
+              onChange={(secret) => set("secret", secret)}
+              isSet={false}
+              mayBeNone
+            />
+          </>
+        )}
+      </FormFrame>
+    </Modal>
+  );
+}

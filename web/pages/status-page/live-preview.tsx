@@ -1,0 +1,107 @@
+import { SegmentedControl } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import type { StatusPagePreview } from "../../../src/status-pages/schema.ts";
+import { ApiError, send } from "../../data/client.ts";
+import { PublicPreview } from "../../parts/public-preview.tsx";
+
+const pauseMs = 200;
+const widths = { desktop: 960, phone: 390 } as const;
+type Device = keyof typeof widths;
+
+/** The page with what is in the fields, as its visitors would find it; made by the server. */
+export function LivePreview({
+  id,
+  body,
+  dirty,
+  stamp,
+}: {
+  id: string;
+  body: object;
+  dirty: boolean;
+  /** Changes with what the page shows beside its fields. */
+  stamp: unknown;
+}) {
+  const { preview, flaw } = usePreview(id, body, stamp);
+  const [device, setDevice] = useState<Device>("desktop");
+  const box = useRef<HTMLDivElement>(null);
+  const size = useSize(box);
+  const width = widths[device];
+  const scale = Math.min(1, size.width / width);
+  return (
+    <section className="preview" aria-label="Preview">
+      <header className="preview-head">
+        <span className="faint" role="status">
+          {flaw !== null
+            ? `Preview as before: ${flaw}`
+            : dirty
+              ? "Preview, not saved yet"
+              : "Preview"}
+        </span>
+        <SegmentedControl
+          size="xs"
+          aria-label="Width of the preview"
+          value={device}
+          onChange={(next) => setDevice(next as Device)}
+          data={[
+            { value: "desktop", label: "Desktop" },
+            { value: "phone", label: "Phone" },
+          ]}
+        />
+      </header>
+      <div className="preview-box" ref={box}>
+        {preview !== null && size.width > 0 && (
+          <PublicPreview
+            {...preview}
+            title="Preview of the page"
+            style={{
+              width,
+              height: size.height / scale,
+              transform: `translateX(-50%) scale(${scale})`,
+            }}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function usePreview(id: string, body: object, stamp: unknown) {
+  const [preview, setPreview] = useState<StatusPagePreview | null>(null);
+  const [flaw, setFlaw] = useState<string | null>(null);
+  const last = useRef(0);
+  useEffect(() => {
+    const turn = ++last.current;
+    const timer = setTimeout(() => {
+      send<StatusPagePreview>("POST", `/status-pages/${id}/preview`, body)
+        .then((made) => {
+          if (turn !== last.current) return;
+          setPreview(made);
+          setFlaw(null);
+        })
+        .catch((error: unknown) => {
+          if (turn === last.current) setFlaw(wordsOf(error));
+        });
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [id, body, stamp]);
+  return { preview, flaw };
+}
+
+function wordsOf(error: unknown): string {
+  const [detail] = error instanceof ApiError ? error.details : [];
+  if (detail !== undefined) return `${detail.path} ${detail.message}.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function useSize(element: React.RefObject<HTMLElement | null>) {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setSize({ width: entry.contentRect.width, height: entry.contentRect.height });
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return size;
+}

@@ -1,0 +1,24 @@
+import type { StatusPage } from "../../data/status-pages.ts";
+import { useOverview } from "../../data/overview.ts";
+import { Panel } from "../../parts/page.tsx";
+import { shownOn } from "./shown.ts";
+
+/** What a page shows, for those who may not change it. */
+export function PublicFacts({ page }: { page: StatusPage }) {
+  const { data: overview } = useOverview();
+  const shown = overview === undefined ? [] : shownOn(page.sections, overview);
+  return (
+    <Panel title="Shown">
+      {shown.length === 0 && <p className="quiet panel-none">Nothing yet.</p>}
+      <ul className="lines">
+        {shown.map(({ id, name, section }) => (
+          <li key={id}>
+            <span className="line-words">
+              <b>{name}</b> {section}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,23 @@
+import type { StatusPageSection } from "../../../src/status-pages/schema.ts";
+import type { Overview } from "../../data/overview.ts";
+
+export type Section = StatusPageSection;
+
+/** The monitors on a page under their public names, each once, as the page has them. */
+export function shownOn(sections: readonly Section[], { groups, monitors }: Overview) {
+  const names = new Map(sections.flatMap(({ monitors }) => monitors).map((one) => [one.id, one]));
+  const taken = new Set<string>();
+  return sections.flatMap(({ name, groupId, monitors: listed }) => {
+    const ids =
+      groupId === null
+        ? listed.map(({ id }) => id)
+        : monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
+    const section = name ?? groups.find(({ id }) => id === groupId)?.name ?? "";
+    return ids.flatMap((id) => {
+      const monitor = monitors.find((one) => one.id === id);
+      if (monitor === undefined || taken.has(id)) return [];
+      taken.add(id);
+      return [{ id, name: names.get(id)?.name ?? monitor.name, section }];
+    });
+  });
+}

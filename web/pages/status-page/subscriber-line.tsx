@@ -1,0 +1,49 @@
+import { deleteWithUndo } from "../../parts/deleting.ts";
+import { pagePath, type Subscriber } from "../../data/status-pages.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
+import { Time } from "../../parts/time.tsx";
+
+type Props = { pageId: string; subscriber: Subscriber; mayWrite: boolean };
+
+export function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
+  const { id, email, url, status, secretsSet, lastError, lastDeliveryAt, createdAt } = subscriber;
+  const address = email ?? url ?? "";
+  const state = lastError !== null ? "down" : status === "pending" ? "pending" : "up";
+  return (
+    <li>
+      <StateIcon state={state} size={15} />
+      <span className="line-words">
+        <b>{address}</b>{" "}
+        <span className="faint">
+          {status === "pending" && "asked, has not said yes"}
+          {status === "confirmed" && lastDeliveryAt !== null && (
+            <>
+              told <Time at={lastDeliveryAt} />
+            </>
+          )}
+          {secretsSet.length > 0 && " · signed"}
+        </span>
+        {lastError !== null && <span className="subscriber-flaw down">{lastError}</span>}
+      </span>
+      <Time at={createdAt} as="short" />
+      {mayWrite && (
+        <button
+          type="button"
+          className="dots"
+          aria-label={`Delete ${address}`}
+          title="Delete"
+          onClick={() =>
+            deleteWithUndo(
+              { id, title: address },
+              pagePath(pageId, `/subscribers/${id}`),
+              "subscribers",
+            )
+          }
+        >
+          <Icon name="trash" size={15} />
+        </button>
+      )}
+    </li>
+  );
+}

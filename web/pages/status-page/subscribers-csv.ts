@@ -1,0 +1,37 @@
+import { get } from "../../data/client.ts";
+import { pagePath, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
+
+const columns = [
+  "type",
+  "address",
+  "status",
+  "createdAt",
+  "confirmedAt",
+  "lastDeliveryAt",
+  "lastError",
+] as const;
+
+/** As RFC 4180 has it; what a spreadsheet would take for a formula begins with an apostrophe. */
+export function csvOf(subscribers: readonly Subscriber[]): string {
+  const rows = subscribers.map((one) => {
+    const record = { ...one, address: one.email ?? one.url };
+    return columns.map((name) => cell(record[name] ?? "")).join(",");
+  });
+  return [columns.join(","), ...rows, ""].join("\r\n");
+}
+
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** All subscribers of a page as a file. */
+export async function downloadSubscribers({ id, slug }: StatusPage) {
+  const subscribers = await get<Subscriber[]>(pagePath(id, "/subscribers-export"));
+  const url = URL.createObjectURL(new Blob([csvOf(subscribers)], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `subscribers-${slug}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

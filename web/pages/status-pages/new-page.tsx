@@ -1,0 +1,87 @@
+import { Modal, Select, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { send } from "../../data/client.ts";
+import { useOverview } from "../../data/overview.ts";
+import { keepStatusPage, type StatusPage } from "../../data/status-pages.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { useZone } from "../../parts/time.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { visibilities } from "./page-words.tsx";
+
+/** An address made of a title: `Card payments` becomes `card-payments`. */
+const slugOf = (title: string) =>
+  title
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replace(/^-|-$/g, "");
+
+const path = "/api/v1/status-pages";
+
+/** A further page: what it can't do without; everything else is set up in its editor. */
+export default function NewPage({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate();
+  const { data: overview } = useOverview();
+  const [slugTyped, setSlugTyped] = useState(false);
+  const form = useForm(
+    { title: "", slug: "", visibility: "hidden", timeZone: useZone() },
+    async (values) => {
+      const groups = overview?.groups ?? [];
+      const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
+      const page = await send<StatusPage>("POST", path, { ...values, sections });
+      keepStatusPage(page);
+      say(`Created ${page.title}`);
+      void navigate({ to: "/status-pages/$id", params: { id: page.id } });
+    },
+  );
+  const { values, set, errorOf } = form;
+  return (
+    <Modal opened onClose={onClose} title="New status page" size={480} closeOnClickOutside={false}>
+      <FormFrame
+        form={form}
+        submit="Create page"
+        onCancel={onClose}
+        extra={<CurlButton action={() => ({ method: "POST", path, body: values })} />}
+      >
+        <TextInput
+          label="Title"
+          data-autofocus
+          placeholder="Payments"
+          value={values.title}
+          onChange={({ currentTarget: { value } }) => {
+            set("title", value);
+            if (!slugTyped) set("slug", slugOf(value));
+          }}
+          error={errorOf("title")}
+        />
+        <TextInput
+          label="Address"
+          leftSection={<span className="slug-start">/status/</span>}
+          leftSectionWidth={62}
+          value={values.slug}
+          onChange={({ currentTarget }) => {
+            setSlugTyped(true);
+            set("slug", currentTarget.value);
+          }}
+          error={errorOf("slug")}
+        />
+        <Select
+          label="Visibility"
+          description="It begins with a section for each group; set it up, then show it."
+          data={(["hidden", "public"] as const).map((value) => ({
+            value,
+            label: visibilities[value].label,
+          }))}
+          value={values.visibility}
+          onChange={(next) => set("visibility", next ?? "hidden")}
+          allowDeselect={false}
+          error={errorOf("visibility")}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}

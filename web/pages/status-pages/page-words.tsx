@@ -1,0 +1,17 @@
+import type { StatusPage } from "../../data/status-pages.ts";
+import type { IconName } from "../../parts/icons.tsx";
+
+type Visibility = StatusPage["visibility"];
+
+/** Who may see a page: in the list, and as choices of its editor. */
+export const visibilities: Record<Visibility, { label: string; hint: string; icon: IconName }> = {
+  public: { label: "Public", hint: "Whoever has the address sees it.", icon: "page" },
+  password: { label: "With a password", hint: "Asked for once in 30 days.", icon: "lock" },
+  hidden: { label: "Hidden", hint: "As if there were no page.", icon: "hidden" },
+};
+
+export const addressOf = ({ slug }: Pick<StatusPage, "slug">): string =>
+  `${location.origin}/status/${slug}`;
+
+/** An address without its scheme, as people read it. */
+export const shortly = (address: string): string => address.replace(/^https?:\/\//, "");

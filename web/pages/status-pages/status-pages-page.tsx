@@ -1,0 +1,126 @@
+import { Button } from "@mantine/core";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
+import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
+import { copy } from "../../parts/curl-button.tsx";
+import { useDeleting } from "../../parts/deleting.ts";
+import { plural } from "../../parts/figures.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { Dash, EmptyState, PageHeader, Panel } from "../../parts/page.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { addressOf, shortly, visibilities } from "./page-words.tsx";
+
+const NewPage = lazy(() => import("./new-page.tsx"));
+
+export function StatusPagesPage() {
+  const { data, error } = useStatusPages();
+  const deleting = useDeleting();
+  const pages = data?.filter(({ id }) => !deleting.has(id));
+  const { data: counts } = useSubscriberCounts();
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const { new: adding } = useSearch({ strict: false });
+  const countById = useMemo(() => new Map(counts?.map((one) => [one.pageId, one])), [counts]);
+  const open = useMemo(
+    () => (yes: boolean) => void navigate({ to: "/status-pages", search: yes ? { new: "" } : {} }),
+    [navigate],
+  );
+  useShortcuts(useMemo(() => (mayWrite ? { n: () => open(true) } : {}), [mayWrite, open]));
+  return (
+    <>
+      <PageHeader title="Status pages" below="What others see of your monitors and incidents.">
+        {mayWrite && (
+          <Button
+            variant="filled"
+            leftSection={<Icon name="plus" size={15} />}
+            onClick={() => open(true)}
+          >
+            New page
+          </Button>
+        )}
+      </PageHeader>
+      {error !== null && pages === undefined && (
+        <EmptyState icon={<Icon name="warning" size={28} />} title="The pages did not load">
+          {error.message}
+        </EmptyState>
+      )}
+      {pages !== undefined && (
+        <>
+          <div className="pages-head faint" aria-hidden="true">
+            <span>Page</span>
+            <span>Visibility</span>
+            <span>Subscribers</span>
+          </div>
+          <Panel flush>
+            <ul className="pages" aria-label="Status pages">
+              {pages.map((page) => (
+                <PageRow key={page.id} page={page} count={countById.get(page.id)} />
+              ))}
+            </ul>
+          </Panel>
+        </>
+      )}
+      <Suspense>
+        {mayWrite && adding !== undefined && <NewPage onClose={() => open(false)} />}
+      </Suspense>
+    </>
+  );
+}
+
+function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | undefined }) {
+  const { id, title, visibility, hosts } = page;
+  const address = addressOf(page);
+  const { label, icon } = visibilities[visibility];
+  const shown = page.sections.length;
+  return (
+    <li className="page-row">
+      <i className="page-accent" style={{ background: page.accentColor ?? "var(--accent)" }} />
+      <Link to="/status-pages/$id" params={{ id }} className="page-name">
+        <b>{title}</b>
+        <span>
+          {shortly(address)}
+          {hosts.length > 0 && ` · ${hosts.join(" · ")}`}
+          {page.default && " · default"}
+          {shown === 0 && " · shows nothing yet"}
+        </span>
+      </Link>
+      <span className={`page-visibility ${visibility === "public" ? "" : "faint"}`}>
+        <Icon name={icon} size={14} /> <span>{label}</span>
+      </span>
+      <span className="page-count num">
+        {count === undefined ? (
+          <Dash />
+        ) : (
+          <>
+            <span className="not-phone">{count.confirmed.toLocaleString("en")}</span>
+            <span className="only-phone">{plural(count.confirmed, "subscriber")}</span>
+            {count.pending > 0 && <span className="faint"> + {count.pending} asked</span>}
+          </>
+        )}
+      </span>
+      <span className="page-doing">
+        <button
+          type="button"
+          className="dots"
+          aria-label={`Copy the address of ${title}`}
+          title="Copy the address"
+          onClick={() => void copy(address, "Address")}
+        >
+          <Icon name="copy" size={15} />
+        </button>
+        <a
+          className="dots"
+          href={address}
+          target="_blank"
+          rel="noreferrer"
+          aria-label={`Open ${title} in a new tab`}
+          title="Open in a new tab"
+        >
+          <Icon name="external" size={15} />
+        </a>
+      </span>
+    </li>
+  );
+}
