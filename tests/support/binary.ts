@@ -42,13 +42,13 @@ export async function untilHealthy(url: string, path = "/healthz"): Promise<void
   }
 }
 
-/** Starts `serve` on a free port of loopback and waits until it answers. */
+/** Starts `serve` on loopback, on a free port unless one is given, and waits until it answers. */
 export async function startServer({
   dataDir,
   flags = [],
+  port = freePort(),
   ...surroundings
-}: { dataDir: string; flags?: string[] } & Surroundings) {
-  const port = freePort();
+}: { dataDir: string; flags?: string[]; port?: number } & Surroundings) {
   const { cwd, env } = surroundings;
   const child = Bun.spawn(
     [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Run, signalbox, startServer } from "./binary.ts";
 
 type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
-type Start = Surroundings & { flags?: string[] };
+type Start = Surroundings & { flags?: string[]; port?: number };
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** One machine for one test: an empty directory and whatever is started in it, gone at the test's end. */

@@ -29,6 +29,9 @@ type Json = {
   maxLength?: number;
   writeOnly?: boolean;
   description?: string;
+  /** A schema with a name of its own stands among the definitions. */
+  $ref?: string;
+  $defs?: Record<string, Json>;
 };
 
 export type FieldKind = {
@@ -42,7 +45,11 @@ export type FieldKind = {
 /** What a field of a zod schema asks for, by its JSON schema. */
 export function kindOf(field: z.ZodType): FieldKind {
   const whole = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
-  const options = whole.anyOf?.filter(({ type }) => type !== "null") ?? [whole];
+  const named = ({ $ref, ...own }: Json): Json => ({
+    ...whole.$defs?.[$ref?.split("/").pop() ?? ""],
+    ...own,
+  });
+  const options = (whole.anyOf?.filter(({ type }) => type !== "null") ?? [whole]).map(named);
   const nullable = whole.anyOf?.some(({ type }) => type === "null") ?? false;
   const [first = {}] = options;
   const nested = first.anyOf ?? options;

@@ -14,8 +14,9 @@ const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Whether something lies over the page, whose keys are its own. */
-const covered = () => document.querySelector("[role=dialog]") !== null;
+/** Whether something lay over the page when the key went down: it may be gone by that key itself. */
+let covered = false;
+const look = () => (covered = document.querySelector("[role=dialog], [role=menu]") !== null);
 
 function nameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
   const mod = isMac ? metaKey : ctrlKey;
@@ -28,7 +29,7 @@ export function useShortcuts(shortcuts: Shortcuts) {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
       const name = nameOf(event);
-      if (event.defaultPrevented || covered()) return;
+      if (event.defaultPrevented || covered) return;
       if (typing(event.target) && !name.startsWith("mod+")) return;
       const sequence = Date.now() - firstAt < 1_000 ? `${first} ${name}` : name;
       const run = shortcuts[sequence] ?? shortcuts[name];
@@ -38,7 +39,11 @@ export function useShortcuts(shortcuts: Shortcuts) {
       event.preventDefault();
       run(event);
     }
+    window.addEventListener("keydown", look, { capture: true });
     window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
+    return () => {
+      window.removeEventListener("keydown", look, { capture: true });
+      window.removeEventListener("keydown", onKey);
+    };
   }, [shortcuts]);
 }
