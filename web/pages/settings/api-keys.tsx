@@ -20,7 +20,7 @@ export default function ApiKeys() {
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   return (
     <>
-      <div className="section-head">
+      <div className="settings-head">
         <p className="quiet">
           Scripts send one as <code>Authorization: Bearer KEY</code>. The{" "}
           <a className="link" href="/docs" target="_blank" rel="noreferrer">

@@ -34,7 +34,7 @@ export default function People() {
   const [removing, setRemoving] = useState<Member | null>(null);
   return (
     <>
-      <div className="section-head">
+      <div className="settings-head">
         <p className="quiet">
           Who signs in to {organization.name}. A viewer reads, a member writes, an admin sets it up,
           an owner makes owners.
