@@ -103,7 +103,9 @@ if (hasChromium)
         .getByText(/· you$/)
         .first()
         .waitFor();
-      expect(await message(page).inputValue()).toBe("");
+      await page.waitForFunction(
+        () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
+      );
 
       await page.getByRole("button", { name: "Resolve" }).press("Enter");
       await page.getByText("Incident resolved.").waitFor();
