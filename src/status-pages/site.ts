@@ -62,15 +62,15 @@ export function statusSite(room: Room): StatusSite {
   function answer(request: Request): Response | Promise<Response> | null {
     const path = pathOf(request);
     if (path.startsWith("/status/")) {
+      const key = keyOf(request, path);
+      const known = isReading(request) ? cache.answer(request, key) : null;
+      if (known !== null) return known;
       const [, verb, token = ""] = linkPath.exec(path) ?? [];
       if (verb !== undefined) return linked(request, verb as "confirm" | "unsubscribe", token);
+      if (isReading(request)) return bySlug(request, path, key);
     }
     if (request.method === "POST") return sent(request, path);
     if (!isReading(request)) return null;
-    if (path.startsWith("/status/")) {
-      const key = keyOf(request, path);
-      return cache.answer(request, key) ?? bySlug(request, path, key);
-    }
     if (path.startsWith("/status-files/"))
       return web.answer(request, path.slice(1).replace("-files", "")) ?? nothing();
     if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
