@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { viewerOf } from "../support/admin-looks.ts";
-import { adminWorld, ownFaults } from "../support/admin-world.ts";
+import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { hasChromium, launchChromium } from "../support/browsing.ts";
 
 if (hasChromium)
@@ -166,8 +165,12 @@ if (hasChromium)
 
     test("a viewer sees what happens, and no action", async () => {
       const { id } = await newest();
-      const openAsViewer = await viewerOf(world);
-      await using opened = await openAsViewer(browser, `/alert-channels/${id}?edit=true`);
+      await using opened = await visitAs(
+        browser,
+        world,
+        "viewer",
+        `/alert-channels/${id}?edit=true`,
+      );
       const { page } = opened;
       page.setDefaultTimeout(5_000);
       await page.getByRole("heading", { name: "Deliveries" }).waitFor();

@@ -1,23 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
-import {
-  hasChromium,
-  launchChromium,
-  overflowOf,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
-
-const schemes = ["light", "dark"] as const;
+import { flawsOfLooks } from "../support/admin-looks.ts";
+import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
+import { hasChromium, launchChromium, screenshots, violations } from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
-
-/** The script that watches a page is our own, and a preview's frame runs none. */
-const withoutOurs = (faults: readonly string[]) =>
-  faults.filter((fault) => !fault.startsWith("Blocked script execution in 'about:srcdoc'"));
 
 if (hasChromium)
   describe("incidents in Chromium", () => {
@@ -60,16 +49,7 @@ if (hasChromium)
         await using open = await world.open(browser, path);
         const { page } = open;
         await page.getByText(ready).first().waitFor();
-        for (const colorScheme of schemes) {
-          await inTheme(page, colorScheme);
-          expect(await violations(page)).toEqual([]);
-          for (const width of [360, 768, 1440]) {
-            await page.setViewportSize({ width, height: 1000 });
-            expect([width, await overflowOf(page)]).toEqual([width, 0]);
-            const file = `admin-${name}-${width}-${colorScheme}.png`;
-            await page.screenshot({ path: join(screenshots, file) });
-          }
-        }
+        expect(await flawsOfLooks(page, name)).toEqual([]);
         await open.shifts();
         expect(open.faults).toEqual([]);
       }, 30_000);
@@ -133,7 +113,7 @@ if (hasChromium)
       const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
       expect(updates).toHaveLength(1);
       await open.shifts();
-      expect(withoutOurs(open.faults)).toEqual([]);
+      expect(ownFaults(open.faults)).toEqual([]);
     }, 20_000);
 
     test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
@@ -203,6 +183,6 @@ if (hasChromium)
       await page.getByText("Slow search results").waitFor();
       expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
       await open.shifts();
-      expect(withoutOurs(open.faults)).toEqual([]);
+      expect(ownFaults(open.faults)).toEqual([]);
     }, 20_000);
   });

@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, visitAs } from "../support/admin-world.ts";
-import {
-  hasChromium,
-  launchChromium,
-  overflowOf,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
+import { hasChromium, launchChromium, violations } from "../support/browsing.ts";
 
 const schemes = ["light", "dark"] as const;
 
@@ -57,16 +51,7 @@ if (hasChromium)
         await using open = await world.open(browser, path);
         const { page } = open;
         await page.getByText(ready).first().waitFor();
-        for (const colorScheme of schemes) {
-          await inTheme(page, colorScheme);
-          expect(await violations(page)).toEqual([]);
-          for (const width of [360, 768, 1440]) {
-            await page.setViewportSize({ width, height: 1000 });
-            expect([width, await overflowOf(page)]).toEqual([width, 0]);
-            const file = `admin-${name}-${width}-${colorScheme}.png`;
-            await page.screenshot({ path: join(screenshots, file) });
-          }
-        }
+        expect(await flawsOfLooks(page, name)).toEqual([]);
         await open.shifts();
         expect(open.faults).toEqual([]);
       }, 30_000);

@@ -3,14 +3,9 @@ import { Database } from "bun:sqlite";
 import { TOTP } from "otpauth";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { adminWorld, inTheme, owner, ownFaults } from "../support/admin-world.ts";
-import {
-  hasChromium,
-  launchChromium,
-  overflowOf,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
+import { flawsOfLooks } from "../support/admin-looks.ts";
+import { adminWorld, owner, ownFaults } from "../support/admin-world.ts";
+import { hasChromium, launchChromium, screenshots, violations } from "../support/browsing.ts";
 import { mailServer } from "../support/mail-server.ts";
 
 const sections = {
@@ -49,18 +44,8 @@ if (hasChromium)
         await page.setViewportSize({ width: 1440, height: 1000 });
         await page.goto(`${world.url}/settings/${section}`);
         await page.getByText(ready).first().waitFor();
-        for (const scheme of ["dark", "light"] as const) {
-          await inTheme(page, scheme);
-          expect([section, scheme, await violations(page)]).toEqual([section, scheme, []]);
-          const file = join(screenshots, `admin-settings-${section}-1440-${scheme}.png`);
-          await page.screenshot({ path: file });
-        }
-        for (const width of [360, 768]) {
-          await page.setViewportSize({ width, height: 1000 });
-          expect([section, width, await overflowOf(page)]).toEqual([section, width, 0]);
-          const file = join(screenshots, `admin-settings-${section}-${width}-light.png`);
-          await page.screenshot({ path: file });
-        }
+        const flaws = await flawsOfLooks(page, `settings-${section}`);
+        expect([section, flaws]).toEqual([section, []]);
       }
       await page.goto(`${world.url}/settings`);
       await page.getByRole("link", { name: "API keys" }).waitFor();

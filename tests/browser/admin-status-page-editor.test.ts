@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { ownFaultsBesidePreview } from "../support/admin-looks.ts";
-import { adminWorld } from "../support/admin-world.ts";
+import { adminWorld, ownFaults } from "../support/admin-world.ts";
 import { hasChromium, launchChromium } from "../support/browsing.ts";
 import { pixel } from "../support/images.ts";
 import { until } from "../support/status-client.ts";
@@ -57,7 +56,7 @@ if (hasChromium)
       await save(page);
       const text = await until(address, (text) => text.includes("Acme, all of it"));
       expect(text).toContain("Paying");
-      expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
+      expect(ownFaults(opened.faults)).toEqual([]);
     }, 30_000);
 
     test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
@@ -144,6 +143,6 @@ if (hasChromium)
       await page.getByRole("button", { name: "Remove", exact: true }).click();
       await page.getByText("Logo removed").waitFor();
       expect((await stored()).logoUrl).toBeNull();
-      expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
+      expect(ownFaults(opened.faults)).toEqual([]);
     }, 30_000);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { flawsOfLooks, ownFaultsBesidePreview, viewerOf } from "../support/admin-looks.ts";
-import { adminWorld } from "../support/admin-world.ts";
+import { flawsOfLooks } from "../support/admin-looks.ts";
+import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { hasChromium, launchChromium } from "../support/browsing.ts";
 
 if (hasChromium)
@@ -98,8 +98,7 @@ if (hasChromium)
     }, 30_000);
 
     test("a viewer sees what a page shows and who subscribes, and no action", async () => {
-      const openAsViewer = await viewerOf(world);
-      await using opened = await openAsViewer(browser, `/status-pages/${id}`);
+      await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
       const { page } = opened;
       page.setDefaultTimeout(5_000);
       await page.getByText("Paying").waitFor();
@@ -108,7 +107,7 @@ if (hasChromium)
       await page.getByRole("link", { name: /^Subscribers/ }).click();
       await page.getByText("ann@team.example").waitFor();
       expect(await page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
-      expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
+      expect(ownFaults(opened.faults)).toEqual([]);
     }, 30_000);
 
     for (const [name, place] of [
@@ -122,6 +121,6 @@ if (hasChromium)
         await opened.page.locator(".panel:visible").first().waitFor();
         await opened.page.waitForTimeout(500);
         expect(await flawsOfLooks(opened.page, name)).toEqual([]);
-        expect(ownFaultsBesidePreview(opened.faults)).toEqual([]);
+        expect(ownFaults(opened.faults)).toEqual([]);
       }, 30_000);
   });

@@ -1,9 +1,7 @@
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { type adminWorld, inTheme, ownFaults } from "./admin-world.ts";
-import { overflowOf, screenshots, violations, visit } from "./browsing.ts";
-
-type World = Awaited<ReturnType<typeof adminWorld>>;
+import type { Page } from "playwright-core";
+import { inTheme } from "./admin-world.ts";
+import { overflowOf, screenshots, violations } from "./browsing.ts";
 
 const widths = [360, 768, 1440];
 
@@ -22,44 +20,4 @@ export async function flawsOfLooks(page: Page, name: string): Promise<string[]> 
     }
   }
   return flaws;
-}
-
-/** What tests run in every frame is blocked in the preview of a status page, where no script runs at all. */
-export const ownFaultsBesidePreview = (faults: readonly string[]) =>
-  ownFaults(faults).filter(
-    (fault) => !fault.startsWith("Blocked script execution in 'about:srcdoc'"),
-  );
-
-/** Somebody who may only look: opens pages as they see them. */
-export async function viewerOf({ url, ask }: World) {
-  const email = "vic@acme.example";
-  const { link } = await ask("POST", "/invitations", { email, role: "viewer" });
-  const token = new URL(link, url).hash.slice(1);
-  const response = await fetch(`${url}/dashboard/invitations/accept`, {
-    method: "POST",
-    headers: { Origin: url, "Content-Type": "application/json" },
-    body: JSON.stringify({ token, name: "Vic", password: "only looking here" }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  const [pair = ""] = (response.headers.get("set-cookie") ?? "").split(";");
-  const [name = "", value = ""] = pair.split("=");
-  return (browser: Browser, path: string) =>
-    visit(browser, url + path, {
-      reducedMotion: "reduce",
-      storageState: {
-        cookies: [
-          {
-            name,
-            value,
-            domain: "127.0.0.1",
-            path: "/",
-            expires: -1,
-            httpOnly: true,
-            secure: false,
-            sameSite: "Strict",
-          },
-        ],
-        origins: [],
-      },
-    });
 }
