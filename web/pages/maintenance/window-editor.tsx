@@ -15,6 +15,7 @@ import { NextTimes } from "./next-times.tsx";
 import { planning, type Planning } from "./planning.ts";
 import { RecurrenceField } from "./recurrence-field.tsx";
 import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
+import { zonesWith } from "../../parts/zones.ts";
 
 /** Plans maintenance, or changes what is planned. */
 export default function WindowEditor() {
@@ -209,8 +210,4 @@ function Members({
       />
     </>
   );
-}
-
-function zonesWith(...used: string[]): string[] {
-  return [...new Set([...used, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 }

@@ -13,6 +13,7 @@ import { say } from "../../parts/toasts.tsx";
 import { useOrganizationSwitch } from "../../shell/switching.ts";
 import { organizationQuery } from "./data.ts";
 import { Facts } from "./facts.tsx";
+import { zonesWith } from "../../parts/zones.ts";
 
 export default function Organization() {
   const { organization, atLeast } = useSignedIn();
@@ -80,7 +81,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       <Select
         label="Time zone"
         description={<NowIn zone={values.timeZone} />}
-        data={zones(values.timeZone)}
+        data={zonesWith(values.timeZone)}
         searchable
         limit={100}
         maxDropdownHeight={280}
@@ -97,8 +98,6 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
 const NowIn = ({ zone }: { zone: string }) => (
   <>All times on these pages are told in it. Now: {absolute(useNow(), zone)}</>
 );
-
-const zones = (own: string) => [...new Set(["UTC", own, ...Intl.supportedValuesOf("timeZone")])];
 
 /** Another tenant of the appliance, with nothing in common but the people who belong to both. */
 function Further() {

@@ -6,6 +6,7 @@ import { kindOf, SchemaField, type FieldWords } from "../../parts/schema-field.t
 import { SecretField } from "../../parts/secret-field.tsx";
 import { visibilities } from "../status-pages/page-words.tsx";
 import type { PageValues } from "./page-editor.tsx";
+import { zonesWith } from "../../parts/zones.ts";
 
 export type PageForm = Form<PageValues>;
 type Name = keyof typeof statusPageFields;
@@ -92,7 +93,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
         <Select
           label="Time zone"
           searchable
-          data={zones}
+          data={zonesWith()}
           value={values.timeZone}
           onChange={(zone) => set("timeZone", zone ?? "UTC")}
           allowDeselect={false}
@@ -143,5 +144,3 @@ const swatches = [
   "#be123c",
   "#7e22ce",
 ];
-
-const zones = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
