@@ -66,7 +66,7 @@ if (existsSync(executablePath))
       }
       expect(faults).toEqual([]);
       await page.close();
-    }, 60_000);
+    }, 180_000);
 
     for (const colorScheme of ["light", "dark"] as const)
       for (const width of [390, 1440])
