@@ -5,6 +5,14 @@ import { overflowOf, screenshots, violations } from "./browsing.ts";
 
 const widths = [360, 768, 1440];
 
+/** What follows its box, such as a chart, has the new width a moment after it. */
+const settled = (page: Page) =>
+  page
+    .waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, null, {
+      timeout: 3_000,
+    })
+    .catch(() => {});
+
 /** What axe finds in both themes, and where the page is wider than its window; kept as pictures. */
 export async function flawsOfLooks(page: Page, name: string): Promise<string[]> {
   const flaws: string[] = [];
@@ -14,6 +22,7 @@ export async function flawsOfLooks(page: Page, name: string): Promise<string[]> 
     flaws.push(...(await violations(page)).map((flaw) => `${scheme} ${flaw}`));
     for (const width of scheme === "light" ? widths : [1440]) {
       await page.setViewportSize({ width, height: 900 });
+      await settled(page);
       const overflow = await overflowOf(page);
       if (overflow > 0) flaws.push(`${width} px wide: ${overflow} px too wide`);
       await page.screenshot({ path: join(screenshots, `admin-${name}-${width}-${scheme}.png`) });
