@@ -1,5 +1,6 @@
 import type { Message } from "../messages.ts";
 import { judged, overHttp, permanent } from "../provider.ts";
+import { hasDottedHost } from "./shared-address.ts";
 import { objectIn, patienceIn } from "./shared-json.ts";
 import { colours, partsOf, textWithin } from "./shared-layout.ts";
 import { markdown } from "./shared-markup.ts";
@@ -29,12 +30,14 @@ export const discord = overHttp<"discord">({
 /** Limits: https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
 function bodyOf(message: Message) {
   const { text, fields } = partsOf(message);
+  const isLinked = hasDottedHost(message.url);
+  const link = isLinked ? "" : `\n\n${message.url}`;
   return {
     embeds: [
       {
         title: textWithin(256, [message.title], inert),
-        url: message.url,
-        description: textWithin(4_096, text, inert),
+        ...(isLinked && { url: message.url }),
+        description: `${textWithin(4_096 - link.length, text, inert)}${link}`,
         color: Number.parseInt(colours[message.tone].slice(1), 16),
         fields: fields.map(({ label, value }) => ({
           name: label,

@@ -1,5 +1,6 @@
 import type { Message } from "../messages.ts";
 import { judged, overHttp, permanent } from "../provider.ts";
+import { hasDottedHost } from "./shared-address.ts";
 import { isObject, objectIn } from "./shared-json.ts";
 import { bytesOf, colours, partsOf, within } from "./shared-layout.ts";
 import { entities, unmentioned } from "./shared-markup.ts";
@@ -45,7 +46,7 @@ function bodyOf(message: Message) {
                 ...fields.map(({ label, value }) => ({
                   decoratedText: { topLabel: label, text: entities(value), wrapText: true },
                 })),
-                { buttonList: { buttons: [buttonTo(message.url)] } },
+                linkTo(message.url),
               ],
             },
           ],
@@ -56,8 +57,12 @@ function bodyOf(message: Message) {
   return within(maxBytes, text, written, bytesOf);
 }
 
-function buttonTo(url: string) {
-  return { text: "Open in Signalbox", onClick: { openLink: { url } } };
+/** A card with a button whose address Google Chat does not like is shown empty, without an error. */
+function linkTo(url: string) {
+  if (!hasDottedHost(url)) return { textParagraph: { text: entities(url) } };
+  return {
+    buttonList: { buttons: [{ text: "Open in Signalbox", onClick: { openLink: { url } } }] },
+  };
 }
 
 /** A wrong key comes as INVALID_ARGUMENT, like a message that is at fault itself. */

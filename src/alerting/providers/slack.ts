@@ -1,21 +1,38 @@
+import { named } from "../../outgoing/http-request.ts";
 import { type Message, cut } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import { judged, overHttp, permanent, type Verdict } from "../provider.ts";
 import { colours, partsOf, textWithin } from "./shared-layout.ts";
+import { objectIn } from "./shared-json.ts";
 import { entities } from "./shared-markup.ts";
 
 /**
- * Success is 2xx; what can't be mended by trying again is said by name, see "Handling errors".
+ * Success is 2xx with `ok`, as a text or in JSON; what can't be mended by trying again is said by name,
+ * see "Handling errors".
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ * https://docs.slack.dev/tools/node-slack-sdk/reference/webhook/interfaces/WebhookTriggerResult
  * Escapes: https://docs.slack.dev/messaging/formatting-message-text#escaping
  * Limits: https://docs.slack.dev/reference/block-kit/blocks/section-block
  */
 export const slack = overHttp<"slack">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
-  verdict(answer) {
-    const reason = hopeless.get(answer.body.trim());
-    return answer.status >= 300 && reason !== undefined ? permanent(reason) : judged(answer);
-  },
+  verdict,
 });
+
+function verdict(answer: ShortAnswer): Verdict {
+  const said = answer.body.trim();
+  const { ok, error } = objectIn(said);
+  if (answer.status < 300 && (said === "ok" || ok === true)) return judged(answer);
+  const reason = hopeless.get(typeof error === "string" ? error : said);
+  if (reason !== undefined) return permanent(reason);
+  if (answer.status >= 300) return judged(answer);
+  // A page to sign in at, say: whoever answered is not Slack, or did not take it.
+  return {
+    outcome: "failed",
+    reason: `The receiver answered ${named(answer.status)}, but not that the message is ok.`,
+    permanent: false,
+  };
+}
 
 function bodyOf(message: Message) {
   const title = entities(cut(message.title, 300));

@@ -1,6 +1,7 @@
 import type { Fact, Message, Tone } from "../messages.ts";
 import { judged, overHttp, permanent, type Verdict } from "../provider.ts";
 import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import { hasDottedHost } from "./shared-address.ts";
 import { isObject, objectIn } from "./shared-json.ts";
 import { bytesOf, partsOf, within } from "./shared-layout.ts";
 
@@ -46,6 +47,7 @@ function bodyOf(message: Message) {
 
 /** Text runs, because Teams shows them as they are: text blocks and facts would be Markdown. */
 function cardOf({ title, tone, url }: Message, lines: readonly string[], fields: readonly Fact[]) {
+  const opens = hasDottedHost(url);
   return {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
     type: "AdaptiveCard",
@@ -62,8 +64,9 @@ function cardOf({ title, tone, url }: Message, lines: readonly string[], fields:
       ...fields.map(({ label, value }) =>
         row({ text: `${label}: `, weight: "Bolder" }, { text: value }),
       ),
+      ...(opens ? [] : [row({ text: url })]),
     ],
-    actions: [{ type: "Action.OpenUrl", title: "Open in Signalbox", url }],
+    ...(opens && { actions: [{ type: "Action.OpenUrl", title: "Open in Signalbox", url }] }),
   };
 }
 

@@ -167,7 +167,31 @@ describe("what is too long", () => {
 });
 
 describe("what Slack answers", () => {
-  test("statuses mean what they mean everywhere", () => expectUsualVerdicts(slack, settings));
+  test("statuses mean what they mean everywhere", () => expectUsualVerdicts(slack, settings, "ok"));
+
+  test.each(["ok", "ok\n", '{"ok":true}'])("200 with %p is success", async (body) => {
+    expect(await verdictOn(answer(200, body), slack, settings)).toEqual({ outcome: "delivered" });
+  });
+
+  test.each([
+    "",
+    "internal gossip",
+    "<title>Sign in</title>",
+    '{"ok":false}',
+    '{"ok":"true"}',
+    "[]",
+  ])("200 with %p is not", async (body) => {
+    expect(await verdictOn(answer(200, body), slack, settings)).toEqual(
+      triedAgain("The receiver answered HTTP 200 (OK), but not that the message is ok."),
+    );
+  });
+
+  test("200 with an error of a name is what that error means", async () => {
+    for (const body of ["no_service", '{"ok":false,"error":"no_service"}'])
+      expect(await verdictOn(answer(200, body), slack, settings)).toEqual(
+        givenUp("Slack says that the webhook is disabled or was removed."),
+      );
+  });
 
   test.each([
     [410, "channel_is_archived", "Slack says that the channel is archived."],
