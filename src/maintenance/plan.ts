@@ -1,4 +1,4 @@
-import { type Occurrence, situationAt } from "./rules.ts";
+import { type Occurrence, occurrencesBetween } from "./rules.ts";
 import type { StoredWindow } from "./store.ts";
 
 /** What maintenance means for a monitor. */
@@ -18,6 +18,9 @@ export type Plan = {
   regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>): void;
 };
 
+/** Looking further ahead than this at a time would take long where a rule names times that are years apart. */
+const lookAheadMs = 86_400_000;
+
 export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>): Plan {
   const situations = windows.map((window) => ({
     window,
@@ -32,9 +35,10 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
     if (now >= since && now < until) return;
     for (const one of situations) {
       if (now >= since && now < one.until) continue;
-      const { current, next } = situationAt(one.window, now);
-      one.current = current;
-      one.until = Math.min(current?.end ?? Infinity, next?.start ?? Infinity);
+      const times = occurrencesBetween(one.window, now, now + lookAheadMs, 2);
+      one.current = times.find(({ start }) => start <= now) ?? null;
+      const next = times.find(({ start }) => start > now);
+      one.until = Math.min(one.current?.end ?? Infinity, next?.start ?? now + lookAheadMs);
     }
     since = now;
     until = Math.min(...situations.map((one) => one.until));

@@ -12,8 +12,14 @@ const dayMs = 24 * hourMs;
 const maxLengthMs = 31 * dayMs;
 /** What lies further ahead does not occur: 29 February on a given weekday comes every 28 years, around 2100 every 40. */
 const horizonMs = 50 * 365.25 * dayMs;
+/** A stretch without occurrences that took so long to walk through is remembered. */
+const longGapMs = 100 * dayMs;
+const seriesKept = 10_000;
 /** Occurrences looked at to find out whether they are too close. */
 const sample = 400;
+/** Times of a period that BYSETPOS may choose among: they are all made to choose one. */
+const maxChoices = 1_000;
+const daysIn = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7, DAILY: 1, HOURLY: 1 };
 /** Local clocks were never set further than this. */
 const largestShiftMs = dayMs;
 
@@ -31,6 +37,12 @@ function flawOfRecurrence(times: Times, lengthMs: number): string | null {
   if (times.rrule === null) return null;
   const read = recurrenceOf(times.rrule);
   if (typeof read === "string") return read;
+  // Minutes of one hour are too close, unless BYSETPOS chooses among them.
+  if (read.minutes.length > 1 && read.positions.length === 0) return tooOften;
+  const perPeriod =
+    daysIn[read.frequency] * Math.max(read.hours.length, 1) * Math.max(read.minutes.length, 1);
+  if (read.positions.length > 0 && perPeriod > maxChoices)
+    return `must have BYSETPOS choose among at most ${maxChoices} times of a period: days × BYHOUR × BYMINUTE`;
   const series = seriesOf(times);
   const locals = localTimes(series, series.start).take(sample).toArray();
   if (locals.length === 0) return "must name times that come, after startsAt and within 50 years";
@@ -65,7 +77,7 @@ export function occurrencesBetween(
   limit: number,
 ): Occurrence[] {
   const found: Occurrence[] = [];
-  for (const occurrence of occurrencesFrom(times, from)) {
+  for (const occurrence of occurrencesFrom(times, from, to)) {
     if (occurrence.start >= to || found.length >= limit) break;
     found.push(occurrence);
   }
@@ -73,14 +85,14 @@ export function occurrencesBetween(
 }
 
 /**
- * The occurrences that end after `from`, in order. Each lasts as long as the first (RFC 5545 §3.8.2.2),
+ * The occurrences that end after `from`, in order, at least those that begin before `to`. Each lasts as long as the first (RFC 5545 §3.8.2.2),
  * but not into the next. Local times that a change of clocks leaves out, or repeats, are read as
  * §3.3.5 says: with the offset before it, and as the first of the two.
  */
-function* occurrencesFrom(times: Times, from: number): Generator<Occurrence> {
+function* occurrencesFrom(times: Times, from: number, to = Infinity): Generator<Occurrence> {
   const lengthMs = lengthOf(times);
   let start: number | null = null;
-  for (const next of startsFrom(times, from - lengthMs)) {
+  for (const next of startsFrom(times, from - lengthMs, to + lengthMs)) {
     if (start !== null && next <= start) continue;
     if (start !== null) {
       const end = Math.min(start + lengthMs, next);
@@ -91,7 +103,7 @@ function* occurrencesFrom(times: Times, from: number): Generator<Occurrence> {
   if (start !== null && start + lengthMs > from) yield { start, end: start + lengthMs };
 }
 
-function* startsFrom(times: Times, from: number): Generator<number> {
+function* startsFrom(times: Times, from: number, to: number): Generator<number> {
   const first = Date.parse(times.startsAt);
   if (times.rrule === null) {
     yield first;
@@ -99,26 +111,41 @@ function* startsFrom(times: Times, from: number): Generator<number> {
   }
   const series = seriesOf(times);
   const earliest = Math.max(toLocal(from, times.timeZone) - largestShiftMs, series.start);
-  for (const local of localTimes(series, earliest))
+  const latest = to === Infinity ? to : toLocal(to, times.timeZone) + largestShiftMs;
+  for (const local of localTimes(series, earliest, latest))
     yield local === series.start ? first : toInstant(local, times.timeZone);
 }
 
 /** A rule with where it begins, also as a day, and ends, in local milliseconds. */
-type Series = { rule: Recurrence; start: number; origin: Day; until: number };
+type Series = { rule: Recurrence; start: number; origin: Day; until: number; gaps: Gap[] };
+
+/** Nothing occurs from `from` to before `to`. */
+type Gap = { from: number; to: number };
 
 const known = new Map<string, Series>();
 
-/** Counting to the end of a rule is not done twice. */
-function seriesOf({ startsAt, timeZone, rrule }: Times): Series {
-  const key = `${startsAt} ${timeZone} ${rrule}`;
-  const found = known.get(key);
-  if (found !== undefined) return found;
+/** What was found out about a rule holds for ever: neither its end nor a long gap is looked for twice. */
+function seriesOf(times: Times): Series {
+  const key = `${times.startsAt} ${times.timeZone} ${times.rrule}`;
+  const series = known.get(key) ?? newSeries(times);
+  // Those asked for last are the last to go.
+  known.delete(key);
+  known.set(key, series);
+  for (const oldest of known.keys()) {
+    if (known.size <= seriesKept) break;
+    known.delete(oldest);
+  }
+  return series;
+}
+
+function newSeries({ startsAt, timeZone, rrule }: Times): Series {
   const read = recurrenceOf(rrule ?? "");
   if (typeof read === "string") throw new Error(`A stored rule can't be read: it ${read}.`);
   const start = toLocal(Date.parse(startsAt), timeZone);
   const { until, count } = read;
   const origin = dayOf(Math.floor(start / dayMs));
-  const series = { rule: completed(read, start, origin), start, origin, until: Infinity };
+  const rule = completed(read, start, origin);
+  const series: Series = { rule, start, origin, until: Infinity, gaps: [] };
   if (until !== null) series.until = until.isUtc ? toLocal(until.at, timeZone) : until.at;
   // Fewer are those of the next 50 years: its end is not in sight.
   if (count !== null)
@@ -126,8 +153,6 @@ function seriesOf({ startsAt, timeZone, rrule }: Times): Series {
       localTimes(series, start)
         .drop(count - 1)
         .next().value ?? Infinity;
-  if (known.size >= 1_000) known.clear();
-  known.set(key, series);
   return series;
 }
 
@@ -136,9 +161,11 @@ function completed(rule: Recurrence, start: number, day: Day): Recurrence {
   const { frequency, weeks, yearDays, monthDays, weekdays } = rule;
   const hasDays = [yearDays, monthDays, weekdays].some(({ length }) => length > 0);
   const whole = { ...rule };
+  whole.minutes = rule.minutes.toSorted((a, b) => a - b);
   if (rule.minutes.length === 0) whole.minutes = [Math.floor((start % hourMs) / 60_000)];
   if (rule.hours.length === 0 && frequency !== "HOURLY")
     whole.hours = [Math.floor((start % dayMs) / hourMs)];
+  whole.hours = whole.hours.toSorted((a, b) => a - b);
   if (hasDays || frequency === "DAILY" || frequency === "HOURLY") return whole;
   if (frequency === "WEEKLY" || weeks.length > 0) whole.weekdays = [{ day: day.weekday, nth: 0 }];
   else whole.monthDays = [day.date];
@@ -147,17 +174,42 @@ function completed(rule: Recurrence, start: number, day: Day): Recurrence {
   return whole;
 }
 
-/** The local times of a series from `from` on, in order; periods before it are stepped over, not walked through. */
-function* localTimes({ rule, start, origin, until }: Series, from: number): Generator<number> {
-  const end = Math.min(until, from + horizonMs);
-  for (let index = firstPeriod(rule, origin, from); ; index++) {
-    const [first, behind] = daysOfPeriod(rule, origin, index);
-    if (first * dayMs > end) return;
-    for (const time of timesIn(rule, start, first, behind)) {
-      if (time > end) return;
-      if (time >= from && time >= start) yield time;
+/** The local times of a series from `from` to `to`, in order; periods before it are stepped over, not walked through. */
+function* localTimes(series: Series, from: number, to = Infinity): Generator<number> {
+  const { rule, start, origin, until } = series;
+  const end = Math.min(until, from + horizonMs, to);
+  let emptySince = Math.max(from, start);
+  let next = emptySince;
+  for (let index = firstPeriod(rule, origin, next); ; index++) {
+    const gap = series.gaps.find((gap) => gap.from <= next && next < gap.to);
+    if (gap !== undefined) {
+      next = gap.to;
+      index = Math.max(index, firstPeriod(rule, origin, next));
     }
+    const [first, behind] = daysOfPeriod(rule, origin, index);
+    if (next > end || first * dayMs > end) break;
+    for (const time of timesIn(rule, start, first, behind, next)) {
+      if (time > end) break;
+      if (time < next) continue;
+      remember(series, { from: emptySince, to: time });
+      yield time;
+      emptySince = time + 1;
+    }
+    next = Math.max(next, emptySince, behind * dayMs);
   }
+  remember(series, { from: emptySince, to: end });
+}
+
+function remember(series: Series, { from, to }: Gap) {
+  if (to - from < longGapMs) return;
+  const touches = (gap: Gap) => gap.from <= to && from <= gap.to;
+  const touching = [{ from, to }, ...series.gaps.filter(touches)];
+  series.gaps = series.gaps.filter((gap) => !touches(gap));
+  series.gaps.push({
+    from: Math.min(...touching.map((gap) => gap.from)),
+    to: Math.max(...touching.map((gap) => gap.to)),
+  });
+  if (series.gaps.length > 8) series.gaps.shift();
 }
 
 /** The number of the period of the rule in which `at` lies, counted from the one in which the rule begins. */
@@ -197,19 +249,31 @@ function daysOfPeriod(
   }
 }
 
-function timesIn(rule: Recurrence, start: number, first: number, behind: number): number[] {
-  const times: number[] = [];
+/** The times of a period in order; without positions to choose by, those of days before `from` are left out. */
+function* timesIn(
+  rule: Recurrence,
+  start: number,
+  first: number,
+  behind: number,
+  from: number,
+): Generator<number> {
+  if (rule.positions.length === 0) {
+    yield* timesOn(rule, start, Math.max(first, Math.floor(from / dayMs)), behind);
+    return;
+  }
+  const times = timesOn(rule, start, first, behind).toArray();
+  const places = rule.positions.map((place) => (place > 0 ? place - 1 : times.length + place));
+  yield* times.filter((_, index) => places.includes(index));
+}
+
+function* timesOn(rule: Recurrence, start: number, first: number, behind: number) {
   const rest = start % 60_000;
   for (let number = first; number < behind; number++) {
     if (!isOn(rule, dayOf(number))) continue;
     for (const hour of hoursOn(rule, start, number))
       for (const minute of rule.minutes)
-        times.push(number * dayMs + hour * hourMs + minute * 60_000 + rest);
+        yield number * dayMs + hour * hourMs + minute * 60_000 + rest;
   }
-  times.sort((a, b) => a - b);
-  if (rule.positions.length === 0) return times;
-  const places = rule.positions.map((place) => (place > 0 ? place - 1 : times.length + place));
-  return times.filter((_, index) => places.includes(index));
 }
 
 const everyHour = Array.from({ length: 24 }, (_, hour) => hour);

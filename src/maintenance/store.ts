@@ -1,5 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import { offsetOf } from "../base/paging.ts";
+import { mapYielding } from "../base/yielding.ts";
 import { listed } from "../database/references.ts";
 import {
   insertInto,
@@ -83,7 +84,9 @@ export async function pageOfWindows(
      from maintenance_windows w where ${where} order by id desc`,
     named,
   );
-  const found = times.filter((one) => state === undefined || situationAt(one, now).state === state);
+  const states =
+    state === undefined ? [] : await mapYielding(times, (one) => situationAt(one, now).state);
+  const found = state === undefined ? times : times.filter((_, index) => states[index] === state);
   const ids = found.slice(offsetOf(query), offsetOf(query) + query.per_page).map(({ id }) => id);
   const shown = await select(
     store,

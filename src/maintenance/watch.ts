@@ -1,12 +1,13 @@
 import { type Clock, timestamp } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { mapYielding } from "../base/yielding.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { maintenanceWindows } from "../database/tables.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { appendEvent, lastSeq, type LoggedEvent, readSince } from "../events/log.ts";
 import { type Held, type Plan, planOf, type Running } from "./plan.ts";
-import { occurrencesBetween } from "./rules.ts";
+import { occurrencesBetween, situationAt } from "./rules.ts";
 import {
   clearMark,
   findMarks,
@@ -65,6 +66,8 @@ export function maintenanceWatch({ store, clock, log }: Room): MaintenanceWatch 
       groupIds.length === 0
         ? new Map<string, string>()
         : await groupsOfMonitors(store, organizationId, groupIds);
+    // Later looks at their rules go on from what this one found.
+    await mapYielding(windows, (window) => situationAt(window, clock()));
     if (windows.length === 0) plans.delete(organizationId);
     else plans.set(organizationId, planOf(windows, groups));
   }

@@ -1,3 +1,4 @@
+import { mapYielding } from "../base/yielding.ts";
 import type { Store } from "../database/store.ts";
 import { occurrencesBetween } from "../maintenance/rules.ts";
 import { publicWindows } from "../maintenance/store.ts";
@@ -159,25 +160,24 @@ async function windowsOf(
   const windows = await publicWindows(store, organizationId, new Date(now).toISOString());
   const ids = new Set(monitors.map(({ id }) => id));
   const groups = new Set(monitors.map(({ groupId }) => groupId));
-  return windows
-    .filter(
-      ({ monitorIds, groupIds }) =>
-        isDefault ||
-        monitorIds.length + groupIds.length === 0 ||
-        monitorIds.some((id) => ids.has(id)) ||
-        groupIds.some((id) => groups.has(id)),
-    )
-    .flatMap((window) =>
-      occurrencesBetween(window, now, now + withinMs, maxOccurrences).map(({ start, end }) => ({
-        id: window.id,
-        title: window.title,
-        description: window.description,
-        startsAt: new Date(start).toISOString(),
-        endsAt: new Date(end).toISOString(),
-        isRunning: start <= now,
-      })),
-    )
-    .sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
+  const shown = windows.filter(
+    ({ monitorIds, groupIds }) =>
+      isDefault ||
+      monitorIds.length + groupIds.length === 0 ||
+      monitorIds.some((id) => ids.has(id)) ||
+      groupIds.some((id) => groups.has(id)),
+  );
+  const published = await mapYielding(shown, (window) =>
+    occurrencesBetween(window, now, now + withinMs, maxOccurrences).map(({ start, end }) => ({
+      id: window.id,
+      title: window.title,
+      description: window.description,
+      startsAt: new Date(start).toISOString(),
+      endsAt: new Date(end).toISOString(),
+      isRunning: start <= now,
+    })),
+  );
+  return published.flat().sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
 }
 
 /** Reads what a page publishes now: nothing that is not on it. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import {
   flawOfTimes,
@@ -184,6 +184,53 @@ describe("occurrences", () => {
     }
   });
 
+  test("that are decades apart are the same whenever and however often they are asked for", () => {
+    const rule = fc.constantFrom(
+      "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH",
+      "FREQ=YEARLY;BYYEARDAY=366;BYDAY=MO,FR",
+      "FREQ=HOURLY;BYMONTHDAY=31;BYMONTH=1;BYDAY=WE;BYHOUR=3",
+      "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH;COUNT=2",
+    );
+    fc.assert(
+      fc.property(rule, fc.array(fc.nat({ max: 90 * 365 }), { minLength: 4 }), (rrule, days) => {
+        const window = times("1990-01-31T02:00:00Z", 2, rrule, "Europe/Berlin");
+        const moments = days.map((number) => at("1985-01-01T00:00:00Z") + number * day);
+        const seen = moments.map((moment) => situationAt(window, moment).next);
+        // One look reaches 50 years ahead.
+        const walked = Array.from(
+          { length: 5 },
+          (_, index) => at("1990-01-01T00:00:00Z") + index * 40 * 365 * day,
+        ).flatMap((from) => occurrencesBetween(window, from, from + 40 * 365 * day, 1_000));
+        for (const [index, moment] of moments.entries())
+          expect(seen[index]).toEqual(walked.find(({ start }) => start > moment) ?? null);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  describe("of a rule that hardly ever comes true", () => {
+    const rarely = (minute: number) =>
+      times(`2026-11-20T02:${minute}:00Z`, 1, "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH");
+
+    test("are looked for once, however often they are asked for", () => {
+      const window = rarely(11);
+      const first = daysLookedAt(() => situationAt(window, at(window.startsAt)));
+      expect(first).toBeGreaterThan(365);
+      for (const later of [0, day])
+        expect(daysLookedAt(() => situationAt(window, at(window.startsAt) + later))).toBeLessThan(
+          10,
+        );
+    });
+
+    test("are looked for no further ahead than they are asked for", () => {
+      const window = rarely(12);
+      const from = at(window.startsAt);
+      expect(daysLookedAt(() => occurrencesBetween(window, from, from + 30 * day, 3))).toBeLessThan(
+        60,
+      );
+    });
+  });
+
   test("come in order, never overlap, and are what the situation at their time says", () => {
     const rule = fc.constantFrom(
       "FREQ=HOURLY;INTERVAL=5",
@@ -215,6 +262,7 @@ describe("occurrences", () => {
 describe("times that can't be", () => {
   const start = "2026-11-22T02:00:00.000Z";
   const rule = (rrule: string, hours = 1) => times(start, hours, rrule);
+  const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
   const cases: [name: string, window: Times, path: string][] = [
     ["an end before the beginning", times(start, -1), "endsAt"],
     ["an end at the beginning", times(start, 0), "endsAt"],
@@ -230,6 +278,11 @@ describe("times that can't be", () => {
     ["a rule that ended before", rule("FREQ=DAILY;UNTIL=20201231"), "rrule"],
     ["more often than every hour", rule("FREQ=HOURLY;BYMINUTE=0,30", 0.1), "rrule"],
     ["twice within an hour of the day", rule("FREQ=DAILY;BYMINUTE=0,15", 0.1), "rrule"],
+    [
+      "BYSETPOS among a hundred thousand times a year",
+      rule(`FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=0,6,12,18;BYMINUTE=${minutes};BYSETPOS=1`, 0.1),
+      "rrule",
+    ],
     ["a second beginning before the end", rule("FREQ=DAILY", 24.1), "rrule"],
     ["the same on one of several days", rule("FREQ=WEEKLY;BYDAY=SA,SU", 30), "rrule"],
   ];
@@ -273,3 +326,13 @@ describe("times that can't be", () => {
     );
   });
 });
+
+function daysLookedAt(work: () => unknown): number {
+  const look = spyOn(Date.prototype, "getUTCMonth");
+  try {
+    work();
+    return look.mock.calls.length;
+  } finally {
+    look.mockRestore();
+  }
+}
