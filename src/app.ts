@@ -6,6 +6,7 @@ import { backupDesk } from "./backups/desk.ts";
 import { keyDesk } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
 import type { Log } from "./base/log.ts";
+import { ownHostsOf } from "./base/own-hosts.ts";
 import { type Listener, targetGuard } from "./base/target-guard.ts";
 import { checkEngine } from "./checks/engine.ts";
 import type { Config } from "./config.ts";
@@ -91,8 +92,9 @@ export async function startApp(
   const listeners: Listener[] = [];
   const targets = targetGuard(() => listeners, config.allowTarget);
   const { store, vault } = data;
+  const ownHosts = ownHostsOf(config.allowedHost, config.url);
   const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
-  const sending = { store, clock, vault, targets, log, origin };
+  const sending = { store, clock, vault, targets, ownHosts, log, origin };
   const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });
   const notices = subscriberFanOut({ store, clock, log });
   const maintenance = maintenanceWatch({ store, clock, log });
@@ -113,6 +115,7 @@ export async function startApp(
     clock,
     vault: data.vault,
     targets,
+    ownHosts,
     log,
     answers: answerCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
@@ -143,20 +146,20 @@ export async function startApp(
     web: files,
     origin,
     ownPort: () => server.port ?? config.port,
-    reservedHosts: config.allowedHost,
+    ownHosts,
     lock,
     subscriptions: subscriptionsOf({
       store,
       clock,
       vault,
       targets,
+      ownHosts,
       signUps: rateLimit(signUpsPerMinute, clock),
       addressOf,
     }),
   });
   const app = serverOf(appliance, {
     web: files,
-    allowedHosts: config.allowedHost,
     addressOf,
     push: {
       report: engine.report,

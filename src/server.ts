@@ -17,8 +17,6 @@ const openApiPath = "/api/v1/openapi.json";
 
 type Surroundings = {
   web: WebFiles;
-  /** Further names under which the pages for people answer. */
-  allowedHosts: readonly string[];
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
   push: PushRoom;
@@ -26,8 +24,8 @@ type Surroundings = {
 
 /** All routes behind the gate. */
 export function serverOf(appliance: Appliance, surroundings: Surroundings) {
-  const { web, allowedHosts, addressOf, push } = surroundings;
-  const mustBeOurs = hostGuard(allowedHosts);
+  const { web, addressOf, push } = surroundings;
+  const mustBeOurs = hostGuard(appliance.ownHosts);
   const app = new Elysia({ name: "signalbox" })
     .onRequest(async ({ request }) => {
       const call: Call = {

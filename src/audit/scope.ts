@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { OwnHosts } from "../base/own-hosts.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
@@ -17,6 +18,7 @@ export type Scope = {
   vault: Vault;
   /** Which addresses may be checked and alerted. */
   targets: TargetGuard;
+  ownHosts: OwnHosts;
   organizationId: string;
   actor: Actor;
   requestId: string | null;

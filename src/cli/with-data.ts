@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { assets } from "../assets.ts";
 import type { Scope } from "../audit/scope.ts";
 import { systemClock } from "../base/clock.ts";
+import { ownHostsOf } from "../base/own-hosts.ts";
 import { targetGuard } from "../base/target-guard.ts";
 import { configOf } from "../config.ts";
 import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
@@ -36,6 +37,7 @@ export function commandLineScope(data: DataDirectory, organizationId: string): S
     clock: systemClock,
     vault: data.vault,
     targets: targetGuard(() => []),
+    ownHosts: ownHostsOf([]),
     organizationId,
     actor: { type: "command-line", id: null, name: "command line" },
     requestId: null,

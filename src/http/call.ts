@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { OwnHosts } from "../base/own-hosts.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Role } from "../base/roles.ts";
@@ -16,6 +17,7 @@ export type Appliance = {
   clock: Clock;
   vault: Vault;
   targets: TargetGuard;
+  ownHosts: OwnHosts;
   log: Log;
   answers: AnswerCache;
   /** Requests a minute by API key. */

@@ -217,6 +217,7 @@ export function scopeOf(
     clock: appliance.clock,
     vault: appliance.vault,
     targets: appliance.targets,
+    ownHosts: appliance.ownHosts,
     organizationId: principal.organizationId,
     actor: principal.actor,
     requestId,

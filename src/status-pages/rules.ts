@@ -1,3 +1,4 @@
+import type { OwnHosts } from "../base/own-hosts.ts";
 import type { StatusPage, StatusPageSection } from "./schema.ts";
 
 /** Why nobody could open the page; null when somebody can. */
@@ -8,6 +9,23 @@ export function flawOfAccess(
   return visibility === "password" && !passwordIsSet
     ? "is required while visibility is password"
     : null;
+}
+
+/** The names under which a page answers; what became the appliance's own since they were written has no effect. */
+export function hostsOf(page: { hosts: readonly string[] }, ownHosts: OwnHosts): string[] {
+  return page.hosts.filter((host) => !ownHosts.reserves(host));
+}
+
+/** Where the public finds a page: under its first host name, or else under its slug. Without a trailing slash. */
+export function addressesOf(
+  { slug, hosts }: { slug: string; hosts: readonly string[] },
+  origin: string,
+): { page: string; root: string } {
+  const [host] = hosts;
+  if (host === undefined) return { page: `${origin}/status/${slug}`, root: origin };
+  const url = new URL(origin);
+  url.hostname = host;
+  return { page: url.origin, root: url.origin };
 }
 
 /** Path of a page's logo, which changes with the image, so that it may be kept for ever; null without one. */

@@ -52,7 +52,8 @@ const hosts = z
   .transform((names) => [...new Set(names.map((name) => name.toLowerCase()))])
   .meta({
     example: ["status.team.example"],
-    description: "Names under which the page answers at `/`. Each belongs to at most one page.",
+    description:
+      "Names under which the page answers at `/`, kept in lower case. Each belongs to at most one page. Names of the appliance itself (`localhost`, this machine's, those of `--allowed-host` and `--url`), addresses and names without a dot are refused.",
   });
 
 const publicName = "Shown instead of the monitor's own name.";

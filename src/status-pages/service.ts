@@ -9,7 +9,7 @@ import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors, statusPages } from "../database/tables.ts";
 import { storableLogo } from "./logo.ts";
-import { flawOfAccess, logoUrlOf } from "./rules.ts";
+import { flawOfAccess, hostsOf, logoUrlOf } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import {
   changePage,
@@ -28,12 +28,12 @@ export type StatusPageRecord = StatusPage & { version: number };
 
 /** Every page of the organization: its default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
-  return (await findPages(scope.store, scope.organizationId)).map(shown);
+  return (await findPages(scope.store, scope.organizationId)).map((stored) => shown(scope, stored));
 }
 
 /** Throws NOT_FOUND. */
 export async function getStatusPage(scope: Scope, id: string): Promise<StatusPageRecord> {
-  return shown(await getStored(scope, id));
+  return shown(scope, await getStored(scope, id));
 }
 
 /** As it is stored. Throws NOT_FOUND. */
@@ -46,7 +46,8 @@ export async function getStored(
   return stored;
 }
 
-function shown({ page, sections, hosts }: StoredPage): StatusPageRecord {
+function shown({ ownHosts }: Scope, stored: StoredPage): StatusPageRecord {
+  const { page, sections } = stored;
   const { id, slug, title, description, accentColor, theme, visibility, version } = page;
   const { showLatency, historyDays, timeZone, createdAt, updatedAt } = page;
   return {
@@ -59,7 +60,7 @@ function shown({ page, sections, hosts }: StoredPage): StatusPageRecord {
     theme,
     visibility,
     sections,
-    hosts,
+    hosts: hostsOf(stored, ownHosts),
     showLatency,
     historyDays,
     timeZone,
@@ -76,13 +77,23 @@ function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boo
   if (flaw !== null) throw invalid("password", flaw);
 }
 
-/** Throws VALIDATION_ERROR where the password is missing, NOT_FOUND for an unknown monitor or group, CONFLICT for a taken slug or host. */
+function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
+  const index = hosts.findIndex((host) => ownHosts.reserves(host));
+  if (index !== -1)
+    throw invalid(
+      `hosts[${index}]`,
+      "must be a name with a dot that is not this appliance's own (see --url and --allowed-host)",
+    );
+}
+
+/** Throws VALIDATION_ERROR where the password is missing or a host is reserved, NOT_FOUND for an unknown monitor or group, CONFLICT for a taken slug or host. */
 export async function createStatusPage(
   scope: Scope,
   { password, sections, hosts, ...fields }: NewStatusPage,
 ): Promise<StatusPageRecord> {
   const { store, organizationId } = scope;
   mustBeOpenable(fields.visibility, password !== null);
+  mustBeFree(scope, hosts);
   const passwordHash = password === null ? null : await hashPassword(password);
   const now = scope.clock();
   const page: PageRow = {
@@ -108,7 +119,7 @@ export async function createStatusPage(
       ...replaceHosts(organizationId, page.id, hosts),
     ],
     { action: "status-page.created", subjectId: page.id },
-    shown({ page, sections, hosts }),
+    shown(scope, { page, sections, hosts }),
   );
 }
 
@@ -119,6 +130,7 @@ export async function updateStatusPage(
   patch: StatusPagePatch,
 ): Promise<StatusPageRecord> {
   const { password, sections, hosts, ...fields } = patch;
+  mustBeFree(scope, hosts ?? []);
   // Hashing is costly: not for an unknown page, and once, however often the write is tried.
   if (password) await getStored(scope, id);
   const passwordHash = password ? await hashPassword(password) : password;
@@ -192,7 +204,7 @@ function rewrite(
         ...(hosts ? replaceHosts(organizationId, id, hosts) : []),
       ],
       { action: "status-page.updated", subjectId: id, fields: named },
-      shown(after),
+      shown(scope, after),
     );
   });
 }

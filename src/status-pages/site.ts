@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import { hostNameOf, type OwnHosts } from "../base/own-hosts.ts";
 import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { pathOf } from "../http/call.ts";
@@ -11,6 +12,7 @@ import { pageLoader } from "./load.ts";
 import { pageFiles as files } from "./frame.tsx";
 import type { Lock } from "./lock.ts";
 import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
+import { hostsOf } from "./rules.ts";
 import { smallPage } from "./small-page.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import {
@@ -42,8 +44,7 @@ type Room = {
   origin: () => string;
   /** Where it listens. */
   ownPort: () => number;
-  /** Names that are the appliance's own, whatever a page says. */
-  reservedHosts: readonly string[];
+  ownHosts: OwnHosts;
   lock: Lock;
   subscriptions: Subscriptions;
 };
@@ -53,7 +54,7 @@ const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,4
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
 export function statusSite(room: Room): StatusSite {
-  const { store, clock, log, web, origin, ownPort, reservedHosts, lock, subscriptions } = room;
+  const { store, clock, log, web, origin, ownPort, ownHosts, lock, subscriptions } = room;
   const cache = pageCache(log);
   const load = pageLoader(store);
   let hosts: ReadonlySet<string> = new Set();
@@ -216,7 +217,7 @@ export function statusSite(room: Room): StatusSite {
   }
 
   async function readHosts() {
-    hosts = new Set((await findHosts(store)).filter((host) => !reservedHosts.includes(host)));
+    hosts = new Set(hostsOf({ hosts: await findHosts(store) }, ownHosts));
   }
 
   return {
@@ -241,7 +242,7 @@ function isReading({ method }: Request): boolean {
 }
 
 function hostOf({ headers }: Request): string {
-  return (headers.get("host") ?? "").toLowerCase().replace(/:\d+$/, "");
+  return hostNameOf(headers.get("host") ?? "");
 }
 
 /** Nothing that a cache may hand to others. */

@@ -4,12 +4,14 @@ import { signed } from "../alerting/providers/webhook.ts";
 import { permanent, posted, type Verdict } from "../alerting/provider.ts";
 import { type Attempt, bringForward } from "../alerting/queue.ts";
 import type { Receivers } from "../alerting/receivers.ts";
+import type { OwnHosts } from "../base/own-hosts.ts";
 import { openAll } from "../base/secrets.ts";
 import type { Statement } from "../database/store.ts";
+import { addressesOf, hostsOf } from "../status-pages/rules.ts";
 import { findPages } from "../status-pages/store.ts";
 import { tokenOf } from "./links.ts";
 import { type Notice, noticeMessage, noticePayload, type NoticePlace } from "./notice.ts";
-import { addressesOf, receiverTypeOf } from "./rules.ts";
+import { receiverTypeOf } from "./rules.ts";
 import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
 
 /** So many are sent to at the same time: a mail server bears less than the rest of the world. */
@@ -18,8 +20,10 @@ const atOnce = { mailbox: 8, webhook: 50 };
 type Place = NoticePlace & { root: string; slug: string };
 
 /** Subscribers of status pages as receivers of notices. */
-export function subscriberReceivers(room: SendingRoom): Record<"mailbox" | "webhook", Receivers> {
-  const { store, vault, clock, origin } = room;
+export function subscriberReceivers(
+  room: SendingRoom & { ownHosts: OwnHosts },
+): Record<"mailbox" | "webhook", Receivers> {
+  const { store, vault, clock, origin, ownHosts } = room;
 
   async function mail(
     deliveryId: string,
@@ -76,7 +80,8 @@ export function subscriberReceivers(room: SendingRoom): Record<"mailbox" | "webh
       if (subscriber === null) return null;
       const [stored] = await findPages(store, organizationId, subscriber.pageId);
       if (stored === undefined) return null;
-      const { page, hosts } = stored;
+      const { page } = stored;
+      const hosts = hostsOf(stored, ownHosts);
       const { page: pageUrl, root } = addressesOf({ slug: page.slug, hosts }, origin());
       const place: Place = {
         pageTitle: page.title,

@@ -46,15 +46,3 @@ export function concernsSubscribers(eventType: string): boolean {
     eventType === "subscriber.confirmed"
   );
 }
-
-/** Where the public finds a page: under its first host name, or else under its slug. Without a trailing slash. */
-export function addressesOf(
-  { slug, hosts }: { slug: string; hosts: readonly string[] },
-  origin: string,
-): { page: string; root: string } {
-  const [host] = hosts;
-  if (host === undefined) return { page: `${origin}/status/${slug}`, root: origin };
-  const url = new URL(origin);
-  url.hostname = host;
-  return { page: url.origin, root: url.origin };
-}

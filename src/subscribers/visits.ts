@@ -14,7 +14,7 @@ import { ownerOf, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { findSubscriber } from "./store.ts";
 
-type Room = {
+type Room = Pick<Scope, "ownHosts"> & {
   store: Store;
   clock: Clock;
   vault: Vault;
@@ -26,13 +26,14 @@ type Room = {
 
 /** What visitors of the public pages do about their subscriptions. */
 export function subscriptionsOf(room: Room): Subscriptions {
-  const { store, clock, vault, targets, signUps, addressOf } = room;
+  const { store, clock, vault, targets, ownHosts, signUps, addressOf } = room;
 
   const scopeOf = (organizationId: string): Scope => ({
     store,
     clock,
     vault,
     targets,
+    ownHosts,
     organizationId,
     actor: { type: "visitor", id: null, name: "visitor" },
     requestId: null,

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { hostname } from "node:os";
+import { ownHostsOf } from "../../src/base/own-hosts.ts";
 import { withFindablePath } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 
@@ -57,4 +59,44 @@ test("the admin page answers only under addresses and names that are ours", asyn
     expect([Host, status]).toEqual([Host, expected]);
     if (expected === 421) expect(text).toContain("--allowed-host");
   }
+});
+
+test("names of --allowed-host are the same however they are spelled", () => {
+  const given = ["NAS.Lan.", "münchen.example", "box.example:3210"];
+  const { answers } = ownHostsOf(given);
+  for (const Host of ["nas.lan", "NAS.LAN.:80", "xn--mnchen-3ya.example", "Box.example:443"])
+    expect([Host, answers(Host)]).toEqual([Host, true]);
+  for (const Host of ["lan", "nas.lan.evil.io", "nas.lan..", ""])
+    expect([Host, answers(Host)]).toEqual([Host, false]);
+});
+
+test("every name that opens the admin page is reserved, and so are --url, addresses and names without a dot", () => {
+  const { answers, reserves } = ownHostsOf(
+    ["box.example", "NAS.lan."],
+    "https://Links.Example:8443/x",
+  );
+  const own = hostname().toLowerCase();
+  const opening = [
+    "localhost",
+    own,
+    `${own.replace(/\.local$/, "")}.local`,
+    "box.example",
+    "nas.lan",
+  ];
+  opening.push("192.168.1.5", "[fd00::1]");
+  for (const name of opening)
+    for (const spelled of [name, name.toUpperCase(), `${name}:3210`])
+      expect([spelled, answers(spelled), reserves(spelled)]).toEqual([spelled, true, true]);
+  for (const name of [
+    "links.example",
+    "LINKS.example.",
+    "fd00::1",
+    "nas",
+    "intranet",
+    "intranet.",
+    "",
+  ])
+    expect([name, reserves(name)]).toEqual([name, true]);
+  for (const name of ["status.box.example", "status.links.example", "lan.example"])
+    expect([name, answers(name), reserves(name)]).toEqual([name, false, false]);
 });

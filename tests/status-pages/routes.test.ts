@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { hostname } from "node:os";
 import { findPageByHost, findPublicPage } from "../../src/status-pages/store.ts";
 import { dump, unknownId } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
@@ -65,7 +66,7 @@ describe("creating", () => {
         { name: null, groupId, monitors: [{ id: b, name: "Bank" }] },
         { name: "Later", groupId: null, monitors: [{ id: a, name: null }] },
       ],
-      hosts: ["status.team.example", "status"],
+      hosts: ["status.team.example", "status.box.team.example"],
       showLatency: true,
       historyDays: 365,
       timeZone: "Europe/Berlin",
@@ -80,8 +81,8 @@ describe("creating", () => {
 
   test("host names are kept in lower case, each once", async () => {
     const { page } = await publisher();
-    const { hosts } = await page({ hosts: ["Status.Team.example", "b", "status.TEAM.example"] });
-    expect(hosts).toEqual(["status.team.example", "b"]);
+    const { hosts } = await page({ hosts: ["Status.Team.example", "b.c", "status.TEAM.example"] });
+    expect(hosts).toEqual(["status.team.example", "b.c"]);
   });
 });
 
@@ -136,6 +137,47 @@ const wrong: [field: string, ...values: unknown[]][] = [
   ["timeZone", null, "", "Mars/Olympus", "+01:00", "Europe/Berlin ", "x".repeat(65)],
   ["colour", "red"],
 ];
+
+describe("names of the appliance itself", () => {
+  const own = hostname().toLowerCase();
+  const reserved = [
+    `${own.replace(/\.local$/, "")}.local`,
+    "status.example",
+    "STATUS.Example",
+    "box.example",
+    "Box.EXAMPLE",
+    "intranet",
+    own,
+  ];
+  test.each(reserved)("are no page's: %s is refused, alone and behind another", async (host) => {
+    const appliance = await publisher();
+    const { id } = await appliance.page();
+    const before = dump(appliance);
+    for (const hosts of [[host], ["status.team.example", host]]) {
+      const at = `hosts[${hosts.length - 1}]`;
+      const body = { slug: "other", title: "Other", hosts };
+      for (const { status, json } of [
+        await appliance.change(id, { hosts }),
+        await appliance.api("POST", path, { body }),
+      ])
+        expect([status, json.error.code, json.error.details[0].path]).toEqual([
+          422,
+          "VALIDATION_ERROR",
+          at,
+        ]);
+    }
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("that a page got before are not among its hosts any more, so that it can be sent back", async () => {
+    const { database, page, pageOf, change } = await publisher();
+    const made = await page({ hosts: ["old.team.example", "status.team.example"] });
+    database.run("UPDATE status_page_hosts SET host = 'status.example' WHERE position = 0");
+    const now = await pageOf(made.id);
+    expect(now.hosts).toEqual(["status.team.example"]);
+    expect((await change(made.id, now)).status).toBe(200);
+  });
+});
 
 test("wrong values are refused and named, on creation and in a patch, and change nothing", async () => {
   const appliance = await publisher();

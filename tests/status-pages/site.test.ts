@@ -195,7 +195,7 @@ describe("a host of its own", () => {
     await publish({ hosts: [host] });
     const { id } = await incident();
     await restart();
-    for (const name of [host, `${host}:8080`, "STATUS.Team.Example"])
+    for (const name of [host, `${host}:8080`, "STATUS.Team.Example", `${host}.`])
       expect(wordsOf((await read("/", { host: name })).text, "title")).toEqual(["Ours"]);
     const paths = [
       ".json",
@@ -224,6 +224,24 @@ describe("a host of its own", () => {
     await read("/feed.atom", { host: `${host}:6666` });
     const { text } = await read("/feed.atom", { host });
     expect(text).toContain(`http://${host}/feed.atom`);
+  });
+
+  test("that is the appliance's own has no effect, in whatever way it came into the database", async () => {
+    await using made = await visitor();
+    const { ask, database, publish, restart } = made;
+    await publish({ hosts: ["status.team.example"] });
+    for (const name of ["status.example", "box.example", "localhost", "nas", "127.0.0.1"]) {
+      database.run("UPDATE status_page_hosts SET host = ?", [name]);
+      await restart();
+      for (const spelled of [name, name.toUpperCase(), `${name}.`, `${name}:3210`])
+        for (const path of ["/", "/history", "/status.json"])
+          expect([spelled, path, await ask(path, { host: spelled })]).toEqual([
+            spelled,
+            path,
+            null,
+          ]);
+      expect(await ask("/", { host: name, method: "POST", form: { password: "x" } })).toBeNull();
+    }
   });
 
   test("serves its own page, not that of another organization", async () => {

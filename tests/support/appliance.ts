@@ -3,6 +3,7 @@ import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
+import { ownHostsOf } from "../../src/base/own-hosts.ts";
 import { type Vault, vaultOf } from "../../src/base/secrets.ts";
 import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
 import { alertEngine } from "../../src/alerting/engine.ts";
@@ -85,6 +86,7 @@ export function applianceOn(
     void logged.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
   const log = { info: write, warn: write, error: write };
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
+  const ownHosts = ownHostsOf(["status.example"], "https://box.example:8443");
   const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], ranges);
   const maintenance = maintenanceWatch({ store, clock, log });
   const { of: maintenanceOf } = maintenance;
@@ -95,6 +97,7 @@ export function applianceOn(
     ...data,
     log,
     targets,
+    ownHosts,
     answers: answerCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
@@ -115,7 +118,6 @@ export function applianceOn(
   const alerts = alertsOn(appliance);
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
-    allowedHosts: ["status.example"],
     addressOf,
     push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
   });
@@ -164,6 +166,7 @@ export async function testAppliance(settings: Settings = {}) {
     clock,
     vault,
     targets: appliance.targets,
+    ownHosts: appliance.ownHosts,
     organizationId,
     actor: { type: "command-line", id: null, name: "test" },
     requestId: null,

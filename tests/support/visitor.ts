@@ -38,7 +38,7 @@ type Past = Partial<HeartbeatRow> & { ago: number };
 export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
   const made = await watch(settings);
   const { api, time, store, ours } = made;
-  const { clock, log, origin, vault } = made.appliance;
+  const { clock, log, origin, ownHosts, vault } = made.appliance;
   const subscriptions = subscriptionsOf({
     ...made.appliance,
     signUps: rateLimit(5, clock),
@@ -54,7 +54,7 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
       web,
       origin,
       ownPort: () => 3210,
-      reservedHosts: [],
+      ownHosts,
       lock,
       subscriptions,
     });

@@ -1,0 +1,39 @@
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { domainToASCII } from "node:url";
+
+/** Which host names are the appliance's own. */
+export type OwnHosts = {
+  /** Whether the pages for people answer under what this Host header names. */
+  answers: (host: string) => boolean;
+  /** Whether this name is no status page's to have: those that answer, the host of `--url`, addresses, and names without a dot. */
+  reserves: (host: string) => boolean;
+};
+
+/** The one spelling of what a Host header or an option names: in lower case, without port and the root's dot. */
+export function hostNameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
+}
+
+const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
+
+/** `allowed` are the names of `--allowed-host`, `url` is the `--url`; a browser sends either in ASCII. */
+export function ownHostsOf(allowed: readonly string[], url?: string): OwnHosts {
+  const own = hostNameOf(hostname());
+  const inAscii = (name: string) => hostNameOf(domainToASCII(name) || name);
+  const names = new Set([
+    "localhost",
+    own,
+    `${own.replace(/\.local$/, "")}.local`,
+    ...allowed.map((name) => inAscii(name.replace(/:\d*$/, ""))),
+  ]);
+  const linked = url === undefined ? null : hostNameOf(new URL(url).hostname);
+  const answers = (name: string) => address.test(name) || names.has(name);
+  return {
+    answers: (host) => answers(hostNameOf(host)),
+    reserves(host) {
+      const name = hostNameOf(host);
+      return answers(name) || name === linked || isIP(name) !== 0 || !name.includes(".");
+    },
+  };
+}
