@@ -16,7 +16,8 @@ import { answerCache } from "./http/answer-cache.ts";
 import type { Appliance } from "./http/call.ts";
 import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
-import { rateLimit } from "./http/rate-limit.ts";
+import { knownNetworks } from "./http/known-networks.ts";
+import { networkLimit, rateLimit } from "./http/rate-limit.ts";
 import { webFiles } from "./http/web-files.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
@@ -29,29 +30,29 @@ import { subscriberFanOut, sweepSubscribers } from "./subscribers/fan-out.ts";
 import { subscriberReceivers } from "./subscribers/receivers.ts";
 import { subscriptionsOf } from "./subscribers/visits.ts";
 import { sessionDesk } from "./sessions/desk.ts";
-import { forgetOldSessions } from "./sessions/store.ts";
+import { forgetOldSessions, recentAddresses } from "./sessions/store.ts";
 import { sweepResults } from "./uptime/retention.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
-/** Wrong credentials a minute from one address; valid keys from there are not touched. */
+/** Wrong credentials a minute from one network; valid keys from there are not touched. */
 const failuresPerMinute = 600;
 
 /** Requests a minute of one person to the admin page. */
 const requestsPerMinute = 6_000;
 
-/** Wrong passwords, codes and tokens of the admin page a minute from one address. */
+/** Wrong passwords, codes and tokens of the admin page a minute from one network. */
 const guessesPerMinute = 10;
 
-/** Wrong push tokens a minute from one address. */
+/** Wrong push tokens a minute from one network. */
 const wrongTokensPerMinute = 60;
 
-/** Attempts a minute to open a status page by its password, from one address. */
+/** Attempts a minute to open a status page by its password, from one network. */
 const passwordsPerMinute = 10;
 
 /** Test mails a minute of one organization. */
 const testMailsPerMinute = 6;
 
-/** Mailboxes a minute that may be given on status pages, from one address. */
+/** Mailboxes a minute that may be given on status pages, from one network. */
 const signUpsPerMinute = 5;
 
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
@@ -120,8 +121,9 @@ export async function startApp(
     answers: answerCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
     personLimit: rateLimit(requestsPerMinute, clock),
-    failureLimit: rateLimit(failuresPerMinute, clock),
-    guessLimit: rateLimit(guessesPerMinute, clock),
+    failureLimit: networkLimit(failuresPerMinute, clock),
+    guessLimit: networkLimit(guessesPerMinute, clock),
+    knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,
     sessions: sessionDesk(store, clock),
     live,
@@ -138,7 +140,7 @@ export async function startApp(
     return address.replace(/^::ffff:/, "");
   };
   const files = webFiles(web);
-  const lock = pageLock(vault, clock, rateLimit(passwordsPerMinute, clock), addressOf);
+  const lock = pageLock(vault, clock, networkLimit(passwordsPerMinute, clock), addressOf);
   const site = statusSite({
     store,
     clock,
@@ -154,7 +156,7 @@ export async function startApp(
       vault,
       targets,
       ownHosts,
-      signUps: rateLimit(signUpsPerMinute, clock),
+      signUps: networkLimit(signUpsPerMinute, clock),
       addressOf,
     }),
   });
@@ -163,7 +165,7 @@ export async function startApp(
     addressOf,
     push: {
       report: engine.report,
-      wrongTokens: rateLimit(wrongTokensPerMinute, clock),
+      wrongTokens: networkLimit(wrongTokensPerMinute, clock),
       addressOf,
     },
   });

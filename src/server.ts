@@ -95,6 +95,7 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
     mustBeOurs(request);
     mustBeSameOrigin(request);
     call.session = await visited(request, appliance);
+    if (call.session?.stage === "signed-in") appliance.knownNetworks.add(call.address);
     if (!isOpen(path)) signedIn(call);
   }
 

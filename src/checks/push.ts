@@ -5,7 +5,7 @@ import { sha256 } from "../base/ids.ts";
 import { flawOfLine } from "../base/text.ts";
 import { referencesTo } from "../http/openapi-errors.ts";
 import { parseQuery } from "../http/query.ts";
-import type { RateLimit } from "../http/rate-limit.ts";
+import type { NetworkLimit } from "../http/rate-limit.ts";
 import type { Engine } from "./engine.ts";
 
 /** What a watched job may report in the query of its push URL. */
@@ -27,8 +27,8 @@ const PushQuery = z.strictObject({
 
 export type PushRoom = {
   report: Engine["report"];
-  /** Wrong tokens a minute by client address; right ones are not touched. */
-  wrongTokens: RateLimit;
+  /** Wrong tokens a minute by client network; right ones are not touched. */
+  wrongTokens: NetworkLimit;
   addressOf: (request: Request) => string;
 };
 
@@ -55,7 +55,7 @@ export async function receivePush(
   if (known === null) {
     const waitSeconds = wrongTokens.take(addressOf(request));
     if (waitSeconds > 0)
-      throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this address.", {
+      throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
         headers: { "Retry-After": String(waitSeconds) },
       });
     throw new AppError("NOT_FOUND", "There is nothing at this path.");

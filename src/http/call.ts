@@ -7,7 +7,8 @@ import type { Role } from "../base/roles.ts";
 import type { Statement, Store } from "../database/store.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import type { KnownNetworks } from "./known-networks.ts";
+import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
 import type { Live } from "./event-stream.ts";
 import type { Session, Sessions } from "./session.ts";
 
@@ -24,10 +25,11 @@ export type Appliance = {
   requestLimit: RateLimit;
   /** The same by person. */
   personLimit: RateLimit;
-  /** Wrong credentials a minute by client address. */
-  failureLimit: RateLimit;
-  /** Wrong passwords, codes and tokens a minute, by where they come from. */
-  guessLimit: RateLimit;
+  /** Wrong credentials a minute by client network. */
+  failureLimit: NetworkLimit;
+  /** Wrong passwords, codes and tokens a minute by client network. */
+  guessLimit: NetworkLimit;
+  knownNetworks: KnownNetworks;
   keys: Keys;
   sessions: Sessions;
   live: Live;

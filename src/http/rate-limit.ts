@@ -1,3 +1,4 @@
+import { networkOf } from "../base/client-network.ts";
 import type { Clock } from "../base/clock.ts";
 
 export type RateLimit = {
@@ -7,32 +8,84 @@ export type RateLimit = {
   giveBack(who: string): void;
 };
 
-const windowMs = 60_000;
+type Window = { endsAt: number; count: number };
 
-/** `perMinute` a minute for each caller, from its first request on; 0 means no limit. */
-export function rateLimit(perMinute: number, clock: Clock): RateLimit {
-  let windows = new Map<string, { endsAt: number; count: number }>();
+const windowMs = 60_000;
+/** Callers that are remembered at a time: some 10 MB. */
+const maxCallers = 50_000;
+
+/**
+ * `perMinute` a minute for each caller, from its first request on; 0 means no limit. Of too many
+ * callers those are forgotten first that have something left: nobody who has used up their share gets
+ * it anew by sending others after it, and as many others have as many shares of their own.
+ */
+export function rateLimit(perMinute: number, clock: Clock, most = maxCallers): RateLimit {
+  const open = new Map<string, Window>();
+  const spent = new Map<string, Window>();
   let sweepAt = 0;
+
+  function sweep(now: number) {
+    for (const windows of [open, spent])
+      for (const [who, window] of windows) if (isOver(window, now)) windows.delete(who);
+    sweepAt = now + windowMs;
+  }
+
+  /** The oldest tenth goes at once: to look for the first one each time would cost more than all the rest. */
+  function makeRoom(windows: Map<string, Window>) {
+    let left = Math.ceil(most / 10);
+    for (const who of windows.keys()) {
+      if (left-- === 0) break;
+      windows.delete(who);
+    }
+  }
+
+  function begin(who: string, now: number): Window {
+    for (const windows of [open, spent]) windows.delete(who);
+    if (open.size + spent.size >= most) makeRoom(open.size > 0 ? open : spent);
+    const window = { endsAt: now + windowMs, count: 0 };
+    open.set(who, window);
+    return window;
+  }
+
   return {
     take(who) {
       if (perMinute === 0) return 0;
       const now = clock();
-      if (now >= sweepAt) {
-        windows = new Map([...windows].filter(([, window]) => window.endsAt > now));
-        sweepAt = now + windowMs;
-      }
-      let window = windows.get(who);
-      if (window === undefined || window.endsAt <= now || window.endsAt > now + windowMs) {
-        window = { endsAt: now + windowMs, count: 0 };
-        windows.set(who, window);
-      }
+      if (now >= sweepAt || sweepAt > now + windowMs) sweep(now);
+      const known = open.get(who) ?? spent.get(who);
+      const window = known === undefined || isOver(known, now) ? begin(who, now) : known;
       if (window.count >= perMinute) return Math.max(1, Math.ceil((window.endsAt - now) / 1000));
       window.count += 1;
+      if (window.count >= perMinute) {
+        open.delete(who);
+        spent.set(who, window);
+      }
       return 0;
     },
     giveBack(who) {
-      const window = windows.get(who);
-      if (window !== undefined && window.count > 0) window.count -= 1;
+      const window = open.get(who) ?? spent.get(who);
+      if (window === undefined) return;
+      window.count -= 1;
+      spent.delete(who);
+      if (window.count > 0) open.set(who, window);
+      else open.delete(who);
     },
+  };
+}
+
+/** A window that ends later than a minute from now was begun before the clock was set back. */
+function isOver({ endsAt }: Window, now: number): boolean {
+  return endsAt <= now || endsAt > now + windowMs;
+}
+
+/** A limit for strangers, asked with their address: all that share a network are one caller. */
+export type NetworkLimit = RateLimit & { readonly by: "network" };
+
+export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
+  const limit = rateLimit(perMinute, clock);
+  return {
+    by: "network",
+    take: (address) => limit.take(networkOf(address)),
+    giveBack: (address) => limit.giveBack(networkOf(address)),
   };
 }

@@ -1,13 +1,15 @@
 import type { Scope } from "../audit/scope.ts";
 import type { Log } from "../base/log.ts";
 import type { Call } from "./call.ts";
-import type { RateLimit } from "./rate-limit.ts";
+import type { KnownNetworks } from "./known-networks.ts";
+import type { NetworkLimit } from "./rate-limit.ts";
 import { cookieOf, type Session } from "./session.ts";
 
 /** What a use case runs in that belongs to no organization: who visits the admin page, from where. */
 export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   log: Log;
-  guessLimit: RateLimit;
+  guessLimit: NetworkLimit;
+  knownNetworks: KnownNetworks;
   requestId: string;
   /** The client's, without the port. */
   address: string;
@@ -24,13 +26,14 @@ export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
 export type PersonVisit = Visit & { session: Session };
 
 export function visitOf(call: Call, request: Request): Visit {
-  const { store, clock, vault, log, guessLimit } = call.appliance;
+  const { store, clock, vault, log, guessLimit, knownNetworks } = call.appliance;
   return {
     store,
     clock,
     vault,
     log,
     guessLimit,
+    knownNetworks,
     origin: originOf(request),
     requestId: call.requestId,
     address: call.address,

@@ -6,7 +6,7 @@ import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { hashPassword } from "../base/passwords.ts";
 import { invalid, parse } from "../base/validation.ts";
 import { retrying, type Statement } from "../database/store.ts";
-import { guessed, neighborhoodOf } from "../http/guessing.ts";
+import { guessed, hashingFor } from "../http/guessing.ts";
 import type { Visit } from "../http/visit.ts";
 import { mustBeGood, newPerson } from "../people/new-person.ts";
 import { emailKeyOf } from "../people/rules.ts";
@@ -148,7 +148,7 @@ export async function acceptInvitation(visit: Visit, input: Acceptance): Promise
 async function newcomer(visit: Visit, input: Acceptance, email: string, organization: string) {
   const { name, password } = parse(Newcomer, { name: input.name, password: input.password });
   mustBeGood(password, [email, name, organization]);
-  const hash = await hashPassword(password, neighborhoodOf(visit.address));
+  const hash = await hashPassword(password, hashingFor(visit));
   return newPerson(visit, { name, email }, hash);
 }
 

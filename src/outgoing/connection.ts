@@ -1,5 +1,6 @@
 import { connect, isIP } from "node:net";
 import { checkServerIdentity } from "node:tls";
+import { recentSet } from "../base/recent-set.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { reasonFor, reasonOf } from "./reasons.ts";
@@ -77,7 +78,7 @@ function firstOf(
 }
 
 /** Places whose last connection was given up while it was still coming about. */
-const silent = new Set<string>();
+const silent = recentSet(10_000);
 
 async function attempt(
   address: string,

@@ -2,7 +2,7 @@ import { timestamp } from "../base/clock.ts";
 import { hashPassword, isPassword } from "../base/passwords.ts";
 import { invalid } from "../base/validation.ts";
 import { retrying } from "../database/store.ts";
-import { guessed, neighborhoodOf } from "../http/guessing.ts";
+import { guessed, hashingFor } from "../http/guessing.ts";
 import { signInFirst } from "../http/session.ts";
 import type { PersonVisit } from "../http/visit.ts";
 import { endSessionsOf } from "../sessions/store.ts";
@@ -22,9 +22,8 @@ export async function ownRow({ store, session }: PersonVisit): Promise<PersonRow
 /** Asks for the password once more before something that a borrowed browser must not do. Throws VALIDATION_ERROR naming `field`, RATE_LIMITED. */
 export async function mustKnowPassword(visit: PersonVisit, password: string, field = "password") {
   const { passwordHash } = await ownRow(visit);
-  const who = neighborhoodOf(visit.address);
   const known = await guessed(visit, async () =>
-    (await isPassword(password, passwordHash, who)) ? true : null,
+    (await isPassword(password, passwordHash, hashingFor(visit))) ? true : null,
   );
   if (known === null) throw invalid(field, "is not your password");
 }
@@ -52,7 +51,7 @@ export async function changePassword(visit: PersonVisit, change: PasswordChange)
   const { name, email } = session.person;
   mustBeGood(change.password, [name, email, ...session.organizations.map((one) => one.name)]);
   await mustKnowPassword(visit, change.current, "current");
-  const passwordHash = await hashPassword(change.password, neighborhoodOf(visit.address));
+  const passwordHash = await hashPassword(change.password, hashingFor(visit));
   await retrying(async () =>
     store.atomic([
       ...changePerson(store, await ownRow(visit), {

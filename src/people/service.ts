@@ -3,6 +3,7 @@ import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { hashPassword } from "../base/passwords.ts";
+import type { HashingClient } from "../base/hashing-queue.ts";
 import type { Role } from "../base/roles.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { endSessionsOf } from "../sessions/store.ts";
@@ -104,13 +105,15 @@ export function removeMember(scope: Scope, personId: string): Promise<void> {
   });
 }
 
+const commandLine: HashingClient = { lane: "sign-in", client: "command-line" };
+
 /** Adds somebody to the organization; an address that signs in already keeps its name and its password. Throws CONFLICT for a member, VALIDATION_ERROR for the password. */
 export async function addMember(
   scope: Scope,
   input: NewPerson & { role: Role },
 ): Promise<{ id: string; isNew: boolean }> {
   const { store, organizationId } = scope;
-  const passwordHash = await hashPassword(input.password);
+  const passwordHash = await hashPassword(input.password, commandLine);
   return retrying(async () => {
     const known = await findPersonByEmail(store, emailKeyOf(input.email));
     const { id, statements } =
@@ -137,7 +140,7 @@ export async function resetPassword(
   input: { password: string; withoutTwoFactor: boolean },
 ): Promise<void> {
   const { store } = scope;
-  const passwordHash = await hashPassword(input.password);
+  const passwordHash = await hashPassword(input.password, commandLine);
   await retrying(async () => {
     const person = await findPersonByEmail(store, emailKeyOf(email));
     if (person === null)

@@ -35,6 +35,17 @@ export function listOf(store: Store, personId: string): Promise<SessionRow[]> {
     .orderBy(desc(sessions.createdAt), desc(sessions.id));
 }
 
+/** From where people were seen, the last ones last. */
+export async function recentAddresses({ db }: Store): Promise<string[]> {
+  const rows = await db
+    .select({ address: sessions.address })
+    .from(sessions)
+    .where(eq(sessions.stage, "signed-in"))
+    .orderBy(desc(sessions.lastSeenAt))
+    .limit(1_000);
+  return rows.map(({ address }) => address).reverse();
+}
+
 export function addSession(store: Store, row: SessionRow): Statement {
   return store.db.insert(sessions).values(row);
 }

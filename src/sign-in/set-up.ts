@@ -2,7 +2,7 @@ import { AppError } from "../base/errors.ts";
 import { hashPassword } from "../base/passwords.ts";
 import { retrying } from "../database/store.ts";
 import type { SetUp } from "../http/call.ts";
-import { guessed, neighborhoodOf } from "../http/guessing.ts";
+import { guessed, hashingFor } from "../http/guessing.ts";
 import type { Visit } from "../http/visit.ts";
 import { founded } from "../people/founding.ts";
 import { mustBeGood, newPerson } from "../people/new-person.ts";
@@ -26,7 +26,7 @@ export async function setUp(visit: Visit, token: SetUp, input: FirstRun): Promis
       "This set-up link is not valid any more. Start Signalbox again: it prints a new one.",
     );
   mustBeGood(input.password, [input.email, input.name, input.organization]);
-  const passwordHash = await hashPassword(input.password, neighborhoodOf(visit.address));
+  const passwordHash = await hashPassword(input.password, hashingFor(visit));
   const handOver = await retrying(async () => {
     const person = newPerson(visit, input, passwordHash);
     const { statements } = await founded(visit, input.organization, person.row);

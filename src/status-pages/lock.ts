@@ -1,7 +1,9 @@
 import type { Clock } from "../base/clock.ts";
+import { networkOf } from "../base/client-network.ts";
+import { AppError } from "../base/errors.ts";
 import { isPassword } from "../base/passwords.ts";
 import type { Vault } from "../base/secrets.ts";
-import type { RateLimit } from "../http/rate-limit.ts";
+import type { NetworkLimit } from "../http/rate-limit.ts";
 import { fieldsOf } from "./form.ts";
 import { smallAnswer } from "./small-page.ts";
 import type { PublicPage } from "./store.ts";
@@ -25,7 +27,7 @@ export type Lock = {
 export function pageLock(
   vault: Vault,
   clock: Clock,
-  attempts: RateLimit,
+  attempts: NetworkLimit,
   addressOf: (request: Request) => string,
 ): Lock {
   const placeOf = ({ id, passwordHash }: PublicPage) => `status-page/${id}/${passwordHash}`;
@@ -47,15 +49,21 @@ export function pageLock(
     const waitSeconds = attempts.take(address);
     if (waitSeconds > 0) {
       const trouble = "Too many attempts from here. Try again in a minute.";
-      const answer = form(page, home, home, trouble, 429);
-      answer.headers.set("Retry-After", String(waitSeconds));
-      return answer;
+      return tryAgain(page, home, trouble, String(waitSeconds));
     }
     const { password = "", path = "" } = await fieldsOf(request);
     const to = isWithin(home, path) ? path : home;
     const { passwordHash } = page;
-    if (passwordHash === null || !(await isPassword(password, passwordHash, address)))
-      return form(page, home, to, "That is not the password.", 403);
+    try {
+      const client = { lane: "page", client: networkOf(address) } as const;
+      if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
+        return form(page, home, to, "That is not the password.", 403);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
+      attempts.giveBack(address);
+      const trouble = "Too many try to open pages at the moment. Try again in a few seconds.";
+      return tryAgain(page, home, trouble, error.headers["Retry-After"]);
+    }
     const until = String(clock() + openMs);
     const secure = request.url.startsWith("https:") ? "; Secure" : "";
     const cookie = `${nameOf(page)}=${vault.seal(until, placeOf(page))}; Path=/; Max-Age=${openMs / 1000}; HttpOnly; SameSite=Lax${secure}`;
@@ -69,6 +77,12 @@ export function pageLock(
 function isWithin(home: string, path: string): boolean {
   if (!/^\/(?:[a-z0-9][a-z0-9./-]*)?$/.test(path)) return false;
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
+}
+
+function tryAgain(page: PublicPage, home: string, trouble: string, seconds = "1"): Response {
+  const answer = form(page, home, home, trouble, 429);
+  answer.headers.set("Retry-After", seconds);
+  return answer;
 }
 
 function form(

@@ -77,6 +77,9 @@ function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boo
   if (flaw !== null) throw invalid("password", flaw);
 }
 
+const hashingFor = ({ organizationId }: Scope) =>
+  ({ lane: "page", client: organizationId }) as const;
+
 function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
   const index = hosts.findIndex((host) => ownHosts.reserves(host));
   if (index !== -1)
@@ -94,7 +97,7 @@ export async function createStatusPage(
   const { store, organizationId } = scope;
   mustBeOpenable(fields.visibility, password !== null);
   mustBeFree(scope, hosts);
-  const passwordHash = password === null ? null : await hashPassword(password);
+  const passwordHash = password === null ? null : await hashPassword(password, hashingFor(scope));
   const now = scope.clock();
   const page: PageRow = {
     organizationId,
@@ -133,7 +136,7 @@ export async function updateStatusPage(
   mustBeFree(scope, hosts ?? []);
   // Hashing is costly: not for an unknown page, and once, however often the write is tried.
   if (password) await getStored(scope, id);
-  const passwordHash = password ? await hashPassword(password) : password;
+  const passwordHash = password ? await hashPassword(password, hashingFor(scope)) : password;
   const { organizationId } = scope;
   return rewrite(scope, id, Object.keys(patch), ({ page }) => {
     const { slug = page.slug, visibility = page.visibility } = fields;

@@ -5,7 +5,7 @@ import { EmailAddress } from "../base/fields.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
-import type { RateLimit } from "../http/rate-limit.ts";
+import type { NetworkLimit } from "../http/rate-limit.ts";
 import { fieldsOf } from "../status-pages/form.ts";
 import { question, statement } from "../status-pages/small-page.ts";
 import { findPages } from "../status-pages/store.ts";
@@ -19,8 +19,8 @@ type Room = Pick<Scope, "ownHosts"> & {
   clock: Clock;
   vault: Vault;
   targets: TargetGuard;
-  /** Sign-ups a minute by client address. */
-  signUps: RateLimit;
+  /** Sign-ups a minute by client network. */
+  signUps: NetworkLimit;
   addressOf: (request: Request) => string;
 };
 

@@ -1,6 +1,4 @@
-import { expect, spyOn, test } from "bun:test";
-import { hashPassword, isPassword } from "../../src/base/passwords.ts";
-import { neighborhoodOf } from "../../src/http/guessing.ts";
+import { expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
 import { addressOf, newBrowser, person } from "../support/visiting.ts";
 
@@ -46,23 +44,4 @@ test("while a thousand wrong ones come from one address, the owner signs in from
   expect([status, answered <= 2]).toEqual([200, true]);
   await Promise.all(guesses);
   expect(answered).toBe(9);
-});
-
-test("passwords are hashed in turns: nobody's many hold up another's one", async () => {
-  const hash = await hashPassword("a long enough password");
-  const verify = spyOn(Bun.password, "verify");
-  await Promise.all(
-    ["a", "a", "a", "a", "a", "b", "b", "c"].map((who) => isPassword(who, hash, who)),
-  );
-  const begun = verify.mock.calls.map(([password]) => password);
-  verify.mockRestore();
-  expect(begun.indexOf("c")).toBeLessThan(5);
-  expect(begun.slice(-2)).toEqual(["a", "a"]);
-});
-
-test("an IPv6 subscriber's whole network counts as one address", () => {
-  const same = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::", "2001:db8:1:2:3:4:5:6"];
-  expect(new Set(same.map(neighborhoodOf)).size).toBe(1);
-  const others = ["2001:db8:1:3::1", "::1", "fe80::1%eth0", "192.168.1.5", "192.168.1.6"];
-  expect(new Set([...same, ...others].map(neighborhoodOf)).size).toBe(6);
 });

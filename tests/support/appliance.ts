@@ -18,7 +18,8 @@ import { answerCache } from "../../src/http/answer-cache.ts";
 import type { Appliance, Backups } from "../../src/http/call.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
-import { rateLimit } from "../../src/http/rate-limit.ts";
+import { knownNetworks } from "../../src/http/known-networks.ts";
+import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
 import { setUpOf } from "../../src/sign-in/set-up-token.ts";
 import { sessionDesk } from "../../src/sessions/desk.ts";
@@ -101,8 +102,9 @@ export function applianceOn(
     answers: answerCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
-    failureLimit: rateLimit(600, clock),
-    guessLimit: rateLimit(guessesPerMinute, clock),
+    failureLimit: networkLimit(600, clock),
+    guessLimit: networkLimit(guessesPerMinute, clock),
+    knownNetworks: knownNetworks(),
     keys: keyDesk(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionDesk(store, clock),
@@ -119,7 +121,7 @@ export function applianceOn(
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
     addressOf,
-    push: { report: engine.report, wrongTokens: rateLimit(60, clock), addressOf },
+    push: { report: engine.report, wrongTokens: networkLimit(60, clock), addressOf },
   });
   return { appliance, app, engine, maintenance, alerts, live, logged };
 }

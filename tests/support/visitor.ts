@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { assets } from "../../src/assets.ts";
 import { webFiles } from "../../src/http/web-files.ts";
-import { rateLimit } from "../../src/http/rate-limit.ts";
+import { networkLimit } from "../../src/http/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/lock.ts";
 import { statusSite } from "../../src/status-pages/site.ts";
 import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/uptime/store.ts";
@@ -41,11 +41,11 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
   const { clock, log, origin, ownHosts, vault } = made.appliance;
   const subscriptions = subscriptionsOf({
     ...made.appliance,
-    signUps: rateLimit(5, clock),
+    signUps: networkLimit(5, clock),
     addressOf: () => "192.168.1.7",
   });
   const notices = subscriberFanOut(made.appliance);
-  const lock = pageLock(vault, clock, rateLimit(10, clock), () => "192.168.1.7");
+  const lock = pageLock(vault, clock, networkLimit(10, clock), () => "192.168.1.7");
   const open = async () => {
     const site = statusSite({
       store,
