@@ -39,13 +39,14 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
   const made = await watch(settings);
   const { api, time, store, ours } = made;
   const { clock, log, origin, ownHosts, vault } = made.appliance;
+  const { addressOf = () => "192.168.1.7" } = settings;
   const subscriptions = subscriptionsOf({
     ...made.appliance,
     signUps: networkLimit(5, clock),
-    addressOf: () => "192.168.1.7",
+    addressOf,
   });
   const notices = subscriberFanOut(made.appliance);
-  const lock = pageLock(vault, clock, networkLimit(10, clock), () => "192.168.1.7");
+  const lock = pageLock(vault, clock, networkLimit(10, clock), addressOf);
   const open = async () => {
     const site = statusSite({
       store,
