@@ -1,7 +1,7 @@
 import { version } from "../assets.ts";
 import { AppError } from "../base/errors.ts";
 import { randomToken } from "../base/ids.ts";
-import { hashPassword, isPassword } from "../base/passwords.ts";
+import { isPassword } from "../base/passwords.ts";
 import type { Statement } from "../database/store.ts";
 import { guessed, hashingFor } from "../http/guessing.ts";
 import { signInFirst } from "../http/session.ts";
