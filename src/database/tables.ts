@@ -464,10 +464,13 @@ export const incidents = sqliteTable(
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
+    /** JSON of the facts behind a title that a monitor gave; null for one that people wrote. */
+    automatic: text("automatic"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("incidents_by_state").on(t.organizationId, t.status, t.severity, t.id),
+    index("incidents_by_change").on(t.organizationId, t.updatedAt),
     index("incidents_by_monitor").on(t.organizationId, t.monitorId, t.id),
     index("incidents_open_by_monitor")
       .on(t.organizationId, t.monitorId)
@@ -493,6 +496,8 @@ export const incidentUpdates = sqliteTable(
     status: incidentStatus().notNull(),
     message: text("message").notNull(),
     createdAt: text("created_at").notNull(),
+    /** JSON of the facts behind what a monitor wrote; null for people's words. */
+    automatic: text("automatic"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.incidentId, t.seq] }),

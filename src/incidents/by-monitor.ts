@@ -1,11 +1,10 @@
 import { traceOf } from "../audit/commit.ts";
 import { timestamp } from "../base/clock.ts";
 import type { Severity } from "../base/fields.ts";
-import { durationInWords } from "../base/text.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { incidents } from "../database/tables.ts";
-import { automaticStep } from "./rules.ts";
+import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
 import { findIncident } from "./store.ts";
 import { opening, patching, type Write } from "./writes.ts";
 
@@ -43,29 +42,29 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
       otherwise: () => new StaleRead(),
     };
     const incident = {
-      title: `${monitor.name} is down`,
+      title: titleInWords(monitor.name),
       monitorId: monitor.id,
       severity: severity as Severity,
-      message: change.message,
+      message: updateInWords({ kind: "down" }, monitor.name, change.message),
       public: true,
     };
     return [none, ...traced(change, opening(organizationId, incident, "monitor", change.at))];
   }
   if (step === null || open === null) return [];
-  const message = messageOf(change);
+  const update = updateOf(change);
+  const message = updateInWords(update, monitor.name, change.message);
   const patch = step === "resolve" ? { status: "resolved" as const, message } : { message };
   return [
     mustBeUnchanged(incidents, organizationId, open),
-    ...traced(change, patching(organizationId, open, patch, change.at)),
+    ...traced(change, patching(organizationId, open, patch, change.at, update)),
   ];
 }
 
-function messageOf({ before, after, message, since, at, monitor }: StateChange): string {
-  if (after === "down") return `${monitor.name} is down again. ${message}`;
-  if (after === "degraded") return `${monitor.name} answers again, but is degraded. ${message}`;
+function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
+  if (after === "down") return { kind: "down-again" };
+  if (after === "degraded") return { kind: "degraded" };
   // After a pause, or a time of being degraded, the outage is not what just ended.
-  if (before !== "down") return `${monitor.name} is up again.`;
-  return `${monitor.name} is up again after ${durationInWords((at - since) / 1000)}.`;
+  return { kind: "up", downSeconds: before === "down" ? (at - since) / 1000 : null };
 }
 
 /** Its audit row and event, in the monitor's name. */

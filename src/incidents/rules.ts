@@ -1,4 +1,5 @@
 import { Severity } from "../base/fields.ts";
+import { durationInWords } from "../base/text.ts";
 import { type IncidentPatch, type IncidentQuery, IncidentStatus } from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {
@@ -57,6 +58,52 @@ export function automaticStep(
   if (!isOpen) return null;
   if (after === "up") return "resolve";
   return after === "down" || after === "degraded" ? "update" : null;
+}
+
+/** What a monitor's change of state says to its incident, as facts: the words depend on who reads. */
+export type AutomaticUpdate =
+  | { kind: "down" | "down-again" | "degraded" }
+  /** `downSeconds` is null where the outage is not what just ended. */
+  | { kind: "up"; downSeconds: number | null };
+
+/** The title of an incident that a monitor opened. */
+export type AutomaticTitle = { kind: "down" };
+
+/** The words of an `AutomaticTitle`; `name` is the monitor's own, or the one that a status page has for it. */
+export function titleInWords(name: string): string {
+  return `${name} is down`;
+}
+
+/** `reason` is for the organization alone: it may hold targets and expectations. Null for the public. */
+export function updateInWords(
+  update: AutomaticUpdate,
+  name: string,
+  reason: string | null,
+): string {
+  const why = reason === null ? "" : ` ${reason}`;
+  switch (update.kind) {
+    case "down":
+      return reason ?? `An automatic check found that ${name} is down.`;
+    case "down-again":
+      return `${name} is down again.${why}`;
+    case "degraded":
+      return `${name} answers again, but is degraded.${why}`;
+    case "up":
+      return update.downSeconds === null
+        ? `${name} is up again.`
+        : `${name} is up again after ${durationInWords(update.downSeconds)}.`;
+  }
+}
+
+/** The facts as they are stored. */
+export function storedFacts(facts: AutomaticTitle | AutomaticUpdate | null): string | null {
+  return facts === null ? null : JSON.stringify(facts);
+}
+
+export function factsIn<T extends AutomaticTitle | AutomaticUpdate>(
+  stored: string | null,
+): T | null {
+  return stored === null ? null : (JSON.parse(stored) as T);
 }
 
 /** The states a list asks for, as pairs; null when it asks for all of them. */

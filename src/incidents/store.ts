@@ -3,22 +3,36 @@ import { offsetOf } from "../base/paging.ts";
 import { containing } from "../database/references.ts";
 import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
 import { incidents, incidentUpdates } from "../database/tables.ts";
-import { statesWanted } from "./rules.ts";
+import {
+  type AutomaticTitle,
+  type AutomaticUpdate,
+  factsIn,
+  statesWanted,
+  storedFacts,
+} from "./rules.ts";
 import type { Incident, IncidentQuery, IncidentSummary, IncidentUpdate } from "./schema.ts";
 
+/** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
+export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
+
 /** An incident as services know it: with the version that makes its ETag. */
-export type IncidentRecord = Incident & { version: number };
+export type IncidentRecord = Omit<Incident, "updates"> & {
+  version: number;
+  /** The facts behind a title that a monitor gave; null for one that people wrote. */
+  automatic: AutomaticTitle | null;
+  updates: UpdateRecord[];
+};
 
 type SummaryRow = Omit<IncidentSummary, "public"> & { public: 0 | 1 };
-type Row = SummaryRow & { version: number; updates: string };
+type Row = SummaryRow & { version: number; automatic: string | null; updates: string };
 
 const summary = `id, title, status, severity, monitor_id AS "monitorId", origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 // The timeline comes as JSON made by SQLite: one query costs less than half of two.
-const one = `SELECT ${summary}, version, (
+const one = `SELECT ${summary}, version, automatic, (
     SELECT json_group_array(json_object('id', id, 'status', status, 'message', message,
-      'createdAt', created_at) ORDER BY seq)
+      'createdAt', created_at, 'automatic', json(automatic)) ORDER BY seq)
     FROM incident_updates u
     WHERE u.organization_id = incidents.organization_id AND u.incident_id = incidents.id
   ) AS updates FROM incidents WHERE organization_id = ? AND id = ?`;
@@ -30,8 +44,9 @@ export async function findIncident(
 ): Promise<IncidentRecord | null> {
   const [row] = await store.query<Row>(one, [organizationId, id]);
   if (row === undefined) return null;
-  const updates = JSON.parse(row.updates) as IncidentUpdate[];
-  return { ...row, public: row.public === 1, updates };
+  const updates = JSON.parse(row.updates) as UpdateRecord[];
+  const automatic = factsIn<AutomaticTitle>(row.automatic);
+  return { ...row, public: row.public === 1, automatic, updates };
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
@@ -150,23 +165,33 @@ const incidentChange = updateOf(incidents, [
   "resolvedAt",
   "version",
   "updatedAt",
+  "automatic",
 ]);
 const updateRow = insertInto(incidentUpdates);
 
 export function insertIncident(organizationId: string, incident: IncidentRecord): Statement {
-  return incidentRow({ organizationId, ...incident });
+  return incidentRow({ organizationId, ...incident, automatic: storedFacts(incident.automatic) });
 }
 
 export function changeIncident(organizationId: string, incident: IncidentRecord): Statement {
-  return incidentChange(organizationId, incident);
+  return incidentChange(organizationId, {
+    ...incident,
+    automatic: storedFacts(incident.automatic),
+  });
 }
 
 export function insertUpdate(
   organizationId: string,
   incident: { id: string; version: number },
-  update: IncidentUpdate,
+  update: UpdateRecord,
 ): Statement {
-  return updateRow({ organizationId, incidentId: incident.id, seq: incident.version, ...update });
+  return updateRow({
+    organizationId,
+    incidentId: incident.id,
+    seq: incident.version,
+    ...update,
+    automatic: storedFacts(update.automatic),
+  });
 }
 
 export function removeIncident(store: Store, organizationId: string, id: string): Statement {

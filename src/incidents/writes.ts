@@ -2,6 +2,7 @@ import type { Happening } from "../audit/commit.ts";
 import { timestamp } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Statement } from "../database/store.ts";
+import type { AutomaticUpdate } from "./rules.ts";
 import { actionOf, incidentAfter } from "./rules.ts";
 import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";
 import { changeIncident, type IncidentRecord, insertIncident, insertUpdate } from "./store.ts";
@@ -9,7 +10,7 @@ import { changeIncident, type IncidentRecord, insertIncident, insertUpdate } fro
 /** What people and monitors do to an incident: how it is afterwards, how it gets there, what is told. */
 export type Write = { after: IncidentRecord; statements: Statement[]; happening: Happening };
 
-/** A new incident with its first timeline entry. */
+/** A new incident with its first timeline entry. A monitor's has both in words that it did not choose. */
 export function opening(
   organizationId: string,
   { message, ...input }: NewIncident,
@@ -17,16 +18,19 @@ export function opening(
   now: number,
 ): Write {
   const at = timestamp(now);
-  const update = { id: newId(now), status: "investigating" as const, message, createdAt: at };
+  const automatic = origin === "monitor" ? { kind: "down" as const } : null;
+  const status = "investigating" as const;
+  const update = { id: newId(now), status, message, createdAt: at, automatic };
   const after: IncidentRecord = {
     ...input,
     id: newId(now),
-    status: "investigating",
+    status,
     origin,
     resolvedAt: null,
     version: 1,
     createdAt: at,
     updatedAt: at,
+    automatic,
     updates: [update],
   };
   return {
@@ -43,21 +47,26 @@ export function opening(
   };
 }
 
-/** A patch of an incident, with the timeline entry it posts, if any. */
+/**
+ * A patch of an incident, with the timeline entry it posts, if any; `automatic` is what a monitor's
+ * entry says. A title that somebody changes is theirs from then on.
+ */
 export function patching(
   organizationId: string,
   before: IncidentRecord,
   patch: IncidentPatch,
   now: number,
+  automatic: AutomaticUpdate | null = null,
 ): Write {
   const at = timestamp(now);
   const { change, update } = incidentAfter(before, patch, at);
-  const posted = update === null ? [] : [{ id: newId(now), ...update, createdAt: at }];
+  const posted = update === null ? [] : [{ id: newId(now), ...update, createdAt: at, automatic }];
   const after: IncidentRecord = {
     ...before,
     ...change,
     version: before.version + 1,
     updatedAt: at,
+    automatic: change.title === before.title ? before.automatic : null,
     updates: [...before.updates, ...posted],
   };
   return {

@@ -1,6 +1,6 @@
 import type { Store } from "../database/store.ts";
+import type { IncidentRecord } from "../incidents/store.ts";
 import { framed, loaderOf } from "./framed.ts";
-import type { IncidentDraft } from "./incidents.ts";
 import { incidentPage, statusPage } from "./page.tsx";
 import type { StatusPagePreview } from "./schema.ts";
 import { findPages, findPublicPageById } from "./store.ts";
@@ -13,7 +13,7 @@ import { viewOf } from "./view.ts";
 export async function pageWithIncident(
   store: Store,
   organizationId: string,
-  draft: IncidentDraft,
+  draft: IncidentRecord,
   now: number,
 ): Promise<StatusPagePreview | null> {
   const [own] = await findPages(store, organizationId);

@@ -1,4 +1,13 @@
+import { timestamp } from "../base/clock.ts";
 import type { Store } from "../database/store.ts";
+import {
+  type AutomaticTitle,
+  type AutomaticUpdate,
+  factsIn,
+  titleInWords,
+  updateInWords,
+} from "../incidents/rules.ts";
+import type { IncidentRecord } from "../incidents/store.ts";
 import { dayMs } from "../uptime/rules.ts";
 import type { PublishedIncident } from "./published.ts";
 
@@ -8,7 +17,7 @@ type Page = { organizationId: string; isDefault: boolean };
 type Shown = ReadonlyMap<string, { name: string }>;
 
 export type IncidentReader = {
-  /** Those that are open, and the last ones. */
+  /** Those that are open, and those that were told of in the last days, newest first. */
   current: (now: number) => Promise<PublishedIncident[]>;
   /** However old; null where the page does not show it. */
   one: (id: string) => Promise<PublishedIncident | null>;
@@ -16,13 +25,7 @@ export type IncidentReader = {
   openedBetween: (from: number, to: number) => Promise<PublishedIncident[]>;
   hasBefore: (at: number) => Promise<boolean>;
   /** One that is not stored like this, as the page would show it; null where it would not. */
-  asShown: (draft: IncidentDraft) => PublishedIncident | null;
-};
-
-/** An incident with its updates oldest first. */
-export type IncidentDraft = IncidentRow & {
-  public: boolean;
-  updates: PublishedIncident["updates"];
+  asShown: (draft: IncidentRecord) => PublishedIncident | null;
 };
 
 /** Reads the incidents that a page publishes. */
@@ -30,15 +33,16 @@ export function incidentReader(store: Store, page: Page, shown: Shown): Incident
   const { organizationId, isDefault } = page;
   const told = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
   const read = (text: string, ...parameters: (string | number)[]) =>
-    store.query<IncidentRow>(text, [organizationId, ...parameters]);
-  const whole = (rows: readonly IncidentRow[]) => incidentsOf(store, page, shown, rows);
+    store.query<Stored<IncidentRow>>(text, [organizationId, ...parameters]);
+  const whole = (rows: readonly Stored<IncidentRow>[]) => incidentsOf(store, page, shown, rows);
   const opened = (from: number, to: number) =>
     read(betweenText, firstIdAt(from), firstIdAt(to), ...told, maxIncidents);
   return {
     async current(now) {
+      const since = timestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
         read(openText, ...told, maxIncidents),
-        opened(now - 8 * dayMs, now + dayMs),
+        read(recentText, since, since, ...told, maxIncidents),
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -57,13 +61,19 @@ export function incidentReader(store: Store, page: Page, shown: Shown): Incident
   };
 }
 
-type IncidentRow = Omit<PublishedIncident, "monitor" | "updates"> & {
+type IncidentRow = Omit<PublishedIncident, "title" | "monitor" | "updates"> & {
   monitorId: string | null;
-  origin: "manual" | "monitor";
-};
+} & Words<AutomaticTitle, "title">;
 
-const incidentColumns = `id, title, status, severity, origin, monitor_id as monitorId,
-  created_at as createdAt, resolved_at as resolvedAt`;
+type UpdateRow = Omit<PublishedIncident["updates"][number], "message"> &
+  Words<AutomaticUpdate, "message">;
+
+/** What people wrote, or the facts behind what a monitor did: its own words hold names and reasons that are private. */
+type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
+
+const incidentColumns = `id, case when automatic is null then title else '' end as title, automatic,
+  status, severity, monitor_id as monitorId, created_at as createdAt, updated_at as updatedAt,
+  resolved_at as resolvedAt`;
 
 const isTold = `public and (monitor_id in (select value from json_each(?))
   or (origin = 'manual' and (monitor_id is null or ?)))`;
@@ -72,11 +82,18 @@ const openText = `select ${incidentColumns} from incidents
   where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isTold}
   order by id desc limit ?`;
 
+// A correction alone makes nobody hear of an old incident again.
+const recentText = `select ${incidentColumns} from incidents
+  where organization_id = ? and updated_at >= ? and exists (select 1 from incident_updates u
+    where u.organization_id = incidents.organization_id and u.incident_id = incidents.id
+      and u.created_at >= ?) and ${isTold}
+  order by updated_at desc limit ?`;
+
 const betweenText = `select ${incidentColumns} from incidents
   where organization_id = ? and id >= ? and id < ? and ${isTold} order by id desc limit ?`;
 
-const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.message,
-    u.created_at as createdAt
+const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.automatic,
+    case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt
   from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
   order by u.seq desc`;
@@ -101,46 +118,50 @@ async function incidentsOf(
   store: Store,
   { organizationId }: Page,
   shown: Shown,
-  rows: readonly IncidentRow[],
+  rows: readonly Stored<IncidentRow>[],
 ): Promise<PublishedIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
-  const updates = await store.query<PublishedIncident["updates"][number] & { incidentId: string }>(
-    updatesText,
-    [ids, organizationId],
-  );
+  const updates = await store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
+    ids,
+    organizationId,
+  ]);
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
-  return rows.map((row) => publishedAs(row, byIncident.get(row.id) ?? [], shown));
+  return rows.map((row) =>
+    publishedAs(
+      { ...row, automatic: factsIn<AutomaticTitle>(row.automatic) },
+      (byIncident.get(row.id) ?? []).map((update) => ({
+        ...update,
+        automatic: factsIn<AutomaticUpdate>(update.automatic),
+      })),
+      shown,
+    ),
+  );
 }
 
+type Stored<T> = Omit<T, "automatic"> & { automatic: string | null };
+
 function publishedAs(
-  { id, title, status, severity, monitorId, origin, createdAt, resolvedAt }: IncidentRow,
-  updates: PublishedIncident["updates"],
+  incident: IncidentRow,
+  updates: readonly UpdateRow[],
   shown: Shown,
 ): PublishedIncident {
+  const { id, title, automatic, status, severity, monitorId, ...times } = incident;
   const monitor = monitorId === null ? undefined : shown.get(monitorId);
-  const inPublic = (text: string) =>
-    monitor === undefined || origin === "manual" ? text : renamed(text, monitor.name);
+  const name = monitor?.name ?? "A service";
   return {
     id,
-    title: inPublic(title),
+    title: automatic === null ? title : titleInWords(name),
     status,
     severity,
     monitor: monitor && monitorId !== null ? { id: monitorId, name: monitor.name } : null,
-    createdAt,
-    resolvedAt,
-    updates: updates.map(({ id, status, message, createdAt }) => ({
+    createdAt: times.createdAt,
+    updatedAt: times.updatedAt,
+    resolvedAt: times.resolvedAt,
+    updates: updates.map(({ id, status, message, automatic, createdAt }) => ({
       id,
       status,
-      message: inPublic(message),
+      message: automatic === null ? message : updateInWords(automatic, name, null),
       createdAt,
     })),
   };
-}
-
-/** What a monitor says of itself begins with its name, whichever it had then; `incidents/by-monitor.ts` says it. */
-const said =
-  /^.+?(?= (?:is down$|is down again\.|is up again[ .]|answers again, but is degraded))/s;
-
-function renamed(text: string, name: string): string {
-  return text.replace(said, () => name);
 }

@@ -44,7 +44,10 @@ export function jsonOf(
         };
       }),
     })),
-    incidents: incidents.map(({ monitor, ...incident }) => ({ ...incident, monitor })),
+    incidents: incidents.map(({ updatedAt: _at, monitor, ...incident }) => ({
+      ...incident,
+      monitor,
+    })),
     maintenance: windows,
   };
 }

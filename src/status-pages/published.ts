@@ -48,6 +48,8 @@ export type PublishedIncident = {
   /** Public name of its monitor, where the page shows that; its id then, too. */
   monitor: { id: string; name: string } | null;
   createdAt: string;
+  /** When it was told of or corrected last. */
+  updatedAt: string;
   resolvedAt: string | null;
   /** Newest first. */
   updates: readonly { id: string; status: string; message: string; createdAt: string }[];

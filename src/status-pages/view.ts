@@ -68,12 +68,18 @@ export function viewOf(published: Published, now: number): StatusView {
   const shown = incidents.map((incident) => incidentView(incident, times, now));
   const all = sections.flatMap(({ monitors }) => monitors);
   const today = Math.floor(now / dayMs);
-  const began = new Map(incidents.map(({ id, createdAt }) => [id, times.day(createdAt)]));
   // In half days, because a day may have 23 hours, or 25.
   const halves = Array.from({ length: 2 * pastDays + 2 }, (_, back) =>
     times.day(new Date(now - (back * dayMs) / 2).toISOString()),
   );
   const days = [...new Set(halves)].slice(0, pastDays);
+  // One that began earlier stands on the day of its end: nothing is forgotten the day it is over.
+  const placed = new Map(
+    incidents.map(({ id, createdAt, resolvedAt }) => {
+      const began = times.day(createdAt);
+      return [id, days.includes(began) || resolvedAt === null ? began : times.day(resolvedAt)];
+    }),
+  );
   const checkedAt = all.reduce<string | null>(
     (last, { lastCheckedAt }) =>
       lastCheckedAt !== null && (last === null || lastCheckedAt > last) ? lastCheckedAt : last,
@@ -94,7 +100,7 @@ export function viewOf(published: Published, now: number): StatusView {
     })),
     past: days.map((day) => ({
       day,
-      incidents: shown.filter(({ id }) => began.get(id) === day),
+      incidents: shown.filter(({ id }) => placed.get(id) === day),
     })),
     checked: checkedAt === null ? null : times.moment(checkedAt),
   };

@@ -80,7 +80,7 @@ describe("who is told of what", () => {
     await other.report({ status: "down" });
     const insert = database.prepare(
       `INSERT INTO incidents SELECT organization_id, ?, title, status, severity, ?, origin, public,
-         resolved_at, version, created_at, updated_at FROM incidents WHERE organization_id = ? LIMIT 1`,
+         resolved_at, version, created_at, updated_at, automatic FROM incidents WHERE organization_id = ? LIMIT 1`,
     );
     for (let count = 0; count < 200; count++)
       insert.run(Bun.randomUUIDv7("hex", made.time.now + 1_000), bare.id, ours.id);
@@ -109,17 +109,24 @@ describe("one incident", () => {
     expect((await read("/status/ours.json")).json().incidents).toEqual([]);
   });
 
-  test("stays on the page while it is open, however long, and a week after that it began", async () => {
+  test("stays on the page while it is open, however long, and a week after the last that was told of it", async () => {
     await using made = await visitor();
     const { incident, post, time } = made;
     const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
+    const past = async () => wordsOf((await made.read("/status/ours")).text, ".past .day a");
     await post(over.id, { status: "resolved" });
     time.now += 7 * dayMs;
     expect(await titlesOn(made, "ours")).toEqual(["Over", "Open"]);
     time.now += 2 * dayMs;
     expect(await titlesOn(made, "ours")).toEqual(["Open"]);
     await post(open.id, { status: "resolved" });
+    expect(await titlesOn(made, "ours")).toEqual(["Open"]);
+    expect(await past()).toEqual(["Open"]);
+    time.now += 9 * dayMs;
+    // Words that are put right are no news.
+    await post(open.id, { title: "Was open" });
     expect(await titlesOn(made, "ours")).toEqual([]);
+    expect(await past()).toEqual([]);
   });
 });
 

@@ -1,8 +1,9 @@
 import { adminPaths } from "../../src/http/admin-page.ts";
 import { expect, test } from "bun:test";
 import { badgeKinds } from "../../src/status-pages/badges.ts";
-import { type Part, partAt } from "../../src/status-pages/parts.ts";
+import { partAt } from "../../src/status-pages/parts.ts";
 import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
+import { approvedParts, partPaths } from "../support/public-paths.ts";
 import { answer, target } from "../support/target.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { newChannels } from "../support/samples.ts";
@@ -26,25 +27,7 @@ const approved = {
     "POST /dashboard/sign-out",
     "POST /push/:token",
   ],
-  parts: {
-    page: ["", "/"],
-    json: [".json"],
-    rss: ["/feed.rss"],
-    atom: ["/feed.atom"],
-    ics: ["/maintenance.ics"],
-    subscribe: ["/subscribe"],
-    logo: ["/logo"],
-    history: ["/history"],
-    incident: ["/incidents/:id"],
-    v2: [
-      "/api/v2/summary.json",
-      "/api/v2/status.json",
-      "/api/v2/components.json",
-      "/api/v2/incidents.json",
-      "/api/v2/incidents/unresolved.json",
-      "/api/v2/scheduled-maintenances.json",
-    ],
-  } satisfies Record<Part["name"], string[]>,
+  parts: approvedParts,
   badges: ["status", "uptime", "latency"],
   files: ["/status-files/status.css", "/status-files/status.js", "/status-files/inter.woff2"],
 };
@@ -196,8 +179,6 @@ async function crawled({ get }: Visitor, starts: string[], host?: string) {
   }
   return seen;
 }
-
-const partPaths = Object.values(approved.parts).flat();
 
 test("nothing private is told at any public path, nor anything of another organization", async () => {
   await using site = await target(answer(200, `fine ${canary("answer")}`));

@@ -40,6 +40,7 @@ const incident = (fields: Partial<PublishedIncident> = {}): PublishedIncident =>
   severity: "minor",
   monitor: null,
   createdAt: "2026-11-20T09:51:30.000Z",
+  updatedAt: "2026-11-20T09:51:30.000Z",
   resolvedAt: null,
   updates: [],
   ...fields,

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { assets } from "../../src/assets.ts";
+import { openDatabase } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+/** Our migrations up to the one with this name, without it. */
+function migrationsBefore(name: string): string {
+  const folder = newDirectory();
+  cpSync(assets.migrations, folder, { recursive: true });
+  const file = join(folder, "meta", "_journal.json");
+  const journal = JSON.parse(readFileSync(file, "utf8")) as { entries: { tag: string }[] };
+  const index = journal.entries.findIndex(({ tag }) => tag.endsWith(name));
+  expect(index).toBeGreaterThan(0);
+  journal.entries.length = index;
+  writeFileSync(file, JSON.stringify(journal));
+  return folder;
+}
+
+type Step = { by: "monitor" | "person"; action: string; message: string; fields?: string[] };
+
+test("what a monitor wrote before there were facts is told from what people wrote", () => {
+  const database = openDatabase(":memory:");
+  migrate(database, migrationsBefore("_incident_facts"));
+  database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '')");
+  const time = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`;
+  const incident = (id: string, origin: string, title: string, steps: Step[]) => {
+    database.run(
+      "INSERT INTO incidents VALUES ('o', ?, ?, 'resolved', 'minor', NULL, ?, 1, ?, 9, ?, ?)",
+      [id, title, origin, time(9), time(0), time(9)],
+    );
+    steps.forEach(({ by, action, message, fields }, index) => {
+      database.run("INSERT INTO incident_updates VALUES ('o', ?, ?, ?, 'resolved', ?, ?)", [
+        id,
+        index + 1,
+        `${id}-${index}`,
+        message,
+        time(index),
+      ]);
+      database.run(
+        `INSERT INTO audit_entries (organization_id, at, actor_type, actor_name, action, subject_id, fields)
+         VALUES ('o', ?, ?, 'db-7 is up', ?, ?, ?)`,
+        [time(index), by, `incident.${action}`, id, fields ? JSON.stringify(fields) : null],
+      );
+    });
+  };
+  const opened: Step = { by: "monitor", action: "opened", message: "Answered 500." };
+  incident("plain", "monitor", "db-7 is up is down", [
+    opened,
+    { by: "monitor", action: "updated", message: "db-7 is up answers again, but is degraded. x" },
+    { by: "person", action: "updated", message: "db-7 is up is down again.", fields: ["message"] },
+    { by: "monitor", action: "updated", message: "db-7 is up is down again. x" },
+    { by: "monitor", action: "resolved", message: "db-7 is up is up again after 5 min." },
+  ]);
+  incident("edited", "monitor", "The shop is down", [
+    opened,
+    { by: "person", action: "resolved", message: "Incident resolved.", fields: ["status"] },
+  ]);
+  incident("manual", "manual", "db-7 is up is down", [{ ...opened, by: "person" }]);
+  migrate(database, assets.migrations);
+  const titles = database.query("SELECT id, automatic FROM incidents ORDER BY id").values();
+  expect(titles).toEqual([
+    ["edited", null],
+    ["manual", null],
+    ["plain", '{"kind":"down"}'],
+  ]);
+  const updates = database
+    .query("SELECT incident_id, automatic FROM incident_updates ORDER BY incident_id, seq")
+    .values();
+  expect(updates).toEqual([
+    ["edited", '{"kind":"down"}'],
+    ["edited", null],
+    ["manual", null],
+    ["plain", '{"kind":"down"}'],
+    ["plain", '{"kind":"degraded"}'],
+    ["plain", null],
+    ["plain", '{"kind":"down-again"}'],
+    ["plain", '{"kind":"up","downSeconds":null}'],
+  ]);
+});

@@ -1,0 +1,222 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseAtomFeed, parseRssFeed } from "feedsmith";
+import { incidentStatements } from "../../src/incidents/by-monitor.ts";
+import { partPaths } from "../support/public-paths.ts";
+import { newMonitors } from "../support/samples.ts";
+import { member } from "../support/visiting.ts";
+import { type Publisher, publisher } from "../support/subscribing.ts";
+import { listed, wordsOf } from "../support/visitor.ts";
+
+/** A page with a monitor under another name than its own, an outage of it, and all who hear of it. */
+async function story() {
+  const made = await publisher();
+  const { api } = made;
+  const shop = await made.job({ name: "db-7.internal", autoIncidentSeverity: "major" });
+  await made.publish({ sections: [listed("Shop", [shop.id, "Web shop"])] });
+  await made.mailbox();
+  const hook = await made.hook();
+  await shop.report();
+  await shop.report({ status: "down", msg: "CANARY" });
+  const [incident] = (await api("GET", "/api/v1/incidents")).json.data;
+  const { page } = await member(made, "member");
+  return {
+    ...made,
+    receiver: hook,
+    shop,
+    incidentId: incident.id as string,
+    preview: async (draft: object) => {
+      const body = { incidentId: incident.id, ...draft };
+      return (await page("POST", "/dashboard/incident-preview", { body })).json.data.html as string;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await made[Symbol.asyncDispose]();
+      await hook[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** What everybody outside reads of one incident's title and of its newest update. */
+async function publicWords(made: Publisher, incidentId: string) {
+  await made.restart();
+  const at = async (part: string) => (await made.read(`/status/ours${part}`)).text;
+  const html = await at(`/incidents/${incidentId}`);
+  const json = JSON.parse(await at(".json")).incidents.find(({ id }: any) => id === incidentId);
+  const v2 = JSON.parse(await at("/api/v2/incidents.json")).incidents.find(
+    ({ id }: any) => id === incidentId,
+  );
+  const atom = parseAtomFeed(await at("/feed.atom")).entries?.find(
+    ({ id }) => id === `urn:uuid:${incidentId}`,
+  );
+  const rss = parseRssFeed(await at("/feed.rss")).items?.find(
+    ({ guid }) => guid?.value === incidentId,
+  );
+  const inFeed = (content: string | undefined) => wordsOf(content ?? "", "p")[0] ?? "";
+  return {
+    titles: {
+      page: wordsOf(html, "h1")[0],
+      json: json.title,
+      v2: v2.name,
+      atom: atom?.title?.value,
+      rss: rss?.title,
+    },
+    messages: {
+      page: wordsOf(html, "li p")[0],
+      json: json.updates[0].message,
+      v2: v2.incident_updates[0].body,
+      atom: inFeed(atom?.content?.value),
+      rss: inFeed(rss?.description),
+    },
+  };
+}
+
+describe("what a monitor did", () => {
+  test("is told outside under its public name, without the reason; inside with both", async () => {
+    await using made = await story();
+    await made.send();
+    const { titles, messages } = await publicWords(made, made.incidentId);
+    for (const title of Object.values(titles)) expect(title).toEndWith("Web shop is down");
+    for (const message of Object.values(messages))
+      expect(message).toEndWith("An automatic check found that Web shop is down.");
+    expect(made.mails[0]?.text).toContain("An automatic check found that Web shop is down.");
+    expect(made.receiver.heard()).toEqual(["An automatic check found that Web shop is down."]);
+    const { json } = await made.api("GET", `/api/v1/incidents/${made.incidentId}`);
+    expect([json.data.title, json.data.updates[0].message]).toEqual([
+      "db-7.internal is down",
+      "Reported down.",
+    ]);
+    expect(JSON.stringify(json.data)).not.toContain("automatic");
+  });
+
+  test("keeps its public words when somebody corrects its severity and sends the title along", async () => {
+    await using made = await story();
+    const title = "db-7.internal is down";
+    await made.post(made.incidentId, { title, severity: "minor" });
+    const { titles } = await publicWords(made, made.incidentId);
+    for (const told of Object.values(titles)) expect(told).toEndWith("Web shop is down");
+    expect(await made.preview({ title })).not.toContain("db-7");
+  });
+
+  test("reads in the preview as it does outside", async () => {
+    await using made = await story();
+    const html = await made.preview({ message: "We look." });
+    expect(wordsOf(html, ".inc h2 a")).toEqual(["Web shop is down"]);
+    expect(wordsOf(html, ".inc li p")).toEqual([
+      "We look.",
+      "An automatic check found that Web shop is down.",
+    ]);
+  });
+});
+
+describe("what people write", () => {
+  test("is not taken for a monitor's words, whatever it says", async () => {
+    await using made = await story();
+    const title = "The north is down with our supplier";
+    const message = "Our supplier says the network is up again. We keep looking.";
+    expect(wordsOf(await made.preview({ title, message }), ".inc h2 a")).toEqual([title]);
+    await made.post(made.incidentId, { title, message });
+    const { titles, messages } = await publicWords(made, made.incidentId);
+    for (const told of Object.values(titles)) expect(told).toEndWith(title);
+    for (const told of Object.values(messages)) expect(told).toEndWith(message);
+    await made.send();
+    expect(made.subjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
+    expect(made.mails.at(-1)?.text).toContain(message);
+    await made.shop.report();
+    const after = await publicWords(made, made.incidentId);
+    expect(after.titles.json).toBe(title);
+    expect(after.messages.json).toStartWith("Web shop is up again");
+  });
+
+  test("is told verbatim, whatever it is, on the page, in feeds, JSON and webhooks, and in mails", async () => {
+    await using made = await story();
+    const phrases = ["is down", "is up again.", "db-7.internal", "Web shop", "<b>", "&amp;", "$&"];
+    const words = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom(...phrases),
+          fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
+        ),
+        { minLength: 1, maxLength: 6 },
+      )
+      .map((parts) => parts.join(" ").replace(/\p{C}/gu, "").replace(/\s+/gu, " ").trim())
+      .filter((text) => text !== "" && !/^[\p{White_Space}\p{Cf}]*$/u.test(text));
+    await fc.assert(
+      fc.asyncProperty(words, words, async (title, message) => {
+        await made.post(made.incidentId, { title, message });
+        const told = await publicWords(made, made.incidentId);
+        expect(told.titles).toEqual({
+          page: title,
+          json: title,
+          v2: title,
+          atom: `Investigating: ${title}`,
+          rss: `Investigating: ${title}`,
+        });
+        const { atom, rss, ...plain } = told.messages;
+        expect(plain).toEqual({ page: message, json: message, v2: message });
+        for (const text of [atom, rss]) expect(text).toEndWith(`: ${message}`);
+        await made.send();
+        expect(made.mails.at(-1)?.text).toContain(message);
+        expect(made.subjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
+        const { data } = made.receiver.received().at(-1) as any;
+        expect([data.incident.title, data.message]).toEqual([title, message]);
+      }),
+      { numRuns: 25 },
+    );
+  }, 60_000);
+});
+
+test("no name, target or reason of a monitor is told outside, whatever its type does", async () => {
+  await using made = await publisher();
+  await using hook = await made.hook();
+  await made.mailbox();
+  const kinds = Object.entries(newMonitors);
+  const monitors = [];
+  for (const [type, own] of kinds)
+    monitors.push(await made.monitor({ ...own, type, name: `CANARY-${type}` }));
+  const sections = [
+    listed("All", ...monitors.map(({ id }, at): [string, string] => [id, `Public ${at}`])),
+  ];
+  await made.publish({ sections });
+  const steps = [
+    ["up", "down"],
+    ["down", "degraded"],
+    ["degraded", "down"],
+    ["down", "up"],
+  ] as const;
+  const told: string[] = [];
+  for (const [before, after] of steps) {
+    for (const { id, name } of monitors) {
+      made.time.now += 60_000;
+      await made.store.atomic(
+        await incidentStatements(made.store, {
+          organizationId: made.ours.id,
+          monitor: { id, name },
+          severity: "major",
+          before,
+          after,
+          message: "CANARY: $.internal['CANARY-path'] should be “CANARY-value”.",
+          since: made.time.now - 60_000,
+          at: made.time.now,
+        }),
+      );
+    }
+    await made.send();
+    await made.restart();
+    const ids = (await made.api("GET", "/api/v1/incidents")).json.data.map(({ id }: any) => id);
+    for (const part of partPaths)
+      for (const id of part.includes(":id") ? ids : [""])
+        told.push((await made.get(`/status/ours${part.replace(":id", id)}`)).text);
+  }
+  told.push(JSON.stringify(made.mails), JSON.stringify(hook.asked));
+  expect(hook.asked).toHaveLength(steps.length * kinds.length);
+  expect(made.mails).toHaveLength(steps.length * kinds.length);
+  for (const text of told) expect(text.match(/.{0,60}CANARY.{0,60}/)?.[0]).toBeUndefined();
+  for (const words of ["is down again.", "but is degraded.", "is up again after 1 min."])
+    expect(told.some((text) => text.includes(`Public 0 ${words}`) || text.includes(words))).toBe(
+      true,
+    );
+  const inside = JSON.stringify(
+    (await made.api("GET", `/api/v1/incidents?per_page=100`)).json.data,
+  );
+  for (const [type] of kinds) expect(inside).toContain(`CANARY-${type} is down`);
+});
