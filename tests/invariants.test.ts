@@ -14,6 +14,14 @@ const someOf = (ids: string[]) => fc.shuffledSubarray(ids);
 const patchOf = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record<Record<string, unknown>>(fields, { requiredKeys: [] });
 
+/** Of headers only the names are shown. */
+const asShown = ({ headers, ...others }: Record<string, unknown>) => ({
+  ...others,
+  ...(headers !== undefined && {
+    headers: Object.fromEntries(Object.keys(headers as object).map((name) => [name, null])),
+  }),
+});
+
 const randomly = { numRuns: 12 };
 
 test("a patch changes the keys it names and updatedAt, and no other record", async () => {
@@ -59,7 +67,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         muted: fc.boolean(),
         alertChannelIds: someOf(channels),
         autoIncidentSeverity: nullable(fc.constantFrom("minor", "critical")),
-        url: fc.webUrl(),
+        url: fc.webPath().map((path) => `http://intranet.lan${path}`),
         method: fc.constantFrom("GET", "POST"),
         headers: fc.dictionary(fc.constantFrom("X-A", "X-B"), fc.constantFrom("1", "2")),
         body: nullable(printable),
@@ -79,7 +87,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         name: printable,
         enabled: fc.boolean(),
         default: fc.boolean(),
-        url: fc.webUrl(),
+        url: fc.webPath().map((path) => `http://bot.lan${path}`),
         headers: fc.dictionary(fc.constantFrom("X-A", "X-B"), fc.constantFrom("1", "2")),
       }),
     },
@@ -102,7 +110,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         time.now += 1_000;
         const { status, json } = await api("PATCH", path, { body: patch });
         const updatedAt = new Date(time.now).toISOString();
-        expect([status, json.data]).toEqual([200, { ...before, ...patch, updatedAt }]);
+        expect([status, json.data]).toEqual([200, { ...before, ...asShown(patch), updatedAt }]);
         expect(await read(path)).toEqual(json.data);
         expect(await read(other)).toEqual(untouched);
       }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { fixedAddress, itsOwnAddress, sameOrigin, sameValue } from "../base/destinations.ts";
 import {
   bodyOf,
   EmailAddress,
@@ -57,14 +58,17 @@ const SigningSecret = secret()
 
 /** The channel types and their own fields; delivering to them is in `alerting/providers`. */
 export const channelKinds = {
-  webhook: kind({ url: HttpUrl, secret: SigningSecret, headers: Headers.default({}) }, ["secret"]),
+  webhook: kind(
+    { url: HttpUrl, secret: SigningSecret, headers: Headers.default({}) },
+    { secret: { url: sameOrigin }, "headers.*": { url: sameOrigin } },
+  ),
   email: kind({ to: z.array(EmailAddress).min(1).max(50), template }),
-  slack: kind({ webhookUrl, template }, ["webhookUrl"]),
-  discord: kind({ webhookUrl, template }, ["webhookUrl"]),
-  teams: kind({ webhookUrl, template }, ["webhookUrl"]),
-  mattermost: kind({ webhookUrl, template }, ["webhookUrl"]),
-  googlechat: kind({ webhookUrl, template }, ["webhookUrl"]),
-  telegram: kind({ botToken: secret(), chatId: line(100), template }, ["botToken"]),
+  slack: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
+  discord: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
+  teams: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
+  mattermost: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
+  googlechat: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
+  telegram: kind({ botToken: secret(), chatId: line(100), template }, { botToken: fixedAddress }),
   ntfy: kind(
     {
       server: HttpUrl.default("https://ntfy.sh"),
@@ -72,12 +76,18 @@ export const channelKinds = {
       token: optionalSecret,
       template,
     },
-    ["token"],
+    { token: { server: sameOrigin } },
   ),
-  gotify: kind({ server: HttpUrl, token: secret(), template }, ["token"]),
-  pushover: kind({ userKey: secret(), apiToken: secret(), template }, ["userKey", "apiToken"]),
-  pagerduty: kind({ routingKey: secret() }, ["routingKey"]),
-  opsgenie: kind({ apiKey: secret(), region: z.enum(["us", "eu"]).default("us") }, ["apiKey"]),
+  gotify: kind({ server: HttpUrl, token: secret(), template }, { token: { server: sameOrigin } }),
+  pushover: kind(
+    { userKey: secret(), apiToken: secret(), template },
+    { userKey: fixedAddress, apiToken: fixedAddress },
+  ),
+  pagerduty: kind({ routingKey: secret() }, { routingKey: fixedAddress }),
+  opsgenie: kind(
+    { apiKey: secret(), region: z.enum(["us", "eu"]).default("us") },
+    { apiKey: { region: sameValue } },
+  ),
   apprise: kind({
     server: HttpUrl,
     key: z.string().regex(/^[-_A-Za-z0-9]{1,128}$/, "must have 1 to 128 letters, digits, - or _"),

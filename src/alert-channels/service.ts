@@ -3,7 +3,7 @@ import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { joinSecrets, merged, splitSecrets } from "../base/kinds.ts";
+import { joinSecrets, merged, mustNotFollow, secretsSetOf, splitSecrets } from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";
@@ -12,7 +12,6 @@ import { alertChannels } from "../database/tables.ts";
 import {
   type AlertChannel,
   type AlertChannelPatch,
-  type ChannelType,
   channelKinds,
   NewAlertChannel,
 } from "./schema.ts";
@@ -55,7 +54,7 @@ function shown(row: ChannelRow): AlertChannelRecord {
     enabled,
     default: row.isDefault,
     incidents,
-    secretsSet: Object.keys(JSON.parse(row.secrets) as object),
+    secretsSet: secretsSetOf(channelKinds, type, row.secrets),
     lastDeliveryAt,
     lastError,
     version,
@@ -84,11 +83,8 @@ export function settingsOf(
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
   const secrets = openAll(vault, placeOf(row, row.id), row.secrets);
-  const unset = (channelKinds[row.type as ChannelType].secrets ?? []).map((name) => [name, null]);
-  return {
-    ...Object.fromEntries(unset),
-    ...joinSecrets(JSON.parse(row.settings) as Record<string, unknown>, secrets),
-  };
+  const settings = JSON.parse(row.settings) as Record<string, unknown>;
+  return joinSecrets(channelKinds, row.type, settings, secrets);
 }
 
 function placeOf({ organizationId }: { organizationId: string }, id: string): string {
@@ -140,6 +136,7 @@ export function updateAlertChannel(
       incidents: before.incidents,
     };
     const channel = parse(NewAlertChannel, merged(channelKinds, before.type, current, patch));
+    mustNotFollow(channelKinds, before.type, current, patch);
     mustBeAllowed(scope.targets, targetsOf(channel));
     const after: ChannelRow = {
       ...before,

@@ -86,15 +86,15 @@ export const Host = checked(z.string().min(1).max(253), (text) => {
 export const Port = integer(1, 65535);
 
 /** HTTP header fields a person adds to a request: up to 50, names as tokens and values without control characters (RFC 9110 §5). */
-export const Headers = z
-  .preprocess(
-    (value, context) => {
+const headersOf = <T extends z.ZodType<string | null>>(value: T) =>
+  z.preprocess(
+    (headers, context) => {
       // zod's records drop this name without a word.
-      if (typeof value === "object" && value !== null && Object.hasOwn(value, "__proto__"))
+      if (typeof headers === "object" && headers !== null && Object.hasOwn(headers, "__proto__"))
         context.addIssue({ code: "custom", message: badName });
-      return value;
+      return headers;
     },
-    z.record(z.string(), z.string().max(4096)).superRefine((headers, context) => {
+    z.record(z.string(), value).superRefine((headers, context) => {
       const names = Object.keys(headers);
       if (names.length > 50)
         context.addIssue({ code: "custom", message: "must have at most 50 entries" });
@@ -105,8 +105,34 @@ export const Headers = z
         seen.add(name.toLowerCase());
       }
     }),
-  )
-  .meta({ example: { "X-Team": "platform" } });
+  );
+
+const headerValue = z
+  .string({
+    error: ({ input }) =>
+      input === null
+        ? "needs its value: null keeps one that is stored, and there is none"
+        : undefined,
+  })
+  .max(4096);
+
+export const Headers = headersOf(headerValue).meta({
+  description: "Their values are write-only.",
+  example: { "X-Team": "platform" },
+});
+
+/** The same in a PATCH. */
+export const HeadersPatch = headersOf(headerValue.nullable()).meta({
+  description:
+    "All of them: null keeps the stored value of a name, a name that is left out is removed.",
+  example: { "X-Team": null },
+});
+
+/** What is shown of them. */
+export const HeaderNames = z.record(z.string(), z.null()).meta({
+  description: "Their names; the values are write-only.",
+  example: { "X-Team": null },
+});
 
 const badName = "must have header names of letters, digits and hyphens";
 

@@ -1,6 +1,6 @@
 import type { Scope } from "../audit/scope.ts";
 import { randomToken, sha256 } from "../base/ids.ts";
-import { joinSecrets, splitSecrets } from "../base/kinds.ts";
+import { joinSecrets, secretsSetOf, splitSecrets } from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { statusOf } from "./rules.ts";
 import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
@@ -69,14 +69,6 @@ export function editable({ vault }: Scope, row: MonitorRow): Record<string, unkn
   return { ...settingsOf(vault, row), ...common(row) };
 }
 
-/** Secrets that are fields of their own, by type: null where they are not set. */
-const unset = Object.fromEntries(
-  Object.entries(monitorKinds).map(([type, { secrets }]) => [
-    type,
-    Object.fromEntries(secrets.filter((path) => !path.includes(".")).map((path) => [path, null])),
-  ]),
-);
-
 /** The fields of the monitor's type, secrets included: what a check is made with. */
 export function settingsOf(
   vault: Vault,
@@ -84,7 +76,7 @@ export function settingsOf(
 ): Record<string, unknown> {
   const settings = JSON.parse(row.settings) as Record<string, unknown>;
   const { [pushToken]: _token, ...secrets } = openAll(vault, placeOf(row, row.id), row.secrets);
-  return { ...unset[row.type], ...joinSecrets(settings, secrets) };
+  return joinSecrets(monitorKinds, row.type, settings, secrets);
 }
 
 type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
@@ -94,7 +86,6 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 /** The monitor as clients see it. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
   const { monitor, state, alertChannelIds, uptime24h } = stored;
-  const sealed = JSON.parse(monitor.secrets) as Record<string, string>;
   const pushUrl =
     monitor.type === "push"
       ? {
@@ -107,7 +98,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     ...common(monitor),
     id: monitor.id,
     alertChannelIds,
-    secretsSet: Object.keys(sealed).filter((path) => path !== pushToken),
+    secretsSet: secretsSetOf(monitorKinds, monitor.type, monitor.secrets),
     status: statusOf(state),
     statusSince: state.since,
     lastCheckedAt: state.lastCheckedAt,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { noWeaker, sameOrigin } from "../base/destinations.ts";
 import {
   bodyOf,
   Headers,
@@ -90,14 +91,15 @@ const http = {
   certificateExpiryDays,
 };
 
-const { bearerToken: _, ...httpShown } = http;
+const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
 
 /** The monitor types and their own fields; checking them is in `checks/kinds`. */
 export const monitorKinds = {
-  http: kind(http, ["bearerToken", "basicAuth.password"], {
-    ...httpShown,
-    basicAuth: z.object(BasicAuth).nullable(),
-  }),
+  http: kind(
+    http,
+    { bearerToken: toUrl, "basicAuth.password": toUrl, "headers.*": toUrl },
+    { basicAuth: z.object(BasicAuth).nullable() },
+  ),
   tcp: kind({
     host: Host,
     port: Port,
@@ -117,12 +119,16 @@ export const monitorKinds = {
     serverName: nullable(Host),
     certificateExpiryDays,
   }),
-  push: kind({ grace: integer(0, 86_400).default(60) }, [], {
-    grace: z.int().min(0),
-    pushUrl: z
-      .string()
-      .meta({ description: "Where the watched job reports; whoever knows it may report." }),
-  }),
+  push: kind(
+    { grace: integer(0, 86_400).default(60) },
+    {},
+    {
+      grace: z.int().min(0),
+      pushUrl: z
+        .string()
+        .meta({ description: "Where the watched job reports; whoever knows it may report." }),
+    },
+  ),
 };
 
 export type MonitorType = keyof typeof monitorKinds;

@@ -3,7 +3,7 @@ import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { merged } from "../base/kinds.ts";
+import { merged, mustNotFollow } from "../base/kinds.ts";
 import { page } from "../base/paging.ts";
 import { pingCommand } from "../base/ping-command.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
@@ -106,11 +106,7 @@ export function updateMonitor(
   return retrying(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
-    if (patch.type !== undefined && patch.type !== before.type)
-      throw invalid("type", "is fixed when the monitor is created");
-    const whole = merged(monitorKinds, before.type, editable(scope, before), patch);
-    const input = parse(NewMonitor, whole);
-    mustBeCheckable(scope, input);
+    const input = changed(scope, before, patch);
     const at = timestamp(scope.clock());
     const moves = input.groupId !== before.groupId;
     const group = moves ? await groupToJoin(scope, input.groupId) : null;
@@ -145,6 +141,17 @@ export function updateMonitor(
       shown(scope, { ...stored, monitor, state, alertChannelIds }),
     );
   });
+}
+
+/** The whole of a monitor as a patch leaves it, secrets included. Throws VALIDATION_ERROR. */
+function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): NewMonitor {
+  if (patch.type !== undefined && patch.type !== before.type)
+    throw invalid("type", "is fixed when the monitor is created");
+  const current = editable(scope, before);
+  const input = parse(NewMonitor, merged(monitorKinds, before.type, current, patch));
+  mustNotFollow(monitorKinds, before.type, current, patch);
+  mustBeCheckable(scope, input);
+  return input;
 }
 
 /** Throws VALIDATION_ERROR for what must not or can't be checked from here. */

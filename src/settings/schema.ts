@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { noWeaker, sameHost, sameIn, sameValue } from "../base/destinations.ts";
 import {
   bodyOf,
   EmailAddress,
@@ -9,6 +10,7 @@ import {
   secret,
   Timestamp,
 } from "../base/fields.ts";
+import { kind } from "../base/kinds.ts";
 
 const Tls = z.enum(["starttls", "tls", "none"]).meta({
   description:
@@ -35,6 +37,19 @@ const smtp = {
 /** The mail server that an organization sends through. */
 export const SmtpSettings = z.strictObject(smtp).meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
+
+const sameMailServer = sameIn({
+  host: sameHost,
+  port: sameValue,
+  tls: noWeaker("none", "starttls", "tls"),
+});
+
+export const settingsKinds = {
+  organization: kind(
+    { smtp: SmtpSettings.nullable() },
+    { "smtp.password": { smtp: sameMailServer } },
+  ),
+};
 
 /** A patch of the mail server: absent keeps, null removes it all. */
 export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });

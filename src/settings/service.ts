@@ -1,18 +1,20 @@
+import { z } from "zod";
 import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
+import { joinSecrets, merged, mustNotFollow, secretsSetOf, splitSecrets } from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
-import { parse, validationError } from "../base/validation.ts";
+import { parse } from "../base/validation.ts";
 import { retrying } from "../database/store.ts";
 import { organizationSettings } from "../database/tables.ts";
-import { type Settings, type SettingsPatch, SmtpSettings } from "./schema.ts";
+import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
 import { changeSettings, findSettings, type SettingsRow } from "./store.ts";
 
 export type SettingsRecord = Settings & { id: string; version: number };
 
-const password = "smtp.password";
+const kind = "organization";
+const Whole = z.object(settingsKinds[kind].fields);
 
 export async function getSettings({ store, organizationId }: Scope): Promise<SettingsRecord> {
   return shown(await findSettings(store, organizationId));
@@ -22,7 +24,7 @@ function shown({ id, smtp, secrets, version, updatedAt }: SettingsRow): Settings
   return {
     id,
     smtp: smtp === null ? null : (JSON.parse(smtp) as Settings["smtp"]),
-    secretsSet: Object.keys(JSON.parse(secrets) as object),
+    secretsSet: secretsSetOf(settingsKinds, kind, secrets),
     version,
     updatedAt,
   };
@@ -32,10 +34,8 @@ function shown({ id, smtp, secrets, version, updatedAt }: SettingsRow): Settings
 export function smtpOf(vault: Vault, row: SettingsRow): SmtpSettings | null {
   if (row.smtp === null) return null;
   const secrets = openAll(vault, placeOf(row.organizationId), row.secrets);
-  return {
-    ...(JSON.parse(row.smtp) as Omit<SmtpSettings, "password">),
-    password: secrets[password] ?? null,
-  };
+  const { smtp } = joinSecrets(settingsKinds, kind, { smtp: JSON.parse(row.smtp) }, secrets);
+  return { password: null, ...(smtp as Omit<SmtpSettings, "password">) };
 }
 
 function placeOf(organizationId: string): string {
@@ -48,15 +48,11 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   return retrying(async () => {
     const before = await findSettings(store, organizationId);
     const smtp = smtpAfter(scope, before, patch.smtp);
-    const { password: secret = null, ...open } = smtp ?? {};
+    const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
     const after: SettingsRow = {
       ...before,
-      smtp: smtp === null ? null : JSON.stringify(open),
-      secrets: sealAll(
-        vault,
-        placeOf(organizationId),
-        secret === null ? {} : { [password]: secret },
-      ),
+      smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
+      secrets: sealAll(vault, placeOf(organizationId), secrets),
       version: before.version + 1,
       updatedAt: timestamp(scope.clock()),
     };
@@ -75,21 +71,10 @@ export function smtpAfter(
   before: SettingsRow,
   patch: SettingsPatch["smtp"],
 ): SmtpSettings | null {
-  if (patch === null) return null;
-  const known = smtpOf(vault, before);
-  const smtp = patch === undefined ? known : wholeSmtp({ ...known, ...patch });
+  const record = { smtp: smtpOf(vault, before) };
+  const { smtp } = parse(Whole, merged(settingsKinds, kind, record, { smtp: patch }));
+  mustNotFollow(settingsKinds, kind, record, { smtp: patch });
   if (smtp !== null)
     mustBeAllowed(targets, [{ path: "smtp.host", host: smtp.host, port: smtp.port }]);
   return smtp;
-}
-
-/** The merged mail server as a whole; what it lacks is named as the caller would send it. */
-function wholeSmtp(merged: object): SmtpSettings {
-  try {
-    return parse(SmtpSettings, merged, "smtp");
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const details = error.details ?? [];
-    throw validationError(details.map(({ path, message }) => ({ path: `smtp.${path}`, message })));
-  }
 }

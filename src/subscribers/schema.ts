@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sameOrigin } from "../base/destinations.ts";
 import { bodyOf, EmailAddress, HttpUrl, Id, secret, Timestamp } from "../base/fields.ts";
 import { kind, newOf } from "../base/kinds.ts";
 import { pageFields } from "../base/paging.ts";
@@ -19,7 +20,7 @@ const subscriberKinds = {
         .default(null)
         .meta({ description: "Signs what is sent, as Standard Webhooks has it." }),
     },
-    ["secret"],
+    { secret: { url: sameOrigin } },
   ),
 };
 

@@ -62,7 +62,7 @@ const set: Record<keyof typeof newMonitors, object> = {
   http: {
     url: "https://[fd00::1]:8443/health?full=1",
     method: "POST",
-    headers: { Accept: "application/json" },
+    headers: {},
     body: '{"ping":\r\n1}',
     basicAuth: { username: "probe" },
     expectedStatus: ["204", "300-399"],

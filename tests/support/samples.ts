@@ -21,7 +21,7 @@ export const newChannels: Record<
   webhook: {
     secrets: { secret: canary },
     optional: true,
-    others: { url: "http://bot.lan/alerts", headers: { "X-Team": "ops" } },
+    others: { url: "http://bot.lan/alerts", headers: {} },
   },
   email: { secrets: {}, others: { to: ["oncall@team.example"] } },
   slack: { secrets: { webhookUrl }, others: {} },

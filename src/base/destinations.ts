@@ -1,0 +1,49 @@
+/** Whether a field that changed like this still names the same place, no less protected. */
+export type SamePlace = (before: unknown, after: unknown) => boolean;
+
+/**
+ * The fields that decide where a secret is sent, each with how its values compare. Where one of them
+ * names another place, the secret is asked for again: a sealed secret never follows a changed address.
+ */
+export type Destination<Field extends string = string> = Readonly<
+  Partial<Record<Field, SamePlace>>
+>;
+
+/** Of a secret that says by itself where it goes, such as the webhook URL of a chat. */
+export const itsOwnAddress: Destination = {};
+
+/** Of a secret that goes to one address, which no field changes. */
+export const fixedAddress: Destination = {};
+
+/** Scheme, host and port of a URL; its path and query may change. */
+export const sameOrigin: SamePlace = (before, after) => originOf(before) === originOf(after);
+
+/** A host name or an IP address, in any case. */
+export const sameHost: SamePlace = (before, after) => hostOf(before) === hostOf(after);
+
+export const sameValue: SamePlace = (before, after) => before === after;
+
+/** A protection that may be kept or made stronger; `values` from the weakest to the strongest. */
+export function noWeaker(...values: readonly unknown[]): SamePlace {
+  return (before, after) => values.indexOf(after) >= values.indexOf(before);
+}
+
+/** An object of which these fields name the place. */
+export function sameIn(fields: Destination): SamePlace {
+  return (before, after) => {
+    if (!isObject(before) || !isObject(after)) return before === after;
+    return Object.entries(fields).every(([name, isSame]) => isSame?.(before[name], after[name]));
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function originOf(value: unknown): string | null {
+  return typeof value === "string" ? (URL.parse(value)?.origin ?? value) : null;
+}
+
+function hostOf(value: unknown): string | null {
+  return typeof value === "string" ? value.toLowerCase() : null;
+}
