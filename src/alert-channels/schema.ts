@@ -25,6 +25,9 @@ export const placeholders = [
   "duration",
   "latency",
   "group",
+  "target",
+  "tags",
+  "description",
   "url",
 ] as const;
 export type Placeholder = (typeof placeholders)[number];

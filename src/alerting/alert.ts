@@ -10,6 +10,12 @@ export type AlertedMonitor = {
   type: string;
   groupId: string | null;
   groupName: string | null;
+  // The rest is absent in alerts that an older version made.
+  /** What it watches, without what may be a secret in it; null for a push monitor. */
+  target?: string | null;
+  tags?: string[];
+  /** The beginning of it. */
+  description?: string;
 };
 
 type OfMonitor = {

@@ -160,7 +160,11 @@ function factsOf(alert: Alert): Fact[] {
   else add(type === "monitor.reminder" ? "Down since" : "Since", readable(data.since));
   if (data.downSeconds !== undefined) add("Was down for", durationInWords(data.downSeconds));
   add("Latency", data.latencyMs === null ? null : `${data.latencyMs} ms`);
-  add("Group", data.monitor.groupName);
+  const { groupName, target = null, tags = [], description = "" } = data.monitor;
+  add("Group", groupName);
+  add("Target", target);
+  add("Tags", tags.join(", ") || null);
+  add("Description", description.trim() || null);
   return facts;
 }
 
@@ -222,6 +226,9 @@ function filled(template: string, alert: Alert, origin: string): string {
     duration: data.downSeconds === undefined ? "" : durationInWords(data.downSeconds),
     latency: data.latencyMs === null ? "" : `${data.latencyMs} ms`,
     group: data.monitor.groupName ?? "",
+    target: data.monitor.target ?? "",
+    tags: data.monitor.tags?.join(", ") ?? "",
+    description: data.monitor.description ?? "",
     url: urlOf(alert, origin),
   };
   return template.replace(/\{\{\s*([a-z]+)\s*\}\}/g, (whole, name: string) =>

@@ -98,6 +98,9 @@ const alertExample = {
       type: "http",
       groupId: null,
       groupName: null,
+      target: "https://shop.example/health",
+      tags: ["production"],
+      description: "",
     },
     since: "2026-11-20T23:02:00.000Z",
     message: "The connection was refused.",
@@ -146,6 +149,13 @@ const WebhookMonitor = z.object({
   name: z.string(),
   type: z.string(),
   groupId: Id.nullable(),
+  groupName: z.string().nullable(),
+  target: z.string().nullable().meta({
+    description:
+      "What is watched: a host, with its port, or a URL without its query, which may hold secrets; null for a push monitor.",
+  }),
+  tags: z.array(z.string()),
+  description: z.string().meta({ description: "Its first 500 characters." }),
 });
 const alertId = Id.meta({
   description: "Stable for one alert: the same for every channel, alone or in a digest.",

@@ -1,5 +1,7 @@
 import type { Store } from "../database/store.ts";
+import { targetOf } from "../monitors/rules.ts";
 import type { AlertedMonitor } from "./alert.ts";
+import { cut } from "./messages.ts";
 import type { CertificateMemory, Memory, MonitorStatus, ToldState } from "./rules.ts";
 import { nothingYet } from "./rules.ts";
 
@@ -16,7 +18,7 @@ export type World = {
   gathering: Map<string, Gathering>;
 };
 
-export type WatchedMonitor = AlertedMonitor & {
+export type WatchedMonitor = Required<AlertedMonitor> & {
   muted: boolean;
   groupMuted: boolean;
   paused: boolean;
@@ -70,11 +72,13 @@ export type Gathering = {
 
 type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
 type MonitorRow = Flags<
-  Omit<WatchedMonitor, "channelIds">,
+  Omit<WatchedMonitor, "channelIds" | "target" | "tags">,
   "muted" | "groupMuted" | "paused" | "groupPaused"
->;
+> & { tags: string; url: string | null; host: string | null; port: number | null };
 
-const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.muted,
+const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
+    m.description, m.settings ->> 'url' as url, m.settings ->> 'host' as host,
+    m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
     s.since, s.last_message as lastMessage, s.latency_ms as latencyMs,
     m.reminder_interval_seconds as reminderSeconds,
@@ -162,6 +166,8 @@ export async function worldOf(
         row.id,
         {
           ...row,
+          target: targetOf(row),
+          tags: JSON.parse(row.tags) as string[],
           muted: row.muted === 1,
           groupMuted: row.groupMuted === 1,
           paused: row.paused === 1,
@@ -237,7 +243,13 @@ function remembered({ changes, flappingSince, remindAt, expiresAt, days }: Memor
 
 export const nothingRemembered: Remembered = { ...nothingYet, certificate: null };
 
+/** So much of a description, and of a long address, goes along with each alert. */
+const maxLength = 500;
+
 /** The part of a monitor that its alerts carry. */
-export function alerted({ id, name, type, groupId, groupName }: WatchedMonitor): AlertedMonitor {
-  return { id, name, type, groupId, groupName };
+export function alerted(monitor: WatchedMonitor): Required<AlertedMonitor> {
+  const { id, name, type, groupId, groupName, tags } = monitor;
+  const target = monitor.target && cut(monitor.target, maxLength);
+  const description = cut(monitor.description, maxLength);
+  return { id, name, type, groupId, groupName, target, tags, description };
 }

@@ -30,6 +30,30 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   ];
 }
 
+/**
+ * What a monitor watches, as others may read it: of a URL neither user, query nor fragment, where tokens
+ * stand; null for a push monitor, which watches nothing.
+ */
+export function targetOf({
+  type,
+  url,
+  host,
+  port,
+}: {
+  type: string;
+  url: string | null;
+  host: string | null;
+  port: number | null;
+}): string | null {
+  const address = URL.parse(url ?? "");
+  if (address !== null) {
+    const { protocol, host, pathname } = address;
+    return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+  }
+  if (host === null || port === null || (type === "tls" && port === 443)) return host;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
 
 /** A name server as `192.0.2.1:53`, `[2001:db8::1]:53` or without the port, which is 53 then. */

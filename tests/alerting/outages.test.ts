@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { pager } from "../support/pager.ts";
+import { answer, target } from "../support/target.ts";
 
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
@@ -34,7 +35,16 @@ describe("an outage is told", () => {
     time.now += 744_000;
     await backup.report({ status: "up", latency_ms: "42" });
     await later();
-    const monitor = { id: backup.id, name: "Backup", type: "push", groupId: null };
+    const monitor = {
+      id: backup.id,
+      name: "Backup",
+      type: "push",
+      groupId: null,
+      groupName: null,
+      target: null,
+      tags: [],
+      description: "",
+    };
     const url = `http://signalbox.lan:3210/monitors/${backup.id}`;
     const alertId = expect.any(String);
     const [problem, recovery] = hook.received();
@@ -45,6 +55,39 @@ describe("an outage is told", () => {
       data: { alertId, monitor, since, message: "Disk full.", latencyMs: null, url },
     });
     expect(recovery?.data).toMatchObject({ monitor, latencyMs: 42, downSeconds: 754, url });
+  });
+
+  test("with what is watched, its tags, its group and the beginning of its description", async () => {
+    const { inbox, monitor, group, pass, later, told } = await pager();
+    await using hook = await inbox();
+    await using shop = await target(answer(500));
+    const { id: groupId } = await group({ name: "Front of house" });
+    const watched = {
+      type: "http",
+      name: "Shop",
+      url: shop.at("/health?token=S3CRET#S3CRET"),
+      retries: 0,
+      alertChannelIds: [hook.id],
+      groupId,
+      tags: ["production", "eu"],
+      description: "Pays for all of it. ".repeat(50),
+    };
+    const { id } = await monitor(watched);
+    await pass(1);
+    await later();
+    expect(hook.received().map(({ data }) => data.monitor)).toEqual([
+      {
+        id,
+        name: "Shop",
+        type: "http",
+        groupId,
+        groupName: "Front of house",
+        target: shop.at("/health"),
+        tags: watched.tags,
+        description: `${watched.description.slice(0, 499)}…`,
+      },
+    ]);
+    expect(JSON.stringify([hook.asked, await told()])).not.toContain("S3CRET");
   });
 
   test("and a slow monitor as degraded, also between its outage and its recovery", async () => {

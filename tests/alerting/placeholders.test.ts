@@ -8,7 +8,7 @@ import { target } from "../support/target.ts";
 const path = "/api/v1/alert-channels";
 const fixed = ["webhook", "pagerduty", "opsgenie"];
 const every =
-  "{{monitor}}|{{status}}|{{message}}|{{since}}|{{duration}}|{{latency}}|{{group}}|{{url}}";
+  "{{monitor}}|{{status}}|{{message}}|{{since}}|{{duration}}|{{latency}}|{{group}}|{{target}}|{{tags}}|{{description}}|{{url}}";
 
 const complete = (type: string) => {
   const { others = {}, secrets = {} } = newChannels[type] ?? {};
@@ -65,7 +65,8 @@ describe("the text of the user's own", () => {
     const { channel, texts, server, watched, group, later, time } = await told(every);
     await using _ = server;
     const { id: groupId } = await group({ name: "Nightly" });
-    const fields = { groupId, degradedAfterMs: 500, reminderInterval: 600 };
+    const about = { tags: ["nas", "eu"], description: "Tapes {{url}}" };
+    const fields = { groupId, degradedAfterMs: 500, reminderInterval: 600, ...about };
     const backup = await watched([channel], fields);
     time.now = Date.parse("2026-11-20T23:02:00.000Z");
     await backup.report({ status: "down", msg: "Disk {{full}} & $& <b>." });
@@ -81,10 +82,11 @@ describe("the text of the user's own", () => {
     const [down, reminder, degraded, up] = texts();
     const since = "2026-11-20 23:02:00 UTC";
     const said = "Disk {{full}} & $& <b>.";
-    expect(down).toBe(`Backup|down|${said}|${since}|||Nightly|${url}`);
-    expect(reminder).toBe(`Backup|still down|${said}|${since}|10 min||Nightly|${url}`);
+    const of = "Nightly||nas, eu|Tapes {{url}}";
+    expect(down).toBe(`Backup|down|${said}|${since}|||${of}|${url}`);
+    expect(reminder).toBe(`Backup|still down|${said}|${since}|10 min||${of}|${url}`);
     expect(degraded).toStartWith("Backup|degraded|Answered in 900 ms");
-    expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|/);
+    expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|\|nas, eu\|Tapes \{\{url\}\}\|http/);
   });
 
   test("may have spaces in its placeholders, and lines", async () => {

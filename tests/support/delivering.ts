@@ -24,6 +24,13 @@ export const monitor: AlertedMonitor = {
   groupName: "Front of house",
 };
 
+/** What else an alert says of its monitor. */
+export const details = {
+  target: "https://shop.lan/health",
+  tags: ["production", "eu"],
+  description: "Where customers pay.",
+};
+
 const channel = { id: "01a1fb90-0000-7000-8000-0000000000cc", name: "On-call", type: "slack" };
 
 const incident = {

@@ -29,27 +29,34 @@ export const discord = overHttp<"discord">({
 
 /** Limits: https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
 function bodyOf(message: Message) {
-  const { text, fields } = partsOf(message);
+  const { text, fields: facts } = partsOf(message);
+  const title = textWithin(256, [message.title], inert);
+  const fields = facts.map(({ label, value }) => ({
+    name: label,
+    value: textWithin(1_000, [value], inert),
+    inline: value.length <= inlineLength,
+  }));
+  const others = fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
   const isLinked = hasDottedHost(message.url);
   const link = isLinked ? "" : `\n\n${message.url}`;
+  const room = Math.min(4_096, 6_000 - title.length - others);
   return {
     embeds: [
       {
-        title: textWithin(256, [message.title], inert),
+        title,
         ...(isLinked && { url: message.url }),
-        description: `${textWithin(4_096 - link.length, text, inert)}${link}`,
+        description: `${textWithin(room - link.length, text, inert)}${link}`,
         color: Number.parseInt(colours[message.tone].slice(1), 16),
-        fields: fields.map(({ label, value }) => ({
-          name: label,
-          value: textWithin(1_000, [value], inert),
-          inline: true,
-        })),
+        fields,
         timestamp: message.at,
       },
     ],
     allowed_mentions: { parse: [] },
   };
 }
+
+/** Up to three of these stand beside each other. */
+const inlineLength = 40;
 
 /** Mentions, channels and emoji of a server's own all begin with `<`. */
 const inert = (text: string) => markdown(text).replaceAll("<", "\\<");

@@ -32,14 +32,19 @@ const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com
 
 function alertOf({ type, title, lines, tone, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};
-  const entity = data !== undefined && "monitor" in data ? data.monitor.name : null;
+  const monitor = data !== undefined && "monitor" in data ? data.monitor : null;
+  const details = {
+    url,
+    ...(monitor?.target != null && { target: monitor.target }),
+    ...(monitor?.groupName != null && { group: monitor.groupName }),
+  };
   return {
     message: cut(title, 130),
     description: `${cut(lines.join("\n"), 15_000 - url.length - 2)}\n\n${url}`,
     priority: priorities[tone],
-    tags: ["signalbox", type],
-    details: { url },
-    ...(entity !== null && { entity }),
+    tags: ["signalbox", type, ...(monitor?.tags ?? [])],
+    details,
+    ...(monitor !== null && { entity: monitor.name }),
   };
 }
 

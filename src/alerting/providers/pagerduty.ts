@@ -42,6 +42,7 @@ function detailsOf({ type, tone, at, title, facts, lines, url, alerts: [alert] }
       severity: severities[tone],
       timestamp: at,
       class: type,
+      ...(monitor?.target != null && { component: monitor.target }),
       ...(monitor?.groupName != null && { group: monitor.groupName }),
       custom_details: Object.fromEntries(said),
     },

@@ -56,8 +56,8 @@ function payloadOf({ type, at, alerts, url }: Message) {
 
 function dataOf(data: Alert["data"]) {
   if (!("monitor" in data)) return data;
-  const { id, name, type, groupId } = data.monitor;
-  return { ...data, monitor: { id, name, type, groupId } };
+  const { target = null, tags = [], description = "", ...monitor } = data.monitor;
+  return { ...data, monitor: { ...monitor, target, tags, description } };
 }
 
 function withoutOurs(headers: Readonly<Record<string, string>>): Record<string, string> {

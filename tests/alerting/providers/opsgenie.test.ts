@@ -30,7 +30,7 @@ describe("what Opsgenie receives", () => {
       description: `The connection was refused.\nSince: 2026-11-20 23:02:00 UTC\nGroup: Front of house\n\n${page}`,
       priority: "P1",
       tags: ["signalbox", "monitor.down"],
-      details: { url: page },
+      details: { group: "Front of house", url: page },
       entity: "Shop",
     });
   });

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type ChannelSettings,
+  channelKinds,
+  type ChannelType,
+  NewAlertChannel,
+} from "../../../src/alert-channels/schema.ts";
+import type { AlertedMonitor } from "../../../src/alerting/alert.ts";
+import type { Provider } from "../../../src/alerting/provider.ts";
+import { providers } from "../../../src/alerting/providers.ts";
+import { alertOf, details, monitor, receiver, telling } from "../../support/delivering.ts";
+import { mailServer } from "../../support/mail-server.ts";
+import { newChannels } from "../../support/samples.ts";
+
+type Words = { message?: string; template?: string };
+
+/** What a channel of this type sends of this monitor's outage, as text and, where it is one, as an object. */
+async function sent(type: string, about: AlertedMonitor, words: Words = {}) {
+  await using to = await receiver();
+  await using mails = await mailServer();
+  const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
+  const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
+  const provider = providers[type as ChannelType] as Provider<ChannelType>;
+  const { message = "Refused.", template = null } = words;
+  const down = alertOf("monitor.down", { monitor: about, message });
+  const verdict = await to.deliver(
+    provider,
+    settings as unknown as ChannelSettings<ChannelType>,
+    telling(down, template),
+    { smtp: mails.smtp() },
+  );
+  expect(verdict.outcome).toBe(type === "slack" ? "failed" : "delivered");
+  if (type === "email") return { text: mails.mail().text + mails.mail().html, body: null as any };
+  const { headers, body } = to.last();
+  const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
+  const parsed = isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
+  return { text: JSON.stringify(parsed), body: parsed };
+}
+
+const types = Object.keys(channelKinds);
+
+describe("what an alert says of its monitor", () => {
+  const about = { ...monitor, ...details };
+  const told = [
+    "https://shop.lan/health",
+    "production",
+    "eu",
+    "Where customers pay.",
+    "Front of house",
+  ];
+
+  test.each(types)("%s shows all of it", async (type) => {
+    const { text } = await sent(type, about);
+    for (const part of told) expect(text).toContain(part);
+  });
+
+  const template = "{{target}} {{tags}} {{group}} {{description}}";
+
+  test.each(types.filter((type) => "template" in channelKinds[type as ChannelType].fields))(
+    "%s takes it for a text of one's own",
+    async (type) => {
+      const { text } = await sent(type, about, { template });
+      for (const part of told) expect(text).toContain(part);
+    },
+  );
+
+  test("services with words of their own for it get it there", async () => {
+    expect((await sent("opsgenie", about)).body).toMatchObject({
+      tags: ["signalbox", "monitor.down", "production", "eu"],
+      details: { target: details.target, group: "Front of house" },
+    });
+    expect((await sent("pagerduty", about)).body.payload).toMatchObject({
+      component: details.target,
+      group: "Front of house",
+      custom_details: {
+        Target: details.target,
+        Tags: "production, eu",
+        Description: "Where customers pay.",
+      },
+    });
+  });
+
+  test.each(types)("%s tells nothing of what a monitor does not have", async (type) => {
+    const bare = { ...monitor, groupId: null, groupName: null, target: null, tags: [] };
+    const { text } = await sent(type, { ...bare, description: "" });
+    const line = /Target:|Tags:|Description:|Group:|"(Target|Tags|Description|Group)"/;
+    expect(text).not.toMatch(line);
+  });
+});
+
+const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+/** The documented limits, each of what was sent; see the provider for where they stand. */
+const limits: { [T in ChannelType]: (body: any) => [string, number, number][] } = {
+  webhook: (body) => [["bytes", bytes(body), 20_000]],
+  email: () => [],
+  slack: ({ attachments: [{ blocks }] }) => [
+    ["text", blocks[0].text.text.length, 3_000],
+    ["fields", blocks[1].fields.length, 10],
+    ...blocks[1].fields.map(({ text }: any) => ["field", text.length, 2_000]),
+  ],
+  discord: ({ embeds: [{ title, description, fields }] }) => {
+    const ofFields = fields.map(({ name, value }: any) => name.length + value.length);
+    const all = ofFields.reduce((sum: number, one: number) => sum + one, 0);
+    return [
+      ["all", title.length + description.length + all, 6_000],
+      ["description", description.length, 4_096],
+      ["fields", fields.length, 25],
+      ...fields.map(({ value }: any) => ["field", value.length, 1_024]),
+    ];
+  },
+  teams: (body) => [["bytes", bytes(body), 21_000]],
+  mattermost: (body) => [["characters", JSON.stringify(body).length, 7_600]],
+  googlechat: (body) => [["bytes", bytes(body), 32_000]],
+  telegram: ({ text }) => [["text", text.length, 4_096]],
+  ntfy: ({ message }) => [["bytes", Buffer.byteLength(message), 4_096]],
+  gotify: ({ message }) => [["bytes", Buffer.byteLength(message), 65_535]],
+  pushover: ({ message }) => [["message", message.length, 1_024]],
+  pagerduty: (body) => [
+    ["bytes", bytes(body), 512 * 1024],
+    ["summary", body.payload.summary.length, 1_024],
+  ],
+  opsgenie: ({ message, description, tags, details, entity }) => [
+    ["message", message.length, 130],
+    ["description", description.length, 15_000],
+    ["entity", entity.length, 512],
+    ["tags", tags.length, 20],
+    ["details", JSON.stringify(details).length, 8_000],
+  ],
+  apprise: ({ body }) => [["body", body.length, 1_100]],
+};
+
+describe("the longest of everything", () => {
+  const long = (unit: string) => ({
+    ...monitor,
+    name: unit.repeat(255),
+    groupName: unit.repeat(255),
+    target: `https://shop.lan/${unit.repeat(480)}`,
+    tags: Array.from({ length: 10 }, (_, index) => `${index}${unit.repeat(49)}`),
+    description: unit.repeat(500),
+  });
+
+  test.each(types)("stays within the limits of %s", async (type) => {
+    for (const unit of ["x", "_", '"', "☃", "&"]) {
+      const { body } = await sent(type, long(unit), { message: unit.repeat(2_000) });
+      for (const [what, size, limit] of limits[type as ChannelType](body))
+        if (size > limit) throw new Error(`${what} of ${JSON.stringify(unit)}: ${size} > ${limit}`);
+    }
+  });
+});
