@@ -36,7 +36,10 @@ export function newSession(
       ...(session === null ? [] : [removeSession(store, session.id)]),
       addSession(store, row),
     ],
-    handOver: () => visit.keep(token, oldestMs / 1000),
+    handOver() {
+      visit.keep(token, oldestMs / 1000);
+      if (stage === "signed-in") visit.knownNetworks.add(address);
+    },
   };
 }
 

@@ -45,3 +45,21 @@ test("while a thousand wrong ones come from one address, the owner signs in from
   await Promise.all(guesses);
   expect(answered).toBe(9);
 });
+test("while strangers of 200 networks guess, the owner signs in from where somebody has signed in before", async () => {
+  const appliance = await testAppliance({ addressOf });
+  const { email } = await person(appliance, appliance.ours.id, "owner");
+  expect((await newBrowser(appliance, "10.0.0.2").signIn(email)).status).toBe(200);
+  const answered: number[] = [];
+  const guesses = Array.from({ length: 200 }, async (_, index) => {
+    const { status } = await newBrowser(appliance, `10.1.0.${index}`).signIn(
+      email,
+      "wrong password",
+    );
+    answered.push(status);
+  });
+  const { status } = await newBrowser(appliance, "10.0.0.2").signIn(email);
+  expect(status).toBe(200);
+  expect(answered.filter((status) => status === 401).length).toBeLessThanOrEqual(3);
+  await Promise.all(guesses);
+  expect(new Set(answered)).toEqual(new Set([401, 429]));
+});
