@@ -101,7 +101,7 @@ export async function startApp(
   const maintenance = maintenanceWatch({ store, clock, log });
   const maintenanceOf = maintenance.of;
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
-  const live = livePages(store, clock, log);
+  const live = livePages({ store, clock, vault, log });
   const keys = keyDesk(store, clock);
   const firstRun = (await isAnybodyThere(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);

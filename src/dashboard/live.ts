@@ -1,10 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
+import type { Vault } from "../base/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
-import { lastSeq, type LoggedEvent } from "../events/log.ts";
+import { lastSeqOf, type LoggedEvent } from "../events/log.ts";
 import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
-import { canReplay, replayable } from "./rules.ts";
+import { positionOf, seqOf } from "./positions.ts";
+import { mayListen, replayable } from "./rules.ts";
 import { rowsOf } from "./service.ts";
 import { channelSignaturesOf } from "./channel-store.ts";
 import { eventsAfter, signaturesOf, type TellableEvent } from "./store.ts";
@@ -17,7 +19,6 @@ const maxRows = 500;
 const maxEvents = 200;
 /** How often it is asked whether a reader may still listen. */
 const welcomeMs = 2_000;
-const maxReaders = 2_000;
 
 type Member = Listener & {
   reader: Reader;
@@ -46,13 +47,14 @@ export type LivePages = Live & {
   stop(): Promise<void>;
 };
 
+type Dependencies = { store: Store; clock: Clock; vault: Vault; log: Log };
+
 /**
  * Tells the open pages of every organization what happens: its events as they are, and the rows of
  * monitors that changed, which checks do without an event. Read once, whoever listens.
  */
-export function livePages(store: Store, clock: Clock, log: Log): LivePages {
+export function livePages({ store, clock, vault, log }: Dependencies): LivePages {
   const rooms = new Map<string, Room>();
-  let readers = 0;
   let following: Following | null = null;
   let unsubscribe = () => {};
   let welcoming: ReturnType<typeof setInterval> | null = null;
@@ -69,8 +71,8 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
       const room = rooms.get(organizationId);
       if (room === undefined) continue;
       const last = its.at(-1)?.seq ?? 0;
-      if (its.length > maxEvents) send(room, messageOf("reset", { seq: last }, last), last);
-      else for (const event of its) send(room, changeOf(event), event.seq);
+      if (its.length > maxEvents) send(room, at("reset", organizationId, last), last);
+      else for (const event of its) send(room, changeOf(organizationId, event), event.seq);
     }
   }
 
@@ -129,18 +131,25 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
     if (monitors.length > 0) send(room, messageOf("monitors", { monitors }));
   }
 
+  /** A message whose id is a position in the log, from which a page that was away goes on. */
+  function at(event: string, organizationId: string, seq: number, data = {}) {
+    return messageOf(event, data, positionOf(vault, organizationId, seq));
+  }
+
+  function changeOf(organizationId: string, { seq, type, subjectId, at: time }: TellableEvent) {
+    return at("change", organizationId, seq, { type, subjectId, at: time });
+  }
+
   async function welcome(member: Member) {
-    const { organizationId, after, reader } = member;
-    const seq = await lastSeq(store);
-    reader.send(messageOf("hello", { seq }, seq));
-    const missed =
-      after === null || !canReplay(after, seq)
-        ? []
-        : await eventsAfter(store, organizationId, after, replayable + 1);
-    if (after !== null && (!canReplay(after, seq) || missed.length > replayable))
-      reader.send(messageOf("reset", { seq }, seq));
+    const { organizationId, reader } = member;
+    const seq = await lastSeqOf(store, organizationId);
+    reader.send(at("hello", organizationId, seq));
+    const after = member.after === null ? seq : seqOf(vault, organizationId, member.after);
+    const isKnown = after !== null && after <= seq;
+    const missed = isKnown ? await eventsAfter(store, organizationId, after, replayable + 1) : [];
+    if (!isKnown || missed.length > replayable) reader.send(at("reset", organizationId, seq));
     else {
-      for (const event of missed) reader.send(changeOf(event));
+      for (const event of missed) reader.send(changeOf(organizationId, event));
       const changed = new Set(
         missed.filter(({ type }) => type.startsWith("monitor.")).map((event) => event.subjectId),
       );
@@ -150,6 +159,10 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
     const told = missed.at(-1)?.seq ?? seq;
     for (const early of member.early ?? []) if (early.seq > told) reader.send(early.message);
     member.early = null;
+  }
+
+  function* listeners() {
+    for (const { members } of rooms.values()) yield* members;
   }
 
   function roomOf(organizationId: string): Room {
@@ -177,8 +190,8 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
   async function sayGoodbye() {
     const asked = new Map<string, Promise<boolean>>();
     for (const [organizationId, { members }] of rooms)
-      for (const { name, isWelcome, reader } of members) {
-        const key = `${organizationId} ${name}`;
+      for (const { sessionId, isWelcome, reader } of members) {
+        const key = `${organizationId} ${sessionId}`;
         const answer = asked.get(key) ?? isWelcome();
         asked.set(key, answer);
         if (!(await answer)) reader.end();
@@ -205,13 +218,13 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
       }
       await following?.stop();
     },
-    hasRoom: () => !stopped && readers < maxReaders,
+    isOpen: () => !stopped,
+    mayListen: (listener) => mayListen(listener, listeners()),
     join(reader, listener) {
       const member: Member = { ...listener, reader, early: [] };
       const { organizationId } = listener;
       const room = roomOf(organizationId);
       room.members.add(member);
-      readers++;
       room.ready
         .then(() => welcome(member))
         .catch((error: unknown) => {
@@ -220,15 +233,10 @@ export function livePages(store: Store, clock: Clock, log: Log): LivePages {
         });
       return () => {
         if (!room.members.delete(member)) return;
-        readers--;
         if (room.members.size > 0) return;
         if (room.batch !== null) clearTimeout(room.batch);
         if (rooms.get(organizationId) === room) rooms.delete(organizationId);
       };
     },
   };
-}
-
-function changeOf({ seq, type, subjectId, at }: TellableEvent): Uint8Array {
-  return messageOf("change", { seq, type, subjectId, at }, seq);
 }

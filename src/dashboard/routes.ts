@@ -54,17 +54,21 @@ export const dashboardRoutes = new Elysia()
       },
       async ({ scope, query, appliance, request }) => {
         const { live, sessions, giveTime } = appliance;
-        if (!live.hasRoom())
-          throw new AppError("UNAVAILABLE", "Too many pages are open. Try again soon.", {
-            headers: { "Retry-After": "10" },
-          });
+        const headers = { "Retry-After": "10" };
+        if (!live.isOpen())
+          throw new AppError("UNAVAILABLE", "The appliance is about to stop.", { headers });
         const session = signedIn(callOf(request));
         const { organizationId } = scope;
+        const listener = { organizationId, sessionId: session.id, personId: session.person.id };
+        if (!live.mayListen(listener))
+          throw new AppError("RATE_LIMITED", "Too many pages are open. Close some of them.", {
+            headers,
+          });
         const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
         const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
         const isWelcome = () => sessions.isStillOpen(session.id, organizationId);
         return eventStream(request, giveTime, (reader) =>
-          live.join(reader, { organizationId, after, name: session.id, isWelcome }),
+          live.join(reader, { ...listener, after, isWelcome }),
         );
       },
     ),

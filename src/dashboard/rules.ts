@@ -39,7 +39,7 @@ export function wholeMonitor(lean: LeanMonitor, folderId: string | null = null):
 }
 
 /** The overview as it is sent. */
-export function leanOverview({ groups, monitors, seq }: Overview): LeanOverview {
+export function leanOverview({ groups, monitors, position }: Overview): LeanOverview {
   const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
   const lean = groups.map((group) => {
     const members = folders.get(group.id) ?? [];
@@ -48,11 +48,11 @@ export function leanOverview({ groups, monitors, seq }: Overview): LeanOverview 
   });
   // Also whoever joined a group that was made a moment ago.
   const ungrouped = [...folders.values()].flat().map((row) => leanMonitor(row));
-  return { groups: lean, ungrouped, seq };
+  return { groups: lean, ungrouped, position };
 }
 
 /** The overview that was sent. */
-export function wholeOverview({ groups: folders, ungrouped, seq }: LeanOverview): Overview {
+export function wholeOverview({ groups: folders, ungrouped, position }: LeanOverview): Overview {
   const groups: Overview["groups"] = [];
   const rows: OverviewMonitor[] = [];
   for (const { monitors, ...group } of folders) {
@@ -60,7 +60,7 @@ export function wholeOverview({ groups: folders, ungrouped, seq }: LeanOverview)
     for (const row of monitors) rows.push(wholeMonitor(row, group.id));
   }
   for (const row of ungrouped) rows.push(wholeMonitor(row));
-  return { groups, monitors: rows, seq };
+  return { groups, monitors: rows, position };
 }
 
 type Target = { type: string; url: string | null; host: string | null; port: number | null };
@@ -79,13 +79,35 @@ export function hasMessage(status: OverviewMonitor["status"]): boolean {
   return status === "down" || status === "degraded" || status === "pending";
 }
 
+/** Live streams: of one session, of one organization, and of all; the last of each are kept for whoever has few. */
+const maxStreams = { session: 20, organization: 200, appliance: 2_000 };
+const keptStreams = { organization: 20, appliance: 200 };
+/** Of the streams kept in an organization a person gets so many, of those kept of the appliance an organization. */
+const fewStreams = { person: 2, organization: 10 };
+
+type Stream = { organizationId: string; personId: string; sessionId: string };
+
+/** Whether one more page may listen beside those that do. */
+export function mayListen(one: Stream, others: Iterable<Stream>): boolean {
+  const count = { session: 0, person: 0, organization: 0, appliance: 0 };
+  for (const { organizationId, personId, sessionId } of others) {
+    count.appliance++;
+    if (sessionId === one.sessionId) count.session++;
+    if (organizationId !== one.organizationId) continue;
+    count.organization++;
+    if (personId === one.personId) count.person++;
+  }
+  const inOrganization = count.person < fewStreams.person ? 0 : keptStreams.organization;
+  const inAppliance = count.organization < fewStreams.organization ? 0 : keptStreams.appliance;
+  return (
+    count.session < maxStreams.session &&
+    count.organization < maxStreams.organization - inOrganization &&
+    count.appliance < maxStreams.appliance - inAppliance
+  );
+}
+
 /** How many events a page that was away may have missed before it starts afresh. */
 export const replayable = 500;
-
-/** Whether a page that knows the log up to `after` can be told what it missed. */
-export function canReplay(after: number, lastSeq: number): boolean {
-  return after <= lastSeq && lastSeq - after <= 10 * replayable;
-}
 
 const statusOfEvent = { resumed: "pending" } as Record<string, OverviewMonitor["status"]>;
 

@@ -38,7 +38,7 @@ export const OverviewMonitor = z.object({
 export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
 
 /** Everything that the Monitors page shows, in dashboard order, ungrouped monitors last. */
-export type Overview = { groups: OverviewGroup[]; monitors: OverviewMonitor[]; seq: number };
+export type Overview = { groups: OverviewGroup[]; monitors: OverviewMonitor[]; position: string };
 
 /** A row as it is sent: without what `rules.ts` knows to be usual. */
 const { groupId, tags, lastMessage, latencyMs, uptime24h, paused, muted, target } =
@@ -59,15 +59,15 @@ export type LeanMonitor = z.infer<typeof LeanMonitor>;
 export const LeanOverview = z.object({
   groups: z.array(OverviewGroup.extend({ monitors: z.array(LeanMonitor) })),
   ungrouped: z.array(LeanMonitor),
-  seq: z.int(),
+  /** Where the live stream goes on from. */
+  position: z.string(),
 });
 export type LeanOverview = z.infer<typeof LeanOverview>;
 
 export const LiveQuery = z.strictObject({
   after: z
     .string()
-    .regex(/^\d{1,15}$/, "must be a whole number")
-    .transform(Number)
+    .regex(/^[\w-]{22}$/, "must be the position of an overview or the id of an event")
     .optional(),
 });
 

@@ -1,10 +1,11 @@
 import type { Scope } from "../audit/scope.ts";
 import { getAlertChannel } from "../alert-channels/service.ts";
 import { AppError } from "../base/errors.ts";
-import { lastSeq } from "../events/log.ts";
+import { lastSeqOf } from "../events/log.ts";
 import type { PersonVisit } from "../http/visit.ts";
 import { getMonitor } from "../monitors/service.ts";
 import { hoursOf } from "./hours.ts";
+import { positionOf } from "./positions.ts";
 import { leanMonitor, leanOverview, statusBegun } from "./rules.ts";
 import type {
   ChannelUse,
@@ -20,16 +21,16 @@ import type {
 import { countsOfSubscribers, usersOf, usesOf } from "./channel-store.ts";
 import { groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 
-/** Everything that the Monitors page shows, as of event `seq` or later. */
+/** Everything that the Monitors page shows, as of `position` or later. */
 export async function overviewOf(scope: Scope): Promise<LeanOverview> {
-  const { store, organizationId } = scope;
+  const { store, vault, organizationId } = scope;
   // First, so that nothing is missing that stands in the log up to here.
-  const seq = await lastSeq(store);
+  const seq = await lastSeqOf(store, organizationId);
   const [groups, monitors] = await Promise.all([
     groupsOf(store, organizationId),
     wholeRowsOf(scope, null),
   ]);
-  return leanOverview({ groups, monitors, seq });
+  return leanOverview({ groups, monitors, position: positionOf(vault, organizationId, seq) });
 }
 
 type Looker = Pick<Scope, "store" | "clock" | "organizationId">;

@@ -212,6 +212,7 @@ export const events = sqliteTable(
     data: text("data"),
   },
   (t) => [
+    index("events_of_organization").on(t.organizationId, t.seq),
     // The history of a monitor's states.
     index("events_of_states")
       .on(t.organizationId, t.subjectId, t.seq)

@@ -39,3 +39,12 @@ export async function lastSeq(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>("select max(seq) as seq from events", []);
   return row?.seq ?? 0;
 }
+
+/** The same of one organization's events. */
+export async function lastSeqOf(store: Store, organizationId: string): Promise<number> {
+  const [row] = await store.query<{ seq: number | null }>(
+    "select max(seq) as seq from events where organization_id = ?",
+    [organizationId],
+  );
+  return row?.seq ?? 0;
+}

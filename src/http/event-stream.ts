@@ -2,16 +2,19 @@
 export type Live = {
   /** Takes a reader in until the returned function is called. */
   join(reader: Reader, listener: Listener): () => void;
-  /** Whether there is room for another. */
-  hasRoom(): boolean;
+  /** Whether the appliance is not about to stop. */
+  isOpen(): boolean;
+  /** Whether there is a stream left for them, without taking others'. */
+  mayListen(listener: Pick<Listener, "organizationId" | "personId" | "sessionId">): boolean;
 };
 
 export type Listener = {
   organizationId: string;
-  /** The last event that the page knows of; null where it has just been opened. */
-  after: number | null;
-  /** Who listens: those with one name are asked about once. */
-  name: string;
+  /** The id of the last message that the page knows of; null where it has just been opened. */
+  after: string | null;
+  personId: string;
+  /** Whose pages are asked about together whether they may go on listening. */
+  sessionId: string;
   /** Whether it may go on listening. */
   isWelcome: () => Promise<boolean>;
 };
@@ -42,7 +45,7 @@ const comment = encoder.encode(":\n\n");
 const greeting = encoder.encode("retry: 1000\n\n");
 
 /** A server-sent event (WHATWG HTML §9.2.6), in bytes: encoded once, whoever reads it. */
-export function messageOf(event: string, data: unknown, id?: number): Uint8Array {
+export function messageOf(event: string, data: unknown, id?: string): Uint8Array {
   const name = id === undefined ? "" : `id: ${id}\n`;
   return encoder.encode(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

@@ -50,3 +50,18 @@ test("each secret of a record is bound to its own field", () => {
   expect(() => openAll(vault, "organization/monitor/1", swapped)).toThrow();
   expect(() => openAll(vault, "organization/monitor/2", JSON.stringify({ bearerToken }))).toThrow();
 });
+
+test("a sealed number says nothing of itself, and is opened for its own place alone", () => {
+  const sealed = vault.sealNumber(41, "live/a");
+  expect(sealed).toMatch(/^[\w-]{22}$/);
+  expect(vault.sealNumber(41, "live/a")).toBe(sealed);
+  expect(vault.openNumber(sealed, "live/a")).toBe(41);
+  expect(vault.openNumber(vault.sealNumber(2 ** 53 - 1, "live/a"), "live/a")).toBe(2 ** 53 - 1);
+  expect(vault.openNumber(sealed, "live/b")).toBeNull();
+  expect(vaultOf(new Uint8Array(32).fill(8)).openNumber(sealed, "live/a")).toBeNull();
+  for (const forged of ["", "41", "A".repeat(22), sealed.slice(1), `${sealed}A`])
+    expect(vault.openNumber(forged, "live/a")).toBeNull();
+  const near = vault.sealNumber(42, "live/a");
+  const same = near.split("").filter((letter, index) => letter === sealed[index]);
+  expect(same.length).toBeLessThan(10);
+});

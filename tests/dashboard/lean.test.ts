@@ -28,7 +28,7 @@ test("whatever is left out of an overview, the page has it again", () => {
   fc.assert(
     fc.property(fc.array(row), (rows) => {
       const monitors = rows.toSorted((one, other) => place(one.groupId) - place(other.groupId));
-      const overview = { groups, monitors, seq: 7 };
+      const overview = { groups, monitors, position: "p" };
       const sent = JSON.parse(JSON.stringify(leanOverview(overview)));
       expect(wholeOverview(sent)).toEqual(overview);
     }),

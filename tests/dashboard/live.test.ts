@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { vaultOf } from "../../src/base/secrets.ts";
+import { mayListen } from "../../src/dashboard/rules.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { listening } from "../support/live.ts";
 import { member, person, visitor } from "../support/visiting.ts";
@@ -24,13 +26,9 @@ const found = (status: string, latencyMs: number, key = 1) => ({
 });
 
 describe("an open page", () => {
-  test("is greeted with the place in the log, as a stream that nobody keeps and no other origin reads", async () => {
+  test("is greeted with its position, as a stream that nobody keeps and no other origin reads", async () => {
     const { stream, hello } = await opened();
-    expect(hello).toEqual({
-      event: "hello",
-      id: hello?.data.seq,
-      data: { seq: expect.any(Number) },
-    });
+    expect(hello).toEqual({ event: "hello", id: expect.stringMatching(/^[\w-]{22}$/), data: {} });
     const { headers } = stream.response;
     expect(headers.get("content-type")).toBe("text/event-stream");
     expect(headers.get("cache-control")).toBe("no-store");
@@ -39,17 +37,16 @@ describe("an open page", () => {
   });
 
   test("hears of every event of its organization, and of no other's", async () => {
-    const { api, theirs, stream, hello } = await opened();
+    const { api, theirs, stream } = await opened();
     const body = { title: "Slow" };
     await theirs.api("POST", "/api/v1/incidents", { body });
     const { id } = (await api("POST", "/api/v1/incidents", { body })).json.data;
     const told = await stream.next();
     expect(told).toMatchObject({
       event: "change",
-      id: hello?.data.seq + 2,
-      data: { seq: hello?.data.seq + 2, type: "incident.opened", subjectId: id },
+      data: { type: "incident.opened", subjectId: id },
     });
-    expect(Object.keys(told?.data)).toEqual(["seq", "type", "subjectId", "at"]);
+    expect(Object.keys(told?.data)).toEqual(["type", "subjectId", "at"]);
   });
 
   test("hears of what checks find, as the rows that the Monitors page has", async () => {
@@ -90,8 +87,11 @@ describe("an open page", () => {
 
   test("is one of 50, who hear the same and cost one look", async () => {
     const made = await opened();
+    const colleagues = [await member(made, "viewer"), await member(made, "member"), made.who];
     const others = await Promise.all(
-      Array.from({ length: 49 }, () => listening(made, made.who.cookie)),
+      Array.from({ length: 49 }, (_, index) =>
+        listening(made, colleagues[index % 3]?.cookie ?? ""),
+      ),
     );
     for (const other of others) await other.next();
     const { id } = await made.monitor();
@@ -111,19 +111,19 @@ describe("an open page", () => {
 
 describe("a page that was away", () => {
   async function away(
-    after: (seq: number) => { query?: string; headers?: Record<string, string> },
+    after: (position: string) => { query?: string; headers?: Record<string, string> },
   ) {
     const made = await opened();
     await made.stream.leave();
     const { id } = await made.monitor();
     await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
-    const stream = await listening(made, made.who.cookie, after(made.hello?.data.seq));
+    const stream = await listening(made, made.who.cookie, after(made.hello?.id ?? ""));
     return { ...made, stream, id };
   }
 
   for (const [how, after] of Object.entries({
-    "as browsers say it": (seq: number) => ({ headers: { "Last-Event-ID": String(seq) } }),
-    "in the query": (seq: number) => ({ query: `?after=${seq}` }),
+    "as browsers say it": (position: string) => ({ headers: { "Last-Event-ID": position } }),
+    "in the query": (position: string) => ({ query: `?after=${position}` }),
   }))
     test(`hears what it missed, ${how}`, async () => {
       const { stream, id } = await away(after);
@@ -136,7 +136,10 @@ describe("a page that was away", () => {
     });
 
   test("for too long, or from another database, is told to read everything anew", async () => {
-    const { stream } = await away((seq) => ({ query: `?after=${seq + 1_000}` }));
+    const elsewhere = vaultOf(new Uint8Array(32));
+    const { stream } = await away(() => ({
+      query: `?after=${elsewhere.sealNumber(1, "live/another")}`,
+    }));
     expect((await stream.next())?.event).toBe("hello");
     expect((await stream.next())?.event).toBe("reset");
     const made = await opened();
@@ -144,10 +147,82 @@ describe("a page that was away", () => {
     made.database.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
       INSERT INTO events (organization_id, at, type, subject_id)
       SELECT '${made.ours.id}', '', 'incident.updated', '' FROM n`);
-    const query = `?after=${made.hello?.data.seq}`;
+    const query = `?after=${made.hello?.id}`;
     const again = await listening(made, made.who.cookie, { query });
     expect((await again.next())?.event).toBe("hello");
     expect((await again.next())?.event).toBe("reset");
+  });
+});
+
+describe("what happens in other organizations", () => {
+  test("shows in no position and no tag of an organization where nothing happens", async () => {
+    const { stream, hello, theirs, who, ...made } = await opened();
+    const look = async () => {
+      const again = await listening(made, who.cookie);
+      const { id } = (await again.next()) ?? {};
+      await again.leave();
+      const { json, headers } = await who.page("GET", "/dashboard/overview");
+      return [id, json.data.position, headers.get("etag")];
+    };
+    const before = await look();
+    await theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+    expect(await look()).toEqual(before);
+    expect(before[0]).toBe(before[1]);
+    await stream.leave();
+    expect(hello?.id).toBe(before[0]);
+  });
+});
+
+describe("live streams", () => {
+  const stream = (organization: number, person: number, session = 0) => ({
+    organizationId: `o${organization}`,
+    personId: `o${organization} p${person}`,
+    sessionId: `o${organization} p${person} s${session}`,
+  });
+  type One = ReturnType<typeof stream>;
+  /** Opens pages until one is refused. */
+  const fill = (open: One[], next: (index: number) => One) => {
+    for (let index = 0; mayListen(next(index), open); index++) open.push(next(index));
+    return open;
+  };
+
+  test("are 20 of a session, and those of another person are not counted", () => {
+    const open = fill([], () => stream(1, 1));
+    expect(open).toHaveLength(20);
+    expect(mayListen(stream(1, 1, 1), open)).toBe(true);
+    expect(mayListen(stream(1, 2), open)).toBe(true);
+  });
+
+  test("that one person takes with many sessions leave some to each colleague", () => {
+    const open = fill([], (index) => stream(1, 1, Math.floor(index / 20)));
+    expect(open).toHaveLength(180);
+    for (let colleague = 2; colleague < 12; colleague++)
+      for (let page = 0; page < 2; page++) {
+        expect(mayListen(stream(1, colleague), open)).toBe(true);
+        open.push(stream(1, colleague));
+      }
+    expect(mayListen(stream(1, 99), open)).toBe(false);
+    expect(mayListen(stream(2, 1), open)).toBe(true);
+  });
+
+  test("that many organizations take leave some to each other one", () => {
+    const open = Array.from({ length: 1_800 }, (_, index) => stream(index % 18, index));
+    expect(mayListen(stream(0, 1), open)).toBe(false);
+    expect(mayListen(stream(99, 1), open)).toBe(true);
+    expect(fill(open, (index) => stream(99, Math.floor(index / 2)))).toHaveLength(1_810);
+  });
+
+  test("beyond them are refused, and one that ends makes place", async () => {
+    const made = await opened();
+    const more = await Promise.all(
+      Array.from({ length: 19 }, () => listening(made, made.who.cookie)),
+    );
+    const refused = await made.who.page("GET", "/dashboard/live");
+    expect([refused.status, refused.json.error.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(refused.headers.get("retry-after")).toBe("10");
+    await more[0]?.leave();
+    const stream = await listening(made, made.who.cookie);
+    expect((await stream.next())?.event).toBe("hello");
   });
 });
 
@@ -156,7 +231,7 @@ describe("a stream ends", () => {
     const { live, stream } = await opened();
     await live.stop();
     expect(await stream.next()).toBeNull();
-    expect(live.hasRoom()).toBe(false);
+    expect(live.isOpen()).toBe(false);
   });
 
   test("within seconds of the session's end, or of the person's leaving the organization", async () => {

@@ -42,7 +42,7 @@ test("a reader that reads gets every message as it was sent, and is let go when 
   const leaving = new AbortController();
   const { body } = await fetch(made.server.url, { signal: leaving.signal });
   await made.joined(1);
-  made.readers[0]?.send(messageOf("change", { text: "two\nlines" }, 7));
+  made.readers[0]?.send(messageOf("change", { text: "two\nlines" }, "7"));
   const reader = body?.getReader();
   const expected = 'retry: 1000\n\nid: 7\nevent: change\ndata: {"text":"two\\nlines"}\n\n';
   let text = "";

@@ -93,7 +93,7 @@ export function applianceOn(
   const { of: maintenanceOf } = maintenance;
   const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });
   maintenance.onChange(engine.checkSoon);
-  const live = livePages(store, clock, log);
+  const live = livePages({ ...data, log });
   const appliance: Appliance = {
     ...data,
     log,

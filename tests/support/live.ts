@@ -1,6 +1,6 @@
 import type { TestAppliance } from "./appliance.ts";
 
-export type Told = { event: string; id: number | null; data: any };
+export type Told = { event: string; id: string | null; data: any };
 
 /** An open page that hears what happens, read message by message. */
 export async function listening(
@@ -29,7 +29,7 @@ export async function listening(
           lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
         const [event, data, id] = [field("event"), field("data"), field("id")];
         if (event === undefined || data === undefined) continue;
-        return { event, data: JSON.parse(data), id: id === undefined ? null : Number(id) };
+        return { event, data: JSON.parse(data), id: id ?? null };
       }
       const { done, value } = await reader.read();
       if (done) return null;

@@ -50,7 +50,7 @@ const overview: Overview = {
     monitor("b1", "B"),
     monitor("free", null),
   ],
-  seq: 1,
+  position: "p",
 };
 
 test("the page lists folders with their rows, closed ones without, and the ungrouped last", () => {

@@ -12,7 +12,6 @@ import { signedOut } from "./signed-out.ts";
 export const liveState = external<"starting" | "live" | "lost">("starting");
 
 type Change = {
-  seq: number;
   type: string;
   subjectId: string;
   at: string;
@@ -22,7 +21,7 @@ const retryMs = 2_000;
 
 /** Follows what happens in an organization until called off; reconnects by itself and asks for what it missed. */
 export function followLive(organizationId: string): () => void {
-  let after = 0;
+  let after = "";
   let source: EventSource | null = null;
   let retry: ReturnType<typeof setTimeout> | null = null;
   let ended = false;
@@ -43,10 +42,9 @@ export function followLive(organizationId: string): () => void {
       connection.answered();
       greeted = false;
     });
-    source.addEventListener("change", ({ data }) => {
-      const change = JSON.parse(data as string) as Change;
-      after = Math.max(after, change.seq);
-      apply(change);
+    source.addEventListener("change", ({ data, lastEventId }) => {
+      after = lastEventId;
+      apply(JSON.parse(data as string) as Change);
     });
     source.addEventListener("monitors", ({ data }) => {
       replaceRows((JSON.parse(data as string) as { monitors: LeanMonitor[] }).monitors);
@@ -55,8 +53,8 @@ export function followLive(organizationId: string): () => void {
       const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
       refreshChannels(channelIds);
     });
-    source.addEventListener("reset", ({ data }) => {
-      after = (JSON.parse(data as string) as { seq: number }).seq;
+    source.addEventListener("reset", ({ lastEventId }) => {
+      after = lastEventId;
       void queryClient.invalidateQueries();
     });
     source.addEventListener("error", () => {
@@ -80,7 +78,7 @@ export function followLive(organizationId: string): () => void {
   /** From what is on the page on: nothing falls between reading it and following it. */
   async function begin() {
     try {
-      after = (await queryClient.ensureQueryData(overviewQuery)).seq;
+      after = (await queryClient.ensureQueryData(overviewQuery)).position;
       if (!ended) open();
     } catch {
       if (!ended) retry = setTimeout(() => void begin(), retryMs);

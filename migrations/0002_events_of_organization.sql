@@ -1,0 +1,1 @@
+CREATE INDEX `events_of_organization` ON `events` (`organization_id`,`seq`);
