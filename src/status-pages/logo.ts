@@ -1,36 +1,46 @@
 import { invalid } from "../base/validation.ts";
 import { beginsAs } from "./rules.ts";
-import { cleanSvg, SvgFlaw } from "./svg.ts";
+import { flawOfSvg } from "./svg.ts";
 
+const svg = "image/svg+xml";
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The bytes to keep of an image that was sent as this type; of an SVG what draws it. Throws VALIDATION_ERROR. */
-export function storableLogo({ type, bytes }: { type: string; bytes: Uint8Array }): Uint8Array {
-  if (type === "image/svg+xml") return Buffer.from(cleaned(bytes));
+/** What keeps an image that was sent as this type from being a page's logo; null for nothing. */
+function flawOfLogo(type: string, bytes: Uint8Array): string | null {
+  if (type === svg) {
+    const text = utf8Of(bytes);
+    return text === null ? "must be an SVG in UTF-8" : flawOfSvg(text);
+  }
   if (type !== "image/png" && type !== "image/webp")
     throw new Error(`A logo of the type ${type} came past the route.`);
-  if (!beginsAs(type, bytes))
-    throw invalid(
-      "logo",
-      `must be a ${type === "image/png" ? "PNG" : "WebP"} image, as its Content-Type says`,
-    );
-  return bytes;
+  return beginsAs(type, bytes)
+    ? null
+    : `must be a ${type === "image/png" ? "PNG" : "WebP"} image, as its Content-Type says`;
 }
 
-function cleaned(bytes: Uint8Array): string {
-  const text = utf8Of(bytes);
-  try {
-    return cleanSvg(text);
-  } catch (error) {
-    if (error instanceof SvgFlaw) throw invalid("logo", error.message);
-    throw error;
-  }
+/** Throws VALIDATION_ERROR. */
+export function mustBeLogo({ type, bytes }: { type: string; bytes: Uint8Array }) {
+  const flaw = flawOfLogo(type, bytes);
+  if (flaw !== null) throw invalid("logo", flaw);
 }
 
-function utf8Of(bytes: Uint8Array): string {
+/** Verdicts on stored images, so many at most: those of earlier versions were judged by other rules. */
+const judged = new Map<number | bigint, boolean>();
+const maxJudged = 1_000;
+
+/** Whether strangers may be shown a stored image. */
+export function isServable({ type, bytes }: { type: string; bytes: Uint8Array }): boolean {
+  const key = Bun.hash(bytes);
+  const verdict = judged.get(key) ?? flawOfLogo(type, bytes) === null;
+  if (!judged.has(key) && judged.size >= maxJudged) judged.clear();
+  judged.set(key, verdict);
+  return verdict;
+}
+
+function utf8Of(bytes: Uint8Array): string | null {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw invalid("logo", "must be an SVG in UTF-8");
+    return null;
   }
 }

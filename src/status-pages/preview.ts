@@ -1,8 +1,10 @@
 import type { Scope } from "../audit/scope.ts";
 import { framed, loaderOf } from "./framed.ts";
+import { isServable } from "./logo.ts";
 import { statusPage } from "./page.tsx";
 import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 import { getStored } from "./service.ts";
+import { logoOf } from "./store.ts";
 import { viewOf } from "./view.ts";
 
 /** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
@@ -13,8 +15,10 @@ export async function previewStatusPage(
 ): Promise<StatusPagePreview> {
   const { password: _, ...fields } = patch;
   const { page, sections } = await getStored({ store, organizationId }, id);
-  const { logoType, logoData, slug } = page;
-  const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;
+  const { slug } = page;
+  const logo = await logoOf(store, { organizationId, id });
+  const logoUrl =
+    logo !== null && isServable(logo) ? `data:${logo.type};base64,${logo.bytes.toBase64()}` : null;
   const now = clock();
   const changed = { ...page, sections, ...(fields as object), logoUrl };
   const view = viewOf(await loaderOf(store)(changed, now), now);

@@ -101,7 +101,7 @@ export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
         access: "write",
         summary: "Set the logo of a status page",
         description:
-          "The body is the image itself, at most 256 KiB. What an editor wrote into an SVG for itself is dropped; one with scripts, event handlers, animations, foreign content, a DOCTYPE or references to anything outside of it is refused.",
+          "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, `use`, `image`, foreign content, a DOCTYPE, `url()` in its styles, references to anything outside of it, more than 5,000 elements or 32 levels, and patterns, masks, markers or layers that multiply what is drawn.",
         upload: logoTypes,
         answer: dataOf(StatusPage),
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],

@@ -77,8 +77,7 @@ export function beginsAs(type: "image/png" | "image/webp", bytes: Uint8Array): b
 const harmless = new Set(
   `calc clamp color color-mix first-child hsl hsla hwb is lab lch matrix max media min not nth-child
   nth-of-type oklab oklch rgb rgba rotate scale scalex scaley skewx skewy translate translatex
-  translatey var where blur brightness contrast drop-shadow grayscale hue-rotate invert opacity
-  saturate sepia cubic-bezier circle ellipse inset polygon`.split(/\s+/),
+  translatey var where circle ellipse inset polygon`.split(/\s+/),
 );
 
 /**

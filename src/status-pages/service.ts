@@ -8,7 +8,7 @@ import { invalid } from "../base/validation.ts";
 import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors, statusPages } from "../database/tables.ts";
-import { storableLogo } from "./logo.ts";
+import { mustBeLogo } from "./logo.ts";
 import { flawOfAccess, hostsOf, logoUrlOf } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import {
@@ -161,7 +161,8 @@ export function setLogo(
   id: string,
   image: { type: string; bytes: Uint8Array },
 ): Promise<StatusPageRecord> {
-  const logo = { logoType: image.type, logoData: storableLogo(image).toBase64() };
+  mustBeLogo(image);
+  const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
   return rewrite(scope, id, ["logo"], () => ({ change: logo }));
 }
 

@@ -11,6 +11,7 @@ import { monthOf } from "./history.ts";
 import { pageLoader } from "./load.ts";
 import { pageFiles as files } from "./frame.tsx";
 import type { Lock } from "./lock.ts";
+import { isServable } from "./logo.ts";
 import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
 import { hostsOf } from "./rules.ts";
 import { smallPage } from "./small-page.ts";
@@ -119,7 +120,7 @@ export function statusSite(room: Room): StatusSite {
     const isLocked = page.visibility === "password";
     if (isLocked && !lock.isOpenFor(request, page))
       return lock.ask(page, base || "/", pathOf(request));
-    if (part.name === "logo") return logo(page);
+    if (part.name === "logo") return logo(request, page);
     // What is kept under its plain key is served to anybody.
     const made = await cache.answerOrMake(request, isLocked ? `locked ${key}` : key, async () => {
       // Who may read it may have changed since the question was let in.
@@ -175,15 +176,22 @@ export function statusSite(room: Room): StatusSite {
     });
   }
 
-  async function logo(page: PublicPage): Promise<Response> {
+  async function logo(request: Request, page: PublicPage): Promise<Response> {
     const found = await logoOf(store, page);
-    if (found === null) return nothing();
+    if (found === null || !isServable(found)) return nothing();
+    const isItsOwn = request.url.slice(request.url.indexOf("/", 8)) === page.logoUrl;
+    const caching =
+      page.visibility === "public"
+        ? isItsOwn
+          ? "public, max-age=31536000, immutable"
+          : "no-cache"
+        : "private, no-cache";
     return new Response(found.bytes, {
       headers: {
         "Content-Type": found.type,
-        "Cache-Control": `${page.visibility === "public" ? "public" : "private"}, max-age=31536000, immutable`,
+        "Cache-Control": caching,
         // An SVG that is opened by itself is a document.
-        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
         "X-Content-Type-Options": "nosniff",
       },
     });

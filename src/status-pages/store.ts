@@ -121,7 +121,7 @@ async function findPublic(store: Store, which: SQL): Promise<PublicPage | null> 
   return { ...open, logoUrl: logoUrlOf(page), sections, hosts };
 }
 
-/** A page's logo; null where it has none. An SVG has passed `cleanSvg`. */
+/** A page's logo, as it was sent; null where it has none. */
 export async function logoOf(
   store: Store,
   { organizationId, id }: { organizationId: string; id: string },

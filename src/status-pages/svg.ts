@@ -1,5 +1,6 @@
 import {
   parseXml,
+  XmlDeclaration,
   XmlDocumentType,
   XmlElement,
   XmlProcessingInstruction,
@@ -9,70 +10,99 @@ import { excerpt } from "../base/text.ts";
 import { flawOfCss } from "./rules.ts";
 
 const namespace = "http://www.w3.org/2000/svg";
-const maxDepth = 64;
+/** Namespaces whose elements a browser acts upon, wherever they stand. */
+const acting = new Set(["http://www.w3.org/1999/xhtml", "http://www.w3.org/1998/Math/MathML"]);
+
+const maxElements = 5_000;
+const maxDepth = 32;
+const maxCss = 20_000;
+/**
+ * Work of drawing it, a plain shape being 1, each as often as a pattern, mask, marker or clip path is put
+ * somewhere. Measured in Chromium without a graphics card: 2 to 3 s for the worst on a whole screen.
+ */
+const maxWork = 20_000;
+const layerWork = 40;
+const workOf: Record<string, number> = {
+  lineargradient: 10,
+  radialgradient: 10,
+  pattern: 25,
+  mask: 2 * layerWork,
+};
+/** What makes a browser draw an element apart from the others, in CSS. */
+const layering = /(?:^|[^\w-])(?:opacity|mix-blend-mode|isolation|mask|will-change|perspective)\b/i;
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** What draws a still picture from within itself (SVG 2). Without `image`, `a`, animations and `feImage`, which can leave it. */
-const elements = words(`
-  svg g defs symbol use switch title desc style path rect circle ellipse line polyline polygon
-  text tspan textPath linearGradient radialGradient stop pattern clipPath mask marker filter
-  feBlend feColorMatrix feComponentTransfer feComposite feDiffuseLighting feDisplacementMap
-  feDistantLight feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge
-  feMergeNode feMorphology feOffset fePointLight feSpecularLighting feSpotLight feTile`);
+/** What runs, moves, loads, repeats without end or costs beyond its size, under whatever prefix. */
+const refused = words(`
+  script handler listener iframe object embed audio video canvas link meta base foreignobject
+  image use tref filter set mpath discard cursor color-profile font-face-uri`);
 
-const attributes = words(`
-  id class style lang role aria-label href viewBox preserveAspectRatio version transform
-  x y z x1 y1 x2 y2 dx dy cx cy r rx ry fx fy fr width height d points pathLength offset rotate
-  textLength lengthAdjust startOffset method spacing side
-  alignment-baseline baseline-shift clip-path clip-rule color color-interpolation
-  color-interpolation-filters cursor direction display dominant-baseline fill fill-opacity fill-rule
-  filter flood-color flood-opacity font-family font-size font-size-adjust font-stretch font-style
-  font-variant font-weight image-rendering letter-spacing lighting-color marker-end marker-mid
-  marker-start mask mask-type mix-blend-mode opacity overflow paint-order pointer-events
-  shape-rendering stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset stroke-linecap
-  stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor text-decoration
-  text-rendering transform-origin unicode-bidi vector-effect visibility white-space word-spacing
-  writing-mode xml:space
-  gradientUnits gradientTransform spreadMethod patternUnits patternContentUnits patternTransform
-  clipPathUnits maskUnits maskContentUnits markerUnits markerWidth markerHeight refX refY orient
-  filterUnits primitiveUnits in in2 result mode type values tableValues slope intercept amplitude
-  exponent operator k1 k2 k3 k4 scale xChannelSelector yChannelSelector stdDeviation edgeMode
-  radius order surfaceScale diffuseConstant specularConstant specularExponent kernelUnitLength
-  azimuth elevation pointsAtX pointsAtY pointsAtZ limitingConeAngle`);
+/** Of a local name in lower case. */
+const isRefused = (name: string) =>
+  refused.has(name) || name.startsWith("fe") || name.startsWith("animate");
 
-/** Refused wherever it stands, under whatever prefix, even where it would be dropped. */
-const hostile = words("script foreignobject handler listener iframe object embed audio video");
+/** Unprefixed attributes that are words, whatever is written in them. */
+const plain = /^(?:id|class|lang|role|version|name|d|points|viewBox|data-.*|aria-.*)$/;
 
-/** Why an SVG can't be a picture for strangers. */
-export class SvgFlaw extends Error {}
+/** Why an SVG can't be a picture for strangers, served as it is: the end of a sentence. Null when it can. */
+export function flawOfSvg(text: string): string | null {
+  try {
+    judge(text);
+    return null;
+  } catch (error) {
+    if (error instanceof SvgFlaw) return error.message;
+    throw error;
+  }
+}
 
-/**
- * The SVG with nothing but what draws it, written anew: no script, handler or reference can be left
- * over. Drops what editors keep for themselves (comments, metadata, other namespaces, unknown
- * attributes). Throws SvgFlaw for what would be missed, or was meant to harm.
- */
-export function cleanSvg(text: string): string {
+class SvgFlaw extends Error {}
+
+function judge(text: string) {
   const root = rootOf(text);
-  refuseHostile(root);
+  const all = elementsOf(root);
+  let css = "";
+  for (const element of all) {
+    const name = localName(element.name).toLowerCase();
+    if (isRefused(name)) throw without(`${excerpt(element.name, 30)} elements`);
+    judgeAttributes(element);
+    if (name === "style") css += styleOf(element);
+  }
+  judgeStyle(css);
+  if (css.length > maxCss)
+    throw new SvgFlaw(`must be an SVG with at most ${maxCss} characters of styles`);
   if (root.name !== "svg" || root.attributes["xmlns"] !== namespace)
     throw new SvgFlaw(`must be an SVG: its root must be svg of ${namespace}`);
-  return written(root, 1);
+  if (workToDraw(root, all, layering.test(css)) > maxWork)
+    throw without("so many layers, gradients, patterns, masks, markers or clip paths");
+}
+
+function without(what: string) {
+  return new SvgFlaw(`must be an SVG without ${what}`);
+}
+
+function tooMany() {
+  return new SvgFlaw(`must be an SVG of at most ${maxElements} elements`);
 }
 
 function rootOf(text: string): XmlElement {
+  // Before the parser makes an object of each.
+  if ((text.match(/<[^!?/]/g)?.length ?? 0) > maxElements) throw tooMany();
   const { children } = parsed(text);
   for (const node of children) {
-    if (node instanceof XmlDocumentType) throw new SvgFlaw("must be an SVG without a DOCTYPE");
-    if (node instanceof XmlProcessingInstruction && node.name === "xml-stylesheet")
-      throw new SvgFlaw("must be an SVG without a style sheet outside of it");
+    if (node instanceof XmlDocumentType) throw without("a DOCTYPE");
+    if (node instanceof XmlProcessingInstruction && /^xml-stylesheet$/i.test(node.name))
+      throw without("a style sheet outside of it");
+    // A browser would read other text in the same bytes.
+    if (node instanceof XmlDeclaration && !/^utf-8$/i.test(node.encoding ?? "utf-8"))
+      throw new SvgFlaw("must be an SVG in UTF-8");
   }
   return children.find((node) => node instanceof XmlElement) as XmlElement;
 }
 
 function parsed(text: string) {
   try {
-    return parseXml(text, { preserveDocumentType: true });
+    return parseXml(text, { preserveDocumentType: true, preserveXmlDeclaration: true });
   } catch {
     // Also a RangeError: the parser recurses, so that deep nesting uses up the stack.
     throw new SvgFlaw("must be an SVG of well-formed XML, without entities of its own");
@@ -81,80 +111,118 @@ function parsed(text: string) {
 
 const localName = (name: string) => name.slice(name.indexOf(":") + 1);
 
-function refuseHostile(root: XmlElement) {
-  const waiting = [root];
-  for (let element = waiting.pop(); element !== undefined; element = waiting.pop()) {
-    if (hostile.has(localName(element.name).toLowerCase())) throw unwelcome(element);
-    for (const name of Object.keys(element.attributes))
-      if (/^on/i.test(name)) throw new SvgFlaw("must be an SVG without event handlers");
-    for (const child of element.children) if (child instanceof XmlElement) waiting.push(child);
+const childrenOf = ({ children }: XmlElement) =>
+  children.filter((child) => child instanceof XmlElement);
+
+function elementsOf(root: XmlElement): XmlElement[] {
+  const all: XmlElement[] = [];
+  for (
+    let level = [root], depth = 1;
+    level.length > 0;
+    level = level.flatMap(childrenOf), depth++
+  ) {
+    if (depth > maxDepth) throw new SvgFlaw(`must be an SVG nested at most ${maxDepth} deep`);
+    all.push(...level);
+    if (all.length > maxElements) throw tooMany();
+  }
+  return all;
+}
+
+function judgeAttributes({ attributes }: XmlElement) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (/^xmlns(?::|$)/.test(name)) {
+      if (acting.has(value.trim())) throw without("elements of HTML or MathML");
+    } else if (/^on/i.test(name)) throw without("event handlers");
+    else if (/^(?:href|src|base)$/i.test(localName(name))) {
+      if (!/^#[^\s#]+$/.test(value)) throw without("references to anything outside of it");
+    } else if (!name.includes(":") && !plain.test(name)) judgeValue(name, value);
   }
 }
 
-function unwelcome({ name }: XmlElement) {
-  return new SvgFlaw(`must be an SVG without ${excerpt(name, 30)} elements`);
+function judgeValue(name: string, value: string) {
+  if (name === "filter" || (name === "style" && /filter/i.test(value))) throw without("filters");
+  stayInside(flawOfCss(value, { mayReferWithin: name !== "style" }));
 }
 
-function written(element: XmlElement, depth: number): string {
-  if (depth > maxDepth) throw new SvgFlaw(`must be an SVG nested at most ${maxDepth} deep`);
-  if (!elements.has(element.name)) throw unwelcome(element);
-  const start = `<${element.name}${depth === 1 ? ` xmlns="${namespace}"` : ""}${attributesOf(element)}`;
-  const content = element.name === "style" ? styleOf(element) : contentOf(element, depth);
-  return content === "" ? `${start}/>` : `${start}>${content}</${element.name}>`;
+function styleOf({ children }: XmlElement): string {
+  return children.map((child) => (child instanceof XmlText ? child.text : "")).join("");
 }
 
-function contentOf(element: XmlElement, depth: number): string {
-  return element.children
-    .map((child) => {
-      if (child instanceof XmlText) return escaped(child.text);
-      return child instanceof XmlElement && !isEditors(child) ? written(child, depth + 1) : "";
-    })
-    .join("");
+function judgeStyle(css: string) {
+  if (/filter/i.test(css)) throw without("filters");
+  stayInside(flawOfCss(css, { mayReferWithin: false }));
 }
 
-const isEditors = ({ name }: XmlElement) => name === "metadata" || name.includes(":");
-
-function styleOf(element: XmlElement): string {
-  const css = element.children
-    .map((child) => (child instanceof XmlText ? child.text : ""))
-    .join("");
-  mustStayInside(flawOfCss(css, { mayReferWithin: false }));
-  return escaped(css);
-}
-
-/** Values that no CSS is read from. */
-const names = words("id class role aria-label lang");
-
-function attributesOf({ attributes: all }: XmlElement): string {
-  const kept = new Map<string, string>();
-  for (const [name, value] of Object.entries(all)) {
-    if (name === "xmlns" && value !== namespace)
-      throw new SvgFlaw("must be an SVG without elements of other namespaces");
-    if (localName(name) === "href") {
-      if (!/^#[^\s#]+$/.test(value)) throw new SvgFlaw(outside);
-      if (name === "href" || !kept.has("href")) kept.set("href", value);
-    } else if (attributes.has(name)) {
-      if (!names.has(name)) mustStayInside(flawOfCss(value, { mayReferWithin: name !== "style" }));
-      kept.set(name, value);
-    }
-  }
-  return [...kept].map(([name, value]) => ` ${name}="${escaped(value)}"`).join("");
-}
-
-const outside = "must be an SVG without references to anything outside of it";
-
-function mustStayInside(flaw: string | null) {
+function stayInside(flaw: string | null) {
   if (flaw !== null) throw new SvgFlaw(`must be an SVG ${flaw}`);
 }
 
-const entities: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "\t": "&#9;",
-  "\n": "&#10;",
-  "\r": "&#13;",
-};
+/** What descendants paint with, too, unless they say otherwise. */
+const inherited = ["fill", "stroke", "marker", "marker-start", "marker-mid", "marker-end"] as const;
+type Paint = Partial<Record<(typeof inherited)[number], string>>;
 
-const escaped = (text: string) => text.replace(/[&<>"\t\n\r]/g, (mark) => entities[mark] ?? "");
+/** Each reference draws what it leads to once more, a marker at each point. */
+function workToDraw(root: XmlElement, all: readonly XmlElement[], inLayers: boolean): number {
+  const byId = new Map(all.map((element) => [element.attributes["id"] ?? "", element]));
+  const known = new Map<XmlElement, number>();
+  const paints = new Map<XmlElement, Paint>();
+  const sums = new Map<string, number>();
+
+  function paintOf(element: XmlElement): Paint {
+    const { parent, attributes } = element;
+    const above = parent instanceof XmlElement ? (paints.get(parent) ?? {}) : {};
+    const own = inherited.flatMap((name) => {
+      const value = attributes[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return own.length === 0 ? above : { ...above, ...Object.fromEntries(own) };
+  }
+  // Parents stand before their children.
+  for (const element of all) paints.set(element, paintOf(element));
+
+  function referred(value: string): number {
+    const before = sums.get(value);
+    if (before !== undefined) return before;
+    let sum = 0;
+    for (const [, id = ""] of value.matchAll(/url\(\s*["']?#([^"')\s]+)/gi))
+      sum += costOf(byId.get(id));
+    sums.set(value, sum);
+    return sum;
+  }
+
+  function costOf(element: XmlElement | undefined): number {
+    if (element === undefined) return 0;
+    const before = known.get(element);
+    if (before === -1) throw without("references that lead in a circle");
+    if (before !== undefined) return before;
+    known.set(element, -1);
+    let cost = workOf[localName(element.name).toLowerCase()] ?? 1;
+    if (inLayers || isLayer(element)) cost += layerWork;
+    for (const [name, value] of Object.entries(paints.get(element) ?? {}))
+      cost += referred(value) * (name.startsWith("marker") ? pointsOf(element) : 1);
+    for (const [name, value] of Object.entries(element.attributes)) {
+      if (localName(name) === "href")
+        cost += isTemplated(element) ? costOf(byId.get(value.slice(1))) : 0;
+      else if (!(name in (paints.get(element) ?? {})) && value.includes("("))
+        cost += referred(value);
+    }
+    for (const child of childrenOf(element)) cost += costOf(child);
+    known.set(element, cost);
+    return cost;
+  }
+
+  return costOf(root);
+}
+
+function isLayer({ attributes: { opacity = "1", style = "" } }: XmlElement): boolean {
+  return Number(opacity) !== 1 || layering.test(style);
+}
+
+/** Whether an element's reference says what it draws with: that of a link doesn't. */
+const isTemplated = ({ name }: XmlElement) =>
+  /gradient$|^pattern$|^textpath$/i.test(localName(name));
+
+/** Not fewer than a shape has points. */
+function pointsOf({ attributes: { d = "", points = "" } }: XmlElement): number {
+  return 2 + ((d + points).match(/\d+/g)?.length ?? 0);
+}

@@ -67,6 +67,7 @@ describe("styles of a picture", () => {
     "content:image('http://evil.io')",
     "src:src('http://evil.io')",
     "width:expression(alert(1))",
+    "filter:blur(9px)",
     "fill:rgb(url(http://evil.io))",
   ];
   test.each(reaching)("%p could reach out of it", (css) => {
@@ -75,7 +76,7 @@ describe("styles of a picture", () => {
 
   test("an attribute may refer to what is in the picture, and to nothing else", () => {
     const flaw = (value: string) => flawOfCss(value, { mayReferWithin: true });
-    for (const value of ["url(#a)", "url( '#a' ) none", 'URL("#a")', "url(#a) blur(2px)"])
+    for (const value of ["url(#a)", "url( '#a' ) none", 'URL("#a")', "url(#a) rgb(1,2,3)"])
       expect([value, flaw(value)]).toEqual([value, null]);
     for (const value of ["url(a.svg#a)", "url(//evil.io#a)", "url(#a) url(http://evil.io)", "url("])
       expect([value, flaw(value)]).not.toEqual([value, null]);

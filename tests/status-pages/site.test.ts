@@ -275,6 +275,49 @@ test("a logo is served as what it is, and an SVG can do nothing where it is open
     expect([logo.type, logo.headers.get("x-content-type-options")]).toEqual([type, "nosniff"]);
     expect(logo.headers.get("content-security-policy")).toContain("default-src 'none'");
     expect(logo.headers.get("content-security-policy")).toContain("sandbox");
-    if (type !== "image/svg+xml") expect(logo.bytes).toEqual(raw);
+    expect(logo.bytes).toEqual(raw);
   }
+});
+
+test("only the whole address of a public page's logo is kept for long, by whomever", async () => {
+  await using made = await visitor();
+  const { api, defaultPage, publish, read, restart } = made;
+  await publish({ hosts: ["status.team.example"] });
+  const { id } = await defaultPage();
+  const image = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
+  const { json } = await api("PUT", `/api/v1/status-pages/${id}/logo`, image);
+  await restart();
+  const whole = json.data.logoUrl;
+  const caching = async (path: string, host?: string, headers = {}) =>
+    (await read(path, { headers, ...(host && { host }) })).headers.get("cache-control");
+  const forLong = "public, max-age=31536000, immutable";
+  expect(await caching(whole)).toBe(forLong);
+  expect(await caching(whole, "status.team.example")).toBe(forLong);
+  for (const path of [
+    "/status/ours/logo",
+    "/status/ours/logo?",
+    "/status/ours/logo?v=1",
+    `${whole}x`,
+  ])
+    expect([path, await caching(path)]).toEqual([path, "no-cache"]);
+  expect(await caching("/logo", "status.team.example")).toBe("no-cache");
+  await publish({ visibility: "password", password: "open sesame" });
+  await restart();
+  const form = { password: "open sesame" };
+  const opened = await made.get("/status/ours", { method: "POST", form });
+  const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+  for (const path of [whole, "/status/ours/logo"])
+    expect(await caching(path, undefined, { cookie })).toBe("private, no-cache");
+});
+
+test("an SVG that was taken by the rules of before and is none by today's is not served", async () => {
+  await using made = await visitor();
+  const { api, defaultPage, database, get, restart } = made;
+  const { id } = await defaultPage();
+  const path = `/api/v1/status-pages/${id}/logo`;
+  await api("PUT", path, { raw: pixel.svg, headers: { "Content-Type": "image/svg+xml" } });
+  const stored = '<svg xmlns="http://www.w3.org/2000/svg"><use href="#a"/></svg>';
+  database.run("UPDATE status_pages SET logo_data = ? WHERE id = ?", [btoa(stored), id]);
+  await restart();
+  expect((await get("/status/ours/logo")).status).toBe(404);
 });
