@@ -13,7 +13,14 @@ import { smtpOf } from "../settings/service.ts";
 import { findSettings } from "../settings/store.ts";
 import type { Alert } from "./alert.ts";
 import { messageOf } from "./messages.ts";
-import type { DeliveryRoom, Provider, Verdict } from "./provider.ts";
+import {
+  type DeliveryRoom,
+  passing,
+  permanent,
+  type Progress,
+  type Provider,
+  type Verdict,
+} from "./provider.ts";
 import { providers } from "./providers.ts";
 import type { Sent } from "./receivers.ts";
 
@@ -31,13 +38,19 @@ export type SendingRoom = {
   exchange?: Exchange;
 };
 
+type Attempting = {
+  cancelled?: AbortSignal;
+  /** How far those before it got. */
+  progress?: Progress | null;
+};
+
 /** Makes one attempt to tell a channel these alerts. */
 export function makeAttempt(
   room: SendingRoom,
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
-  cancelled: AbortSignal = new AbortController().signal,
+  { cancelled = new AbortController().signal, progress = null }: Attempting = {},
 ): Promise<Sent> {
   return attempting(room, { channel: channel.id }, async () => {
     const settings = settingsOf(room.vault, channel);
@@ -45,7 +58,7 @@ export function makeAttempt(
     const message = messageOf(deliveryId, alerts, room.origin(), template);
     const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
     const smtp = channel.type === "email" ? await mailServerOf(room, channel) : null;
-    const outside = deliveryRoom(room, cancelled, smtp);
+    const outside = { ...deliveryRoom(room, cancelled, smtp), progress };
     return provider.deliver(settings as ChannelSettings<ChannelType>, message, outside);
   });
 }
@@ -71,6 +84,7 @@ export function deliveryRoom(
     now: clock(),
     exchange: room.exchange ?? exchange,
     smtp,
+    progress: null,
   };
 }
 
@@ -83,19 +97,16 @@ export async function attempting(
   const startedAt = performance.now();
   const at = timestamp(clock());
   const verdict = await deliver().catch((error: unknown): Verdict => {
-    if (error instanceof TargetFailure) return failed(error.message, error.final);
-    if (error instanceof OwnTrouble) return failed(`Not sent: ${error.message}.`);
+    if (error instanceof TargetFailure)
+      return error.final ? permanent(error.message) : passing(error.message);
+    if (error instanceof OwnTrouble) return passing(`Not sent: ${error.message}.`);
     // Not the error's own text, which may hold what was to be sent.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
-    return failed("Not sent: sending failed by itself; the log says more.");
+    return passing("Not sent: sending failed by itself; the log says more.");
   });
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";
   const message = delivered ? (verdict.note ?? "Delivered.") : verdict.reason;
   return { attempt: { at, durationMs, delivered, message }, verdict };
-}
-
-function failed(reason: string, permanent = false): Verdict {
-  return { outcome: "failed", reason, permanent };
 }

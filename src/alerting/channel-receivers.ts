@@ -33,7 +33,7 @@ export function channelReceivers(room: SendingRoom): Receivers {
             };
           return {
             statements,
-            send: (cancelled) => makeAttempt(room, channel, deliveryId, alerts, cancelled),
+            send: (cancelled) => makeAttempt(room, channel, deliveryId, alerts, { cancelled }),
           };
         },
         after(attempt, facts) {

@@ -6,12 +6,16 @@ import type { AlertType } from "./schema.ts";
 /** `down` and `degraded` call for somebody, `up` says that it is over, `info` is neither. */
 export type Tone = "down" | "degraded" | "up" | "info";
 
+/** How bad it is: the same for every service that grades what it takes. */
+export type ProblemSeverity = "critical" | "error" | "warning" | "info";
+
 /** What is told in one delivery, in the words that every channel type uses. */
 export type Message = {
   /** Id of the delivery, the same on every attempt: receivers tell duplicates by it. */
   id: string;
   type: AlertType | "digest" | "notice";
   tone: Tone;
+  severity: ProblemSeverity;
   /** RFC 3339: when what it tells happened; of a digest, when the last did. */
   at: string;
   /** One line: `Shop is down`, `12 monitors are down`. */
@@ -45,6 +49,7 @@ export function messageOf(
       id,
       type: "digest",
       tone: loudest(latest.map(toneOf)),
+      severity: worst(latest.map(severityOf)),
       at,
       title: digestTitle(latest),
       lines: alerts.map(lineOf),
@@ -68,6 +73,7 @@ export function messageOf(
     id,
     type: alert.type,
     tone,
+    severity: severityOf(alert),
     at,
     title,
     lines,
@@ -107,7 +113,39 @@ const tones: Record<AlertType, Tone> = {
   test: "info",
 };
 
-const toneOf = ({ type }: Alert): Tone => tones[type];
+function toneOf(alert: Alert): Tone {
+  const isMinor = alert.type === "incident.opened" && severityOf(alert) === "warning";
+  return isMinor ? "degraded" : tones[alert.type];
+}
+
+const ofIncidents = { minor: "warning", major: "error", critical: "critical" } as const;
+
+/** The one table of severities: an update of a problem is as bad as the problem. */
+export function severityOf({ type, data }: Alert): ProblemSeverity {
+  switch (type) {
+    case "monitor.down":
+    case "monitor.reminder":
+      return "critical";
+    case "certificate.expiring":
+      return data.daysLeft < 0 ? "critical" : data.daysLeft < 3 ? "error" : "warning";
+    case "incident.opened":
+    case "incident.updated":
+      return ofIncidents[data.incident.severity];
+    case "monitor.degraded":
+    case "monitor.flapping":
+    case "channel.failed":
+    case "appliance.troubled":
+      return "warning";
+    case "monitor.up":
+    case "incident.resolved":
+    case "test":
+      return "info";
+  }
+}
+
+function worst(all: readonly ProblemSeverity[]): ProblemSeverity {
+  return (["critical", "error", "warning"] as const).find((one) => all.includes(one)) ?? "info";
+}
 
 function loudest(all: readonly Tone[]): Tone {
   return (["down", "degraded", "up"] as const).find((tone) => all.includes(tone)) ?? "info";

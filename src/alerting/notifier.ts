@@ -128,7 +128,7 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
     if (cancelling.signal.aborted && verdict.outcome === "failed") return;
     const endedAt = clock();
     const nextAt =
-      verdict.outcome === "delivered" || verdict.permanent
+      verdict.outcome === "delivered" || verdict.failure !== "passing"
         ? null
         : nextAttemptAt(
             { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now },

@@ -1,8 +1,23 @@
 import type { ChannelSettings, ChannelType } from "../alert-channels/schema.ts";
 import type { Exchange, ExchangeRoom, ShortAnswer } from "../outgoing/exchange.ts";
 import { named } from "../outgoing/http-request.ts";
+import type { Alert } from "./alert.ts";
 import type { Message } from "./messages.ts";
 import type { SmtpSettings } from "../settings/schema.ts";
+
+/**
+ * Whether trying again may help: `passing` is tried for a day, `looks-permanent` – what a proxy may
+ * answer in passing – for an hour and told at once, `final` – 410 and what a service documents so – never.
+ */
+export type Failure = "passing" | "looks-permanent" | "final";
+
+/** How far one message got that goes to several receivers at once. */
+export type Progress = {
+  /** Who has it; null where the service does not say. */
+  reached: readonly string[] | null;
+  /** Who refused it for good. */
+  refused: readonly string[];
+};
 
 /** What became of an attempt. Reasons are one sentence of ours: never what the other side said, never a secret. */
 export type Verdict =
@@ -10,10 +25,11 @@ export type Verdict =
   | {
       outcome: "failed";
       reason: string;
-      /** Whether trying again is pointless: the settings have to change. */
-      permanent: boolean;
-      /** The receiver asked for this much patience (RFC 9110 §10.2.3). */
+      failure: Failure;
+      /** The receiver asked for this much patience (RFC 9110 §10.2.3): nothing goes to it before. */
       retryAfterSeconds?: number;
+      /** Where a part of the receivers has it: only the others are tried again, and where nobody can tell which, three times at most. */
+      progress?: Progress;
     };
 
 export type DeliveryRoom = ExchangeRoom & {
@@ -22,14 +38,25 @@ export type DeliveryRoom = ExchangeRoom & {
   exchange: Exchange;
   /** The organization's mail server; null where none is set. */
   smtp: SmtpSettings | null;
+  /** How far the attempts before this one got; null where none got anywhere. */
+  progress: Progress | null;
 };
 
 /** One type of channel: how a message gets there. */
 export type Provider<T extends ChannelType> = {
   /** Whether alerts of one moment come as one digest; false where each opens and closes a case of its own. */
   digests: boolean;
+  /** How much one digest takes; absent where the provider itself keeps any digest short. */
+  digestLimit?: DigestLimit;
   /** Throws TargetFailure and OwnTrouble, which are tried again. */
   deliver(settings: ChannelSettings<T>, message: Message, room: DeliveryRoom): Promise<Verdict>;
+};
+
+export type DigestLimit = {
+  /** Encoded, as `bytesOf` counts. */
+  bytes: number;
+  /** What this alert adds to a digest; `origin` is the address under which people open this appliance. */
+  bytesOf(alert: Alert, origin: string): number;
 };
 
 /** A request; its body is sent as JSON, unless it is text already. */
@@ -42,6 +69,7 @@ export type ToPost = {
 
 type OverHttp<T extends ChannelType> = {
   digests?: boolean;
+  digestLimit?: DigestLimit;
   request: (settings: ChannelSettings<T>, message: Message, now: number) => ToPost;
   verdict?: (answer: ShortAnswer) => Verdict;
 };
@@ -49,11 +77,13 @@ type OverHttp<T extends ChannelType> = {
 /** A provider that takes one HTTP request a message. */
 export function overHttp<T extends ChannelType>({
   digests = true,
+  digestLimit,
   request,
   verdict = judged,
 }: OverHttp<T>): Provider<T> {
   return {
     digests,
+    ...(digestLimit && { digestLimit }),
     deliver: (settings, message, room) =>
       posted(request(settings, message, room.now), room, verdict),
   };
@@ -79,32 +109,42 @@ export async function posted(
     },
     room,
   );
-  return verdict(answer);
+  const found = verdict(answer);
+  const asked = patience(answer.headers.get("retry-after"), room.now);
+  if (found.outcome === "delivered" || found.retryAfterSeconds !== undefined || asked === null)
+    return found;
+  return { ...found, retryAfterSeconds: asked };
 }
 
 export const delivered: Verdict = { outcome: "delivered" };
 
-export function permanent(reason: string): Verdict {
-  return { outcome: "failed", reason, permanent: true };
-}
+const failed = (failure: Failure) => (reason: string) =>
+  ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
 
-/** Statuses that say "not like this": wrong credentials, or nobody there any more. */
-const hopeless = new Set([401, 403, 404, 410]);
+export const passing = failed("passing");
+export const permanent = failed("looks-permanent");
+export const final = failed("final");
+
+/** Statuses that say "not like this", of the receiver or of a proxy before it. */
+const doubtful = new Set([401, 403, 404]);
 
 /** The judgement of a status where the service documents nothing else: 2xx is success. */
-export function judged({ status, headers }: ShortAnswer): Verdict {
+export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   if (status >= 200 && status < 300) return delivered;
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
-  const retryAfterSeconds = secondsOf(headers.get("retry-after"));
-  return {
-    outcome: "failed",
-    reason: `The receiver answered ${named(status)}${redirected}.`,
-    permanent: hopeless.has(status),
-    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
-  };
+  const reason = `The receiver answered ${named(status)}${redirected}.`;
+  if (status === 410) return final(reason);
+  return doubtful.has(status) ? permanent(reason) : passing(reason);
 }
 
-/** The seconds form of Retry-After; the date form is not worth a clock that may differ. */
-function secondsOf(value: string | undefined): number | null {
-  return value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) : null;
+/** What a Retry-After asks for, in seconds or until a date (RFC 9110 §10.2.3); null for what is no time to come. */
+function patience(value: string | undefined, now: number): number | null {
+  if (value === undefined) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  if (!httpDate.test(value)) return null;
+  const seconds = Math.ceil((Date.parse(value) - now) / 1_000);
+  return seconds > 0 ? seconds : null;
 }
+
+/** The one form of a date that is to be sent (RFC 9110 §5.6.7). */
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

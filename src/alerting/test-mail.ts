@@ -33,6 +33,7 @@ function testMessage(id: string, now: number, by: string, origin: string): Messa
     id,
     type: "test",
     tone: "info",
+    severity: "info",
     at: timestamp(now),
     title: "Test mail from Signalbox",
     lines: [`${by} sent this to see whether the mail server works. It does.`],

@@ -55,6 +55,7 @@ export function noticeMessage(
   ): Message => ({
     id: deliveryId,
     type: "notice",
+    severity: "info",
     at,
     lines: fields.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
     alerts: [],

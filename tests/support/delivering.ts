@@ -109,6 +109,7 @@ export async function receiver(usually?: Reply) {
     timeoutMs: 5_000,
     cancelled: new AbortController().signal,
     smtp: null,
+    progress: null,
     exchange(request, room) {
       urls.push(request.url.href);
       const url = new URL(request.url.pathname + request.url.search, server.at());
@@ -156,13 +157,20 @@ export async function verdictOn<T extends ChannelType>(
 /** It is tried again, where the receiver said so not before this many seconds. */
 export function triedAgain(reason: string, retryAfterSeconds?: number): Verdict {
   const patience = retryAfterSeconds !== undefined && { retryAfterSeconds };
-  return { outcome: "failed", reason, permanent: false, ...patience };
+  return { outcome: "failed", reason, failure: "passing", ...patience };
 }
 
 export const givenUp = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
-  permanent: true,
+  failure: "final",
+});
+
+/** It is tried again for an hour, and told at once. */
+export const doubted = (reason: string): Verdict => ({
+  outcome: "failed",
+  reason,
+  failure: "looks-permanent",
 });
 
 /** Statuses that mean the same everywhere, with a body that nobody may get to see; `taken` is what says success. */
@@ -178,9 +186,9 @@ export async function expectUsualVerdicts<T extends ChannelType>(
     triedAgain("The receiver answered HTTP 302 (Found); give the final address instead."),
   );
   expect(await on(400)).toEqual(triedAgain("The receiver answered HTTP 400 (Bad Request)."));
-  expect(await on(401)).toEqual(givenUp("The receiver answered HTTP 401 (Unauthorized)."));
-  expect(await on(403)).toEqual(givenUp("The receiver answered HTTP 403 (Forbidden)."));
-  expect(await on(404)).toEqual(givenUp("The receiver answered HTTP 404 (Not Found)."));
+  expect(await on(401)).toEqual(doubted("The receiver answered HTTP 401 (Unauthorized)."));
+  expect(await on(403)).toEqual(doubted("The receiver answered HTTP 403 (Forbidden)."));
+  expect(await on(404)).toEqual(doubted("The receiver answered HTTP 404 (Not Found)."));
   expect(await on(410)).toEqual(givenUp("The receiver answered HTTP 410 (Gone)."));
   expect(await on(429, { "retry-after": "17" })).toEqual(
     triedAgain("The receiver answered HTTP 429 (Too Many Requests).", 17),

@@ -25,10 +25,20 @@ export const delivered: Verdict = { outcome: "delivered" };
 export const forGood = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
-  permanent: true,
+  failure: "final",
 });
-export const forNow = (reason: string): Verdict => ({
+export const doubted = (reason: string): Verdict => ({
   outcome: "failed",
   reason,
-  permanent: false,
+  failure: "looks-permanent",
+});
+export const forNow = (
+  reason: string,
+  reached: string[] = [],
+  refused: string[] = [],
+): Verdict => ({
+  outcome: "failed",
+  reason,
+  failure: "passing",
+  ...(reached.length + refused.length > 0 && { progress: { reached, refused } }),
 });

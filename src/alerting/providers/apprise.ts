@@ -1,5 +1,5 @@
 import type { Tone } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import { judged, overHttp, passing, permanent } from "../provider.ts";
 import { addressOn } from "./shared-address.ts";
 import { textWithin } from "./shared-layout.ts";
 import { unmentioned } from "./shared-markup.ts";
@@ -29,11 +29,8 @@ export const apprise = overHttp<"apprise">({
   verdict(answer) {
     if (answer.status === 204) return permanent("Apprise has nothing saved under this key.");
     if (answer.status !== 424) return judged(answer);
-    return {
-      outcome: "failed",
-      reason: "Apprise could not tell all of the services behind it.",
-      permanent: false,
-    };
+    const partly = passing("Apprise could not tell all of the services behind it.");
+    return { ...partly, progress: { reached: null, refused: [] } };
   },
 });
 

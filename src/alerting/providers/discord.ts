@@ -1,5 +1,5 @@
 import type { Message } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import { final, judged, overHttp } from "../provider.ts";
 import { hasDottedHost } from "./shared-address.ts";
 import { objectIn, patienceIn } from "./shared-json.ts";
 import { colours, partsOf, textWithin } from "./shared-layout.ts";
@@ -19,7 +19,7 @@ export const discord = overHttp<"discord">({
   verdict(answer) {
     const { code, retry_after: seconds } = objectIn(answer.body);
     const reason = hopeless.get(code);
-    if (answer.status >= 300 && reason !== undefined) return permanent(reason);
+    if (answer.status >= 300 && reason !== undefined) return final(reason);
     const verdict = judged(answer);
     const retryAfterSeconds = patienceIn(seconds);
     if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;

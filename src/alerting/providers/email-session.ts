@@ -15,6 +15,10 @@ export type SessionError = Error & {
   /** What it replied. */
   responseCode?: number;
   permanent?: boolean;
+  /** Who was refused. */
+  recipient?: string;
+  /** Each refusal, where nobody was left. */
+  rejectedErrors?: SessionError[];
 };
 
 /** An address that takes no connection has so much time before the next one is tried. */

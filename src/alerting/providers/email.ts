@@ -4,6 +4,8 @@ import type { Message } from "../messages.ts";
 import {
   delivered,
   type DeliveryRoom,
+  final,
+  passing,
   permanent,
   type Provider,
   type Verdict,
@@ -17,8 +19,9 @@ export const email: Provider<"email"> = {
 };
 
 /**
- * One mail to all receivers, over the organization's mail server. 2yz is success, 5yz is permanent but
- * for 503, 4yz is tried again: https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, of AUTH,
+ * One mail to all receivers, over the organization's mail server, tried again for those alone that
+ * refused it for now. 2yz is success, 5yz is permanent but for 503, 4yz is tried again:
+ * https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, of AUTH,
  * https://www.rfc-editor.org/rfc/rfc4954#section-6
  */
 export async function mailed(
@@ -27,27 +30,50 @@ export async function mailed(
   room: DeliveryRoom,
   manner?: Manner,
 ): Promise<Verdict> {
-  const { smtp } = room;
+  const { smtp, progress } = room;
+  const [reached, refused] = [progress?.reached ?? [], progress?.refused ?? []];
+  const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
+  if (left.length === 0) return afterRefusals([], to, refused);
   if (smtp === null) return permanent("No mail server is set; see the settings.");
   if (smtp.user !== null && smtp.password === null)
     return permanent("The settings have a user name for the mail server, but no password.");
-  const mail = await mailOf(message, to, smtp.from, manner);
+  const { envelope, bytes } = await mailOf(message, to, smtp.from, manner);
+  const mail = { envelope: { ...envelope, to: left }, bytes };
   return inTime(room, async (context) => {
     try {
-      return afterRefusals(await handOver(mail, smtp, context), to.length);
+      return afterRefusals(await handOver(mail, smtp, context), to, refused);
     } catch (error) {
+      const { rejectedErrors } = error as SessionError;
+      if (rejectedErrors?.length === left.length) return afterRefusals(rejectedErrors, to, refused);
       return verdictOf(error as SessionError);
     }
   });
 }
 
-/** What became of a mail that the server took for the others. */
-function afterRefusals(refusals: readonly SessionError[], of: number): Verdict {
-  if (refusals.length === 0) return delivered;
-  const part = `${refusals.length} of ${of} recipients`;
-  if (refusals.every(({ permanent }) => permanent === true))
-    return { outcome: "delivered", note: `The mail server refused ${part}.` };
-  return later(`The mail server refused ${part} for now.`);
+/** What became of a mail that these recipients refused, of those to whom it was offered. */
+function afterRefusals(
+  refusals: readonly SessionError[],
+  to: readonly string[],
+  earlier: readonly string[],
+): Verdict {
+  const addresses = (those: readonly SessionError[]) =>
+    those.map(({ recipient = "" }) => recipient);
+  const of = to.length;
+  const later = addresses(refusals.filter(({ permanent }) => permanent !== true));
+  const refused = [
+    ...earlier.filter((one) => to.includes(one)),
+    ...addresses(refusals.filter(({ permanent }) => permanent === true)),
+  ];
+  const part = refused.length + later.length;
+  const what = part >= of ? "every recipient" : `${part} of ${of} recipients`;
+  const reason = `The mail server refused ${what}`;
+  if (later.length > 0) {
+    const reached = to.filter((address) => !refused.includes(address) && !later.includes(address));
+    const got = reached.length + refused.length > 0;
+    return { ...passing(`${reason} for now.`), ...(got && { progress: { reached, refused } }) };
+  }
+  if (refused.length === 0) return delivered;
+  return part >= of ? final(`${reason}.`) : { outcome: "delivered", note: `${reason}.` };
 }
 
 const refusedSteps: Record<string, string> = {
@@ -66,19 +92,16 @@ function verdictOf(error: SessionError): Verdict {
   if (responseCode === 530) return permanent("The mail server asks for a user name and password.");
   const what = code === "EAUTH" ? "the user name or password" : refusedSteps[command];
   const refused = `The mail server refused ${what ?? "the connection"}`;
-  return isFinal ? permanent(`${refused}.`) : later(`${refused} for now.`);
+  if (!isFinal) return passing(`${refused} for now.`);
+  return command === "DATA" ? final(`${refused}.`) : permanent(`${refused}.`);
 }
 
 function withoutReply(error: SessionError): Verdict {
   const { code, originalCode } = error;
-  if (code === "EMESSAGE") return permanent("The mail is larger than the mail server takes.");
+  if (code === "EMESSAGE") return final("The mail is larger than the mail server takes.");
   if (code === "EPROTOCOL") throw new TargetFailure("The port does not speak SMTP.");
   // What the socket said stands behind nodemailer's own code; it said nothing where it just closed.
   if (originalCode !== undefined) error.code = originalCode;
   else if (code === "ECONNECTION") error.code = "ECONNRESET";
   throw error;
-}
-
-function later(reason: string): Verdict {
-  return { outcome: "failed", reason, permanent: false };
 }

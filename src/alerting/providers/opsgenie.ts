@@ -1,4 +1,4 @@
-import { cut, type Message, type Tone } from "../messages.ts";
+import { cut, type Message, type ProblemSeverity } from "../messages.ts";
 import { judged, overHttp, permanent } from "../provider.ts";
 
 /**
@@ -30,7 +30,7 @@ const source = "Signalbox";
 
 const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" };
 
-function alertOf({ type, title, lines, tone, url, alerts: [alert] }: Message) {
+function alertOf({ type, title, lines, severity, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};
   const monitor = data !== undefined && "monitor" in data ? data.monitor : null;
   const details = {
@@ -41,14 +41,19 @@ function alertOf({ type, title, lines, tone, url, alerts: [alert] }: Message) {
   return {
     message: cut(title, 130),
     description: `${cut(lines.join("\n"), 15_000 - url.length - 2)}\n\n${url}`,
-    priority: priorities[tone],
+    priority: priorities[severity],
     tags: ["signalbox", type, ...(monitor?.tags ?? [])],
     details,
     ...(monitor !== null && { entity: monitor.name }),
   };
 }
 
-const priorities: Record<Tone, string> = { down: "P1", degraded: "P3", up: "P5", info: "P5" };
+const priorities: Record<ProblemSeverity, string> = {
+  critical: "P1",
+  error: "P2",
+  warning: "P3",
+  info: "P5",
+};
 
 const hopeless = new Map([
   [401, "Opsgenie says that the API key is not valid, or its integration is off."],

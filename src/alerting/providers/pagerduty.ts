@@ -1,5 +1,5 @@
-import { cut, type Message, type Tone } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import { cut, type Message } from "../messages.ts";
+import { final, judged, overHttp } from "../provider.ts";
 
 /**
  * Events API v2: what opens a case triggers, what closes it resolves. 202 is success, 400 must not be
@@ -21,11 +21,11 @@ export const pagerduty = overHttp<"pagerduty">({
   },
   verdict(answer) {
     if (answer.status !== 400) return judged(answer);
-    return permanent("PagerDuty refuses the event; the integration key may be wrong.");
+    return final("PagerDuty refuses the event; the integration key may be wrong.");
   },
 });
 
-function detailsOf({ type, tone, at, title, facts, lines, url, alerts: [alert] }: Message) {
+function detailsOf({ type, severity, at, title, facts, lines, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};
   const monitor = data !== undefined && "monitor" in data ? data.monitor : null;
   const said =
@@ -39,7 +39,7 @@ function detailsOf({ type, tone, at, title, facts, lines, url, alerts: [alert] }
     payload: {
       summary: cut(title, 1_024),
       source: monitor?.name ?? "Signalbox",
-      severity: severities[tone],
+      severity,
       timestamp: at,
       class: type,
       ...(monitor?.target != null && { component: monitor.target }),
@@ -48,10 +48,3 @@ function detailsOf({ type, tone, at, title, facts, lines, url, alerts: [alert] }
     },
   };
 }
-
-const severities: Record<Tone, string> = {
-  down: "critical",
-  degraded: "warning",
-  up: "info",
-  info: "info",
-};

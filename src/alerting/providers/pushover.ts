@@ -1,5 +1,5 @@
 import { cut, fitted } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import { final, judged, overHttp, passing } from "../provider.ts";
 import { objectIn } from "./shared-json.ts";
 
 /**
@@ -28,16 +28,12 @@ export const pushover = overHttp<"pushover">({
   verdict(answer) {
     const { status, user, token } = objectIn(answer.body);
     if (answer.status === 429)
-      return {
-        outcome: "failed",
-        reason: "Pushover says that the application has no messages left this month.",
-        permanent: false,
-      };
-    const isRefused = answer.status >= 400 && answer.status < 500;
-    if (!isRefused && (answer.status >= 300 || status !== 0)) return judged(answer);
+      return passing("Pushover says that the application has no messages left this month.");
+    // Without it whoever answered is not Pushover.
+    if (answer.status >= 500 || status !== 0) return judged(answer);
     if (token === "invalid")
-      return permanent("Pushover says that the application's token is not valid.");
-    if (user === "invalid") return permanent("Pushover says that the user key is not valid.");
-    return permanent("Pushover refuses the message.");
+      return final("Pushover says that the application's token is not valid.");
+    if (user === "invalid") return final("Pushover says that the user key is not valid.");
+    return final("Pushover refuses the message.");
   },
 });

@@ -1,7 +1,7 @@
 import { named } from "../../outgoing/http-request.ts";
 import { type Message, cut } from "../messages.ts";
 import type { ShortAnswer } from "../../outgoing/exchange.ts";
-import { judged, overHttp, permanent, type Verdict } from "../provider.ts";
+import { final, judged, overHttp, passing, type Verdict } from "../provider.ts";
 import { colours, partsOf, textWithin } from "./shared-layout.ts";
 import { objectIn } from "./shared-json.ts";
 import { entities } from "./shared-markup.ts";
@@ -24,14 +24,10 @@ function verdict(answer: ShortAnswer): Verdict {
   const { ok, error } = objectIn(said);
   if (answer.status < 300 && (said === "ok" || ok === true)) return judged(answer);
   const reason = hopeless.get(typeof error === "string" ? error : said);
-  if (reason !== undefined) return permanent(reason);
+  if (reason !== undefined) return final(reason);
   if (answer.status >= 300) return judged(answer);
   // A page to sign in at, say: whoever answered is not Slack, or did not take it.
-  return {
-    outcome: "failed",
-    reason: `The receiver answered ${named(answer.status)}, but not that the message is ok.`,
-    permanent: false,
-  };
+  return passing(`The receiver answered ${named(answer.status)}, but not that the message is ok.`);
 }
 
 function bodyOf(message: Message) {

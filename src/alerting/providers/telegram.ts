@@ -1,5 +1,5 @@
 import type { Tone } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import { final, judged, overHttp, permanent } from "../provider.ts";
 import { isObject, objectIn, patienceIn } from "./shared-json.ts";
 import { textWithin } from "./shared-layout.ts";
 import { unmentioned } from "./shared-markup.ts";
@@ -29,7 +29,7 @@ export const telegram = overHttp<"telegram">({
       ? parameters
       : {};
     if (answer.status === 400 && successor !== undefined)
-      return permanent("Telegram says that the group became a supergroup, with another chat ID.");
+      return final("Telegram says that the group became a supergroup, with another chat ID.");
     if (answer.status === 400 && /chat not found/i.test(String(description)))
       return permanent("Telegram says that the bot knows no such chat.");
     const reason = hopeless.get(answer.status);

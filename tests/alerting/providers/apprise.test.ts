@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import type { Verdict } from "../../../src/alerting/provider.ts";
 import { apprise } from "../../../src/alerting/providers/apprise.ts";
 import {
   alertOf,
   expectUsualVerdicts,
-  givenUp,
+  doubted,
   monitor,
   receiver,
   storm,
   telling,
-  triedAgain,
   verdictOn,
 } from "../../support/delivering.ts";
 import { answer } from "../../support/target.ts";
@@ -123,13 +123,17 @@ describe("what Apprise answers", () => {
 
   test("204 says that nothing is saved under the key", async () => {
     expect(await verdictOn(answer(204, ""), apprise, settings)).toEqual(
-      givenUp("Apprise has nothing saved under this key."),
+      doubted("Apprise has nothing saved under this key."),
     );
   });
 
-  test("424 says that not all services could be told, which is tried again", async () => {
-    expect(await verdictOn(answer(424, "internal gossip"), apprise, settings)).toEqual(
-      triedAgain("Apprise could not tell all of the services behind it."),
-    );
+  test("424 says that not all services could be told, but not which were", async () => {
+    const partly: Verdict = {
+      outcome: "failed",
+      reason: "Apprise could not tell all of the services behind it.",
+      failure: "passing",
+      progress: { reached: null, refused: [] },
+    };
+    expect(await verdictOn(answer(424, "internal gossip"), apprise, settings)).toEqual(partly);
   });
 });

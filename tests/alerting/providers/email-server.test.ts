@@ -6,7 +6,16 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import { certificates, writeCertificates } from "../../support/certificates.ts";
 import { mailServer } from "../../support/mail-server.ts";
-import { ann, bob, cid, delivered, forGood, forNow, outcomeOf } from "../../support/mailing.ts";
+import {
+  ann,
+  bob,
+  cid,
+  delivered,
+  doubted,
+  forGood,
+  forNow,
+  outcomeOf,
+} from "../../support/mailing.ts";
 import { have, testWith } from "../../support/real-targets.ts";
 import { scriptedMailServer } from "../../support/scripted-mail-server.ts";
 
@@ -67,11 +76,11 @@ describe("encryption", () => {
   test("that is asked for but not offered is a matter of the settings", async () => {
     await using server = await mailServer({}, { disabledCommands: ["STARTTLS"] });
     expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
-      forGood("The mail server offers no STARTTLS; see tls in the settings."),
+      doubted("The mail server offers no STARTTLS; see tls in the settings."),
     );
     await using old = await scriptedMailServer({ replies: { EHLO: "502 what?", HELO: "250 old" } });
     expect(await outcomeOf(old.smtp({ tls: "starttls" }))).toEqual(
-      forGood("The mail server offers no STARTTLS; see tls in the settings."),
+      doubted("The mail server offers no STARTTLS; see tls in the settings."),
     );
     expect(old.said).toEqual(["EHLO"]);
   });
@@ -106,12 +115,12 @@ describe("the user and the password", () => {
   const wrong = { user: "jo", password: "CANARY-7f3a" };
   const open = { allowInsecureAuth: true };
 
-  test("when refused, are refused for good", async () => {
+  test("when refused, are tried for an hour", async () => {
     for (const authMethods of [["PLAIN"], ["LOGIN"]]) {
       await using server = await mailServer({ users }, { ...open, authMethods });
       expect(await outcomeOf(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
       expect(await outcomeOf(server.smtp(wrong))).toEqual(
-        forGood("The mail server refused the user name or password."),
+        doubted("The mail server refused the user name or password."),
       );
     }
   });
@@ -126,7 +135,7 @@ describe("the user and the password", () => {
   test("are not sent where the server takes none", async () => {
     await using server = await scriptedMailServer();
     expect(await outcomeOf(server.smtp(wrong))).toEqual(
-      forGood("The mail server takes no user name and password, or only when encrypted."),
+      doubted("The mail server takes no user name and password, or only when encrypted."),
     );
     expect(server.said).toEqual(["EHLO"]);
   });
@@ -134,14 +143,14 @@ describe("the user and the password", () => {
   test("when missing, are asked for", async () => {
     await using server = await mailServer({ users }, open);
     expect(await outcomeOf(server.smtp())).toEqual(
-      forGood("The mail server asks for a user name and password."),
+      doubted("The mail server asks for a user name and password."),
     );
   });
 });
 
 describe("a refusal", () => {
   const codes: [step: string, treats: object, verdict: Verdict][] = [
-    ["sender", { sender: 550 }, forGood("The mail server refused the sender.")],
+    ["sender", { sender: 550 }, doubted("The mail server refused the sender.")],
     ["sender", { sender: 451 }, forNow("The mail server refused the sender for now.")],
     ["mail", { mail: 554 }, forGood("The mail server refused the mail.")],
     ["mail", { mail: 452 }, forNow("The mail server refused the mail for now.")],
@@ -155,10 +164,14 @@ describe("a refusal", () => {
   const partly: [refusals: Record<string, number>, verdict: Verdict, took: string[]][] = [
     [{ [bob]: 550 }, note("1 of 3"), [ann, cid]],
     [{ [bob]: 550, [ann]: 553 }, note("2 of 3"), [cid]],
-    [{ [bob]: 450 }, forNow("The mail server refused 1 of 3 recipients for now."), [ann, cid]],
+    [
+      { [bob]: 450 },
+      forNow("The mail server refused 1 of 3 recipients for now.", [ann, cid]),
+      [ann, cid],
+    ],
     [
       { [bob]: 450, [ann]: 550 },
-      forNow("The mail server refused 2 of 3 recipients for now."),
+      forNow("The mail server refused 2 of 3 recipients for now.", [cid], [ann]),
       [cid],
     ],
   ];
@@ -173,7 +186,7 @@ describe("a refusal", () => {
 
   const wholly: [codes: number[], verdict: Verdict][] = [
     [[550, 550, 550], forGood("The mail server refused every recipient.")],
-    [[550, 450, 550], forNow("The mail server refused every recipient for now.")],
+    [[550, 450, 550], forNow("The mail server refused every recipient for now.", [], [ann, cid])],
     [[450, 450, 450], forNow("The mail server refused every recipient for now.")],
   ];
   test.each(wholly)("of every recipient: %o", async (codes, verdict) => {
@@ -195,7 +208,7 @@ describe("a refusal", () => {
   test("with the greeting, or because the server is about to go", async () => {
     const greetings: [string, Verdict][] = [
       ["421 too busy", forNow("The mail server refused the connection for now.")],
-      ["554 no service here", forGood("The mail server refused the connection.")],
+      ["554 no service here", doubted("The mail server refused the connection.")],
     ];
     for (const [greeting, verdict] of greetings) {
       await using server = await scriptedMailServer({ greeting });

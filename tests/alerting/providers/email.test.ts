@@ -172,11 +172,11 @@ describe("the sender", () => {
   });
 });
 
-test("without a mail server it fails for good", async () => {
+test("without a mail server it is tried for an hour", async () => {
   await using net = await receiver();
   expect(await net.deliver(email, { to, template: null }, telling(alertOf("test")))).toEqual({
     outcome: "failed",
     reason: "No mail server is set; see the settings.",
-    permanent: true,
+    failure: "looks-permanent",
   });
 });

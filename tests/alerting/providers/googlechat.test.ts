@@ -4,7 +4,7 @@ import {
   alertOf,
   deliveryId,
   expectUsualVerdicts,
-  givenUp,
+  doubted,
   monitor,
   receiver,
   storm,
@@ -151,13 +151,13 @@ describe("what Google Chat answers", () => {
     [403, "PERMISSION_DENIED", "Google Chat says that the webhook must not post to the space."],
     [404, "NOT_FOUND", "Google Chat says that the space or its webhook does not exist any more."],
   ])("%d %s ends it", async (status, name, reason) => {
-    expect(await error(status, name)).toEqual(givenUp(reason));
+    expect(await error(status, name)).toEqual(doubted(reason));
   });
 
   test("a wrong key ends it, a message that it takes amiss does not", async () => {
     const badRequest = triedAgain("The receiver answered HTTP 400 (Bad Request).");
     expect(await error(400, "INVALID_ARGUMENT", [{ reason: "API_KEY_INVALID" }])).toEqual(
-      givenUp("Google Chat says that the key in the webhook's address is not valid."),
+      doubted("Google Chat says that the key in the webhook's address is not valid."),
     );
     expect(await error(400, "INVALID_ARGUMENT")).toEqual(badRequest);
     expect(await error(400, "INVALID_ARGUMENT", "odd")).toEqual(badRequest);

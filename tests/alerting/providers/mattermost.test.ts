@@ -3,7 +3,7 @@ import { mattermost } from "../../../src/alerting/providers/mattermost.ts";
 import {
   alertOf,
   expectUsualVerdicts,
-  givenUp,
+  doubted,
   monitor,
   receiver,
   storm,
@@ -170,7 +170,7 @@ describe("what Mattermost answers", () => {
       "Mattermost says that the channel is archived.",
     ],
   ])("%d %s ends it", async (status, id, reason) => {
-    expect(await error(status, id)).toEqual(givenUp(reason));
+    expect(await error(status, id)).toEqual(doubted(reason));
   });
 
   test("trouble of its own is waited for", async () => {

@@ -4,7 +4,7 @@ import {
   alertOf,
   deliveryId,
   expectUsualVerdicts,
-  givenUp,
+  doubted,
   monitor,
   receiver,
   storm,
@@ -141,7 +141,7 @@ describe("what ntfy answers", () => {
     [403, 40301, "ntfy says that publishing to the topic is not allowed."],
   ])("%d with code %d ends it", async (status, code, reason) => {
     const body = JSON.stringify({ code, http: status, error: "internal gossip" });
-    expect(await verdictOn(answer(status, body), ntfy, settings)).toEqual(givenUp(reason));
+    expect(await verdictOn(answer(status, body), ntfy, settings)).toEqual(doubted(reason));
   });
 
   test("a limit that was reached is tried again", async () => {

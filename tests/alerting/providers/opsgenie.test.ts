@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { opsgenie } from "../../../src/alerting/providers/opsgenie.ts";
 import {
   alertOf,
-  givenUp,
+  doubted,
   monitor,
   receiver,
   telling,
@@ -117,7 +117,7 @@ describe("what Opsgenie answers", () => {
     [403, "Opsgenie says that the API key must not do this."],
     [422, "Opsgenie refuses the alert."],
   ])("%d ends it", async (status, reason) => {
-    expect(await on(status)).toEqual(givenUp(reason));
+    expect(await on(status)).toEqual(doubted(reason));
   });
 
   test("429 and 5xx are tried again", async () => {

@@ -66,7 +66,7 @@ describe("what PagerDuty receives", () => {
     expect(to.body()).toMatchObject({
       dedup_key,
       event_action: "trigger",
-      payload: { summary: "Incident: Checkout fails", source: "Signalbox", severity: "critical" },
+      payload: { summary: "Incident: Checkout fails", source: "Signalbox", severity: "error" },
     });
     await to.deliver(pagerduty, settings, telling(alertOf("incident.resolved")));
     expect(to.body()).toEqual({ ...event, dedup_key, event_action: "resolve" });

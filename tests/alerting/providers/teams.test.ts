@@ -3,7 +3,7 @@ import { teams } from "../../../src/alerting/providers/teams.ts";
 import {
   alertOf,
   expectUsualVerdicts,
-  givenUp,
+  doubted,
   monitor,
   receiver,
   storm,
@@ -183,7 +183,7 @@ describe("what Teams answers", () => {
       triedAgain("The receiver answered HTTP 429 (Too Many Requests)."),
     );
     expect(await on("HTTP error 404")).toEqual(
-      givenUp("The receiver answered HTTP 404 (Not Found)."),
+      doubted("The receiver answered HTTP 404 (Not Found)."),
     );
     expect(await on("something")).toEqual(
       triedAgain("The receiver answered HTTP 502 (Bad Gateway)."),
@@ -209,6 +209,6 @@ describe("what Teams answers", () => {
     ],
   ])("%d %s ends it", async (status, code, reason) => {
     const body = JSON.stringify({ error: { code, message: "internal gossip" } });
-    expect(await verdictOn(answer(status, body), teams, settings)).toEqual(givenUp(reason));
+    expect(await verdictOn(answer(status, body), teams, settings)).toEqual(doubted(reason));
   });
 });

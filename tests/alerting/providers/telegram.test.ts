@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { telegram } from "../../../src/alerting/providers/telegram.ts";
 import {
   alertOf,
+  doubted,
   givenUp,
   monitor,
   receiver,
@@ -131,14 +132,14 @@ describe("what Telegram answers", () => {
     });
   });
 
-  test("a wrong token, chat or right ends it", async () => {
-    expect(await failed(401)).toEqual(givenUp("Telegram says that the bot token is not valid."));
-    expect(await failed(404)).toEqual(givenUp("Telegram says that the bot token is not valid."));
+  test("a wrong token, chat or right is tried for an hour", async () => {
+    expect(await failed(401)).toEqual(doubted("Telegram says that the bot token is not valid."));
+    expect(await failed(404)).toEqual(doubted("Telegram says that the bot token is not valid."));
     expect(await failed(403)).toEqual(
-      givenUp("Telegram says that the bot must not write to the chat."),
+      doubted("Telegram says that the bot must not write to the chat."),
     );
     expect(await failed(400, { description: "Bad Request: chat not found" })).toEqual(
-      givenUp("Telegram says that the bot knows no such chat."),
+      doubted("Telegram says that the bot knows no such chat."),
     );
   });
 

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { pagerduty } from "../../../src/alerting/providers/pagerduty.ts";
+import { pushover } from "../../../src/alerting/providers/pushover.ts";
+import { webhook } from "../../../src/alerting/providers/webhook.ts";
+import { now, triedAgain, verdictOn } from "../../support/delivering.ts";
+import { answer } from "../../support/target.ts";
+
+const settings = { url: "http://bot.lan/hook", secret: null, headers: {} };
+const busy = "The receiver answered HTTP 503 (Service Unavailable).";
+const at = (ms: number) => new Date(ms).toUTCString();
+
+test.each<[string, number | undefined]>([
+  ["17", 17],
+  ["0", 0],
+  ["999999999", 999_999_999],
+  [at(now + 60_100), 61],
+  [at(now), undefined],
+  [at(now - 86_400_000), undefined],
+  ["Sat, 31 Feb 2026 99:00:00 GMT", undefined],
+  ["-5", undefined],
+  ["1.5", undefined],
+  ["1e9", undefined],
+  ["99999999999999999999", undefined],
+  ["soon", undefined],
+  ["2026-11-21", undefined],
+  ["", undefined],
+])("Retry-After: %s", async (value, seconds) => {
+  const reply = answer(503, "", { "retry-after": value });
+  expect(await verdictOn(reply, webhook, settings)).toEqual(triedAgain(busy, seconds));
+});
+
+test("is heard whatever a service's own words are", async () => {
+  const patient = { retryAfterSeconds: 17 };
+  const on = (status: number) => answer(status, '{"status":0}', { "retry-after": "17" });
+  expect(
+    await verdictOn(on(429), pushover, { userKey: "u", apiToken: "t", template: null }),
+  ).toMatchObject(patient);
+  expect(await verdictOn(on(429), pagerduty, { routingKey: "r" })).toMatchObject(patient);
+});
