@@ -64,7 +64,9 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
       const { principal } = callOf(request);
       if (principal === null) throw new Error("Metrics were asked for past the gate.");
       admit(appliance, principal, "read");
-      return new Response(await metricsOf(appliance.store, principal.organizationId), {
+      const { store, clock } = appliance;
+      const { organizationId } = principal;
+      return new Response(await metricsOf({ store, clock, organizationId }), {
         headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
       });
     })

@@ -15,6 +15,7 @@ export const packages = {
   ping: "iputils-ping",
   openssl: "openssl",
   ip: "iproute2",
+  promtool: "prometheus",
 } as const;
 
 export type Program = keyof typeof packages;
