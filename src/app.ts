@@ -24,6 +24,7 @@ import { maintenanceWatch } from "./maintenance/watch.ts";
 import { forgetOldInvitations } from "./invitations/store.ts";
 import { isAnybodyThere } from "./people/store.ts";
 import { newSetUp, noSetUp } from "./sign-in/set-up-token.ts";
+import { sharingOf } from "./organizations/sharing.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
 import { subscriberFanOut, sweepSubscribers } from "./subscribers/fan-out.ts";
@@ -91,9 +92,15 @@ export async function startApp(
     sharesCommits: writers.isCrowded,
   });
   const listeners: Listener[] = [];
-  const targets = targetGuard(() => listeners, config.allowTarget);
   const { store, vault } = data;
   const ownHosts = ownHostsOf(config.allowedHost, config.url);
+  const sharing = sharingOf(store);
+  await sharing.refresh();
+  const targets = targetGuard(() => listeners, {
+    allowed: config.allowTarget,
+    denied: config.denyTarget,
+    sharing,
+  });
   const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
   const sending = { store, clock, vault, targets, ownHosts, log, origin };
   const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseRange } from "./base/target-guard.ts";
+import { parseDenied, parseRange } from "./base/target-guard.ts";
 import { AppError } from "./base/errors.ts";
 import { invalid, parse, validationError } from "./base/validation.ts";
 
@@ -50,6 +50,21 @@ const Config = z.strictObject({
       }),
     )
     .default([]),
+  /** Ranges and names that are neither checked nor alerted, whatever is allowed. */
+  denyTarget: z
+    .array(
+      z.string().transform((text, context) => {
+        const denied = parseDenied(text);
+        if (denied !== null) return denied;
+        context.addIssue({
+          code: "custom",
+          message:
+            "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
+        });
+        return z.NEVER;
+      }),
+    )
+    .default([]),
   /** Days that single results of checks and their hourly sums are kept. */
   keepResults: days(14),
   keepHours: days(400),
@@ -72,7 +87,7 @@ export function configOf(
     const fromEnvironment =
       variable === undefined || variable === ""
         ? undefined
-        : name === "allowedHost" || name === "allowTarget"
+        : ["allowedHost", "allowTarget", "denyTarget"].includes(name)
           ? variable.split(",").map((entry) => entry.trim())
           : name === "init"
             ? variable === "true" || variable === "1"

@@ -95,7 +95,7 @@ export async function createAlertChannel(
   scope: Scope,
   input: NewAlertChannel,
 ): Promise<AlertChannelRecord> {
-  mustBeAllowed(scope.targets, targetsOf(input));
+  await mustBeAllowed(scope.targets, targetsOf(input));
   const now = scope.clock();
   const id = newId(now);
   const row: ChannelRow = {
@@ -137,7 +137,7 @@ export function updateAlertChannel(
     };
     const channel = parse(NewAlertChannel, merged(channelKinds, before.type, current, patch));
     mustNotFollow(channelKinds, before.type, current, patch);
-    mustBeAllowed(scope.targets, targetsOf(channel));
+    await mustBeAllowed(scope.targets, targetsOf(channel));
     const after: ChannelRow = {
       ...before,
       ...columnsOf(scope, id, channel),

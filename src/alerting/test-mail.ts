@@ -17,7 +17,7 @@ export async function sendTestMail(
   { to, smtp: patch }: NewTestMail,
 ): Promise<TestMail> {
   const { store, organizationId, actor } = scope;
-  const smtp = smtpAfter(scope, await findSettings(store, organizationId), patch);
+  const smtp = await smtpAfter(scope, await findSettings(store, organizationId), patch);
   const wait = room.testMailLimit.take(organizationId);
   if (wait > 0) throw rateLimited(wait);
   const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, room.origin());

@@ -6,6 +6,10 @@ import { invalid } from "./validation.ts";
 export type TargetGuard = {
   /** Why this address must not be connected to, as the end of a sentence; null when it may be. */
   flawOf(address: string, port: number | null): string | null;
+  /** The same for a name, as far as that alone says so. */
+  flawOfName(name: string): string | null;
+  /** Takes in what other requests and processes have changed since; to be awaited before judging. */
+  refresh(): Promise<void>;
 };
 
 /** An address and port of ours that answers requests; `0.0.0.0` and `::` stand for every address of this machine. */
@@ -14,16 +18,36 @@ export type Listener = { host: string; port: number };
 /** A place that a record names, and the field that does. */
 export type Place = { path: string; host: string; port: number | null };
 
+/** A CIDR range: network and prefix length. */
+export type Range = readonly [string, number];
+
+/** What `--deny-target` takes: a range, a name, or with `*.` all names below it. */
+export type Denied = { range: Range } | { name: string };
+
+export type GuardOptions = {
+  allowed?: readonly Range[];
+  /** Denied whatever is allowed. */
+  denied?: readonly Denied[];
+  /** Whether several organizations share this machine: then what listens on its loopback is for none of them. */
+  sharing?: { isShared(): boolean; refresh(): Promise<void> };
+};
+
+const deniedHere = "is denied by --deny-target";
+
 /**
- * What stands in a record by number is judged when it is saved; what a name stands for, each time it
- * is connected to. Throws VALIDATION_ERROR naming the field.
+ * What stands in a record is judged when it is saved; what a name stands for, each time it is
+ * connected to. Throws VALIDATION_ERROR naming the field.
  */
-export function mustBeAllowed(targets: TargetGuard, places: readonly Place[]) {
+export async function mustBeAllowed(targets: TargetGuard, places: readonly Place[]) {
+  if (places.length > 0) await targets.refresh();
   for (const { path, host, port } of places) {
     const address = host.replace(/^\[|\]$/g, "");
-    const flaw = isIP(address) === 0 ? null : targets.flawOf(address, port);
-    if (flaw !== null)
-      throw invalid(path, `must not be connected to: this address ${flaw} (see --allow-target)`);
+    const isName = isIP(address) === 0;
+    const flaw = isName ? targets.flawOfName(host) : targets.flawOf(address, port);
+    if (flaw === null) continue;
+    const what = isName ? "name" : "address";
+    const see = flaw === deniedHere ? "" : " (see --allow-target)";
+    throw invalid(path, `must not be connected to: this ${what} ${flaw}${see}`);
   }
 }
 
@@ -45,12 +69,35 @@ const ranges: readonly [string, number, string][] = [
 /** Metadata services outside the link-local range: AWS, Azure, Alibaba, Oracle. */
 const metadata = ["fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"];
 
+/** What no route of the internet leads to: RFC 1918, 4193, 6598 (carriers), 2544, 5737 and 3849 (examples). */
+const privateRanges: readonly Range[] = [
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["240.0.0.0", 4],
+  ["fc00::", 7],
+  ["fec0::", 10],
+  ["2001:db8::", 32],
+  ["100::", 64],
+];
+
 const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
 
 function blockListOf(subnets: readonly (readonly [string, number, ...unknown[]])[]): BlockList {
   const list = new BlockList();
   for (const [network, prefix] of subnets) list.addSubnet(network, prefix, familyOf(network));
   return list;
+}
+
+/** Whether the list holds the address or one that hides in it. */
+function holds(list: BlockList, forms: readonly string[]): boolean {
+  return forms.some((form) => list.check(form, familyOf(form)));
 }
 
 const blocked = ranges.map((range) => ({ list: blockListOf([range]), what: range[2] }));
@@ -62,10 +109,16 @@ const loopback = blockListOf([
   ["127.0.0.0", 8],
   ["::1", 128],
 ]);
+const unroutable = blockListOf([...ranges, ...privateRanges]);
 
 export function isLoopback(address: string): boolean {
-  const plain = plainAddress(address);
-  return loopback.check(plain, familyOf(plain));
+  return holds(loopback, formsOf(address));
+}
+
+/** Whether the address is of this machine or of a network behind no public route. */
+export function isPrivate(address: string): boolean {
+  const forms = formsOf(address);
+  return holds(loopback, forms) || holds(unroutable, forms);
 }
 
 /** A CIDR range as [network, prefix length]; null when it is none. */
@@ -73,61 +126,135 @@ export function parseRange(text: string): [string, number] | null {
   const [network = "", prefix = "", ...more] = text.split("/");
   const bits = isIP(network) === 4 ? 32 : 128;
   if (isIP(network) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return null;
-  // What hides IPv4, or an interface, is judged in its plain form: such a range would open nothing.
-  if (more.length > 0 || (bits === 128 && isIPv4(plainAddress(network))) || network.includes("%"))
-    return null;
-  return [network, Number(prefix)];
+  // What hides IPv4, or an interface, is judged in its plain form: such a range would hold nothing.
+  if (more.length > 0 || (bits === 128 && isIPv4(formsOf(network)[0] ?? ""))) return null;
+  return network.includes("%") ? null : [network, Number(prefix)];
+}
+
+/** A range, an address, a name or `*.name` as `--deny-target` takes them; null when it is none. */
+export function parseDenied(text: string): Denied | null {
+  const range = parseRange(text);
+  if (range !== null) return { range };
+  if (isIP(text) !== 0) {
+    const [address = text] = formsOf(text);
+    return { range: [address, isIPv4(address) ? 32 : 128] };
+  }
+  const below = text.startsWith("*.") ? "*." : "";
+  const name = plainName(text.slice(below.length));
+  return name === null ? null : { name: below + name };
+}
+
+/** A name in lower case and ASCII, without the root's dot; null when it is none. */
+function plainName(text: string): string | null {
+  const host = /[\s/?#@:*%\\]/.test(text) ? null : URL.parse(`http://${text}/`)?.hostname;
+  const name = host?.replace(/\.$/, "") ?? "";
+  return name === "" || isIP(name) !== 0 ? null : name;
 }
 
 /**
  * LAN and loopback are what an appliance is for; link-local, metadata, multicast and unspecified
- * addresses and its own listeners are refused unless they lie in an allowed range.
+ * addresses and its own listeners are refused unless they lie in an allowed range, and so is loopback
+ * where organizations share it.
  */
 export function targetGuard(
   listeners: () => readonly Listener[],
-  allowed: readonly (readonly [string, number])[] = [],
+  { allowed = [], denied = [], sharing }: GuardOptions = {},
 ): TargetGuard {
   const opened = blockListOf(allowed);
+  const closed = blockListOf(denied.flatMap((each) => ("range" in each ? [each.range] : [])));
+  const names = denied.flatMap((each) => ("name" in each ? [each.name] : []));
   return {
-    flawOf(given, port) {
-      const address = plainAddress(given);
-      const family = familyOf(address);
-      if (opened.check(address, family)) return null;
-      const found = blocked.find(({ list }) => list.check(address, family));
+    flawOf(address, port) {
+      const forms = formsOf(address);
+      if (holds(closed, forms)) return deniedHere;
+      if (forms.every((form) => opened.check(form, familyOf(form)))) return null;
+      const found = blocked.find(({ list }) => holds(list, forms));
       if (found !== undefined) return `is ${found.what}`;
-      if (port !== null && listeners().some((listener) => reaches(listener, address, port)))
+      if (port !== null && listeners().some((listener) => reaches(listener, forms, port)))
         return "is this appliance itself";
+      if (sharing?.isShared() === true && holds(loopback, forms))
+        return "is this machine itself, which several organizations share";
       return null;
     },
+    flawOfName(given) {
+      const name = plainName(given) ?? given.toLowerCase();
+      const isDenied = names.some((each) =>
+        each.startsWith("*.") ? name.endsWith(each.slice(1)) : name === each,
+      );
+      return isDenied ? deniedHere : null;
+    },
+    refresh: async () => sharing?.refresh(),
   };
 }
 
-function reaches({ host, port }: Listener, address: string, wanted: number): boolean {
+function reaches({ host, port }: Listener, forms: readonly string[], wanted: number): boolean {
   if (port !== wanted) return false;
   // A name may stand for any of this machine's addresses.
   const isOne = isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
-  if (isOne) return plainAddress(host) === address;
-  if (isLoopback(address)) return true;
+  if (isOne) return formsOf(host).some((form) => forms.includes(form));
+  if (holds(loopback, forms)) return true;
   const ours = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return ours.some((own) => own.address === address);
+  return ours.some((own) => formsOf(own.address).some((form) => forms.includes(form)));
 }
 
 /**
- * IPv4 that hides in IPv6 is judged as IPv4: mapped and compatible (RFC 4291 §2.5.5), translated
- * (RFC 2765), NAT64 (RFC 6052, 8215) and 6to4 (RFC 3056).
+ * What an address is judged as. IPv4 that hides in IPv6 is judged as IPv4: mapped and compatible
+ * (RFC 4291 §2.5.5), translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214).
+ * Where that can't be told for sure, it is the address and all that may hide in it.
  */
-function plainAddress(address: string): string {
-  const host = address.replace(/^\[|\]$/g, "");
-  if (isIPv4(host)) return host;
-  // URL writes IPv6 in its one canonical form.
-  const canonical = URL.parse(`http://[${host}]/`)?.hostname.slice(1, -1) ?? host;
-  const [, high = "0", low = "0"] =
-    /^::ffff:(?:0:)?([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ??
-    /^(?:64:ff9b(?::1)?)?::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(canonical) ??
-    /^2002:([0-9a-f]{1,4}):([0-9a-f]{1,4}):/.exec(canonical) ??
-    [];
-  const number = Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16);
+function formsOf(address: string): string[] {
+  const host = address.replace(/^\[|\]$/g, "").replace(/%.*/, "");
+  if (isIPv4(host)) return [host];
+  const groups = groupsOf(host);
+  if (groups === null) return [host];
+  const plain = groups.map((group) => group.toString(16)).join(":");
+  const [a, b, c, d, e, f, g, h] = groups;
+  const last = dotted(g, h);
+  const lead = [a, b, c, d].every((group) => group === 0);
   // `::` and `::1` are addresses of IPv6 itself.
-  if (number <= 1) return canonical;
-  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join(".");
+  if (lead && e === 0 && f === 0) return g === 0 && h <= 1 ? [plain] : [last];
+  if (lead && ((e === 0 && f === 0xffff) || (e === 0xffff && f === 0))) return [last];
+  if (a === 0x64 && b === 0xff9b && [c, d, e, f].every((group) => group === 0)) return [last];
+  if (a === 0x2002) return [dotted(b, c)];
+  // A network of one's own chooses how long its prefix is (RFC 8215): these are the places of RFC 6052 §2.2.
+  if (a === 0x64 && b === 0xff9b && c === 1)
+    return hidden(plain, [
+      dotted(d, ((e & 0xff) << 8) | (f >> 8)),
+      dotted(((d & 0xff) << 8) | (e & 0xff), f),
+      dotted(((e & 0xff) << 8) | (f >> 8), ((f & 0xff) << 8) | (g >> 8)),
+      last,
+    ]);
+  // Teredo's server and, its bits turned over, its client (RFC 4380 §4).
+  if (a === 0x2001 && b === 0)
+    return hidden(plain, [dotted(c, d), dotted(~g & 0xffff, ~h & 0xffff)]);
+  if ((e & 0xfdff) === 0 && f === 0x5efe) return hidden(plain, [last]);
+  return [plain];
+}
+
+/** Zeros are no IPv4 address of a host but what fills an IPv6 address up. */
+function hidden(address: string, candidates: readonly string[]): string[] {
+  return [address, ...candidates.filter((candidate) => !candidate.startsWith("0."))];
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+type Groups = [number, number, number, number, number, number, number, number];
+
+/** The eight numbers of an IPv6 address; null where it is none. */
+function groupsOf(address: string): Groups | null {
+  if (isIP(address) !== 6) return null;
+  const [head = [], tail = []] = address
+    .split("::")
+    .map((part) => part.split(":").flatMap(numbers));
+  const zeros = Array<number>(8 - head.length - tail.length).fill(0);
+  return [...head, ...zeros, ...tail] as Groups;
+}
+
+function numbers(group: string): number[] {
+  if (group === "") return [];
+  if (!group.includes(".")) return [Number.parseInt(group, 16)];
+  const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+  return [a * 256 + b, c * 256 + d];
 }

@@ -33,7 +33,7 @@ export async function tryMonitor(
   run: (monitor: Checkable) => Promise<Outcome>,
   input: NewMonitor,
 ): Promise<Trial> {
-  mustBeCheckable(scope, input);
+  await mustBeCheckable(scope, input);
   const type = input.type as MonitorType;
   if (type === "push")
     throw invalid(

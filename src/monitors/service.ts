@@ -57,8 +57,8 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
 /** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
   const { store, organizationId } = scope;
-  mustBeCheckable(scope, input);
   return retrying(async () => {
+    await mustBeCheckable(scope, input);
     const now = scope.clock();
     const at = timestamp(now);
     const id = newId(now);
@@ -106,7 +106,7 @@ export function updateMonitor(
   return retrying(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
-    const input = changed(scope, before, patch);
+    const input = await changed(scope, before, patch);
     const at = timestamp(scope.clock());
     const moves = input.groupId !== before.groupId;
     const group = moves ? await groupToJoin(scope, input.groupId) : null;
@@ -144,19 +144,19 @@ export function updateMonitor(
 }
 
 /** The whole of a monitor as a patch leaves it, secrets included. Throws VALIDATION_ERROR. */
-function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): NewMonitor {
+async function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): Promise<NewMonitor> {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the monitor is created");
   const current = editable(scope, before);
   const input = parse(NewMonitor, merged(monitorKinds, before.type, current, patch));
   mustNotFollow(monitorKinds, before.type, current, patch);
-  mustBeCheckable(scope, input);
+  await mustBeCheckable(scope, input);
   return input;
 }
 
 /** Throws VALIDATION_ERROR for what must not or can't be checked from here. */
-export function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
-  mustBeAllowed(targets, targetsOf(input));
+export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
+  await mustBeAllowed(targets, targetsOf(input));
   if (input.type === "ping" && pingCommand() === null)
     throw invalid(
       "type",

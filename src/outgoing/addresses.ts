@@ -1,6 +1,6 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import type { TargetGuard } from "../base/target-guard.ts";
+import { isPrivate, type TargetGuard } from "../base/target-guard.ts";
 import type { Address } from "./context.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 
@@ -14,21 +14,27 @@ export async function judgedAddresses(
   port: number | null,
 ): Promise<Address[]> {
   const plain = host.replace(/^\[|\]$/g, "");
-  const family = isIP(plain);
-  const found =
-    family === 0 ? await resolved(plain) : [{ address: plain, family: family as 4 | 6 }];
-  for (const { address } of found) {
-    const flaw = targets.flawOf(address, port);
-    if (flaw !== null) throw new TargetFailure(`Blocked: the target ${flaw}.`, true);
-  }
-  return found;
+  const isName = isIP(plain) === 0;
+  if (isName) mustNotBe(targets.flawOfName(plain));
+  const found = isName ? await resolved(plain) : [plain];
+  await targets.refresh();
+  for (const address of found) mustNotBe(targets.flawOf(address, port));
+  return found.map((address) => ({
+    address,
+    family: isIP(address) as 4 | 6,
+    isPrivate: isPrivate(address),
+  }));
 }
 
-async function resolved(name: string): Promise<Address[]> {
+function mustNotBe(flaw: string | null) {
+  if (flaw !== null) throw new TargetFailure(`Blocked: the target ${flaw}.`, true);
+}
+
+async function resolved(name: string): Promise<string[]> {
   // c-ares, which Bun asks, does not take the root's dot.
   const host = name.replace(/\.$/, "");
   try {
-    return (await lookup(host, { all: true })) as Address[];
+    return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // The same code for a name whose own servers fail and for a name server that is gone.

@@ -1,4 +1,9 @@
-export type Address = { address: string; family: 4 | 6 };
+export type Address = {
+  address: string;
+  family: 4 | 6;
+  /** Of this machine or of a network behind no public route. */
+  isPrivate: boolean;
+};
 
 /** What a connection is made with. */
 export type OutgoingContext = {

@@ -47,7 +47,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   const { store, vault, organizationId } = scope;
   return retrying(async () => {
     const before = await findSettings(store, organizationId);
-    const smtp = smtpAfter(scope, before, patch.smtp);
+    const smtp = await smtpAfter(scope, before, patch.smtp);
     const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
     const after: SettingsRow = {
       ...before,
@@ -66,15 +66,15 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
 }
 
 /** The mail server as a patch leaves it, saved or not; null where there is none. Throws VALIDATION_ERROR. */
-export function smtpAfter(
+export async function smtpAfter(
   { vault, targets }: Pick<Scope, "vault" | "targets">,
   before: SettingsRow,
   patch: SettingsPatch["smtp"],
-): SmtpSettings | null {
+): Promise<SmtpSettings | null> {
   const record = { smtp: smtpOf(vault, before) };
   const { smtp } = parse(Whole, merged(settingsKinds, kind, record, { smtp: patch }));
   mustNotFollow(settingsKinds, kind, record, { smtp: patch });
   if (smtp !== null)
-    mustBeAllowed(targets, [{ path: "smtp.host", host: smtp.host, port: smtp.port }]);
+    await mustBeAllowed(targets, [{ path: "smtp.host", host: smtp.host, port: smtp.port }]);
   return smtp;
 }

@@ -128,7 +128,7 @@ export async function addSubscriber(
     throw new AppError("CONFLICT", "No mail server is set to ask this address with; see settings.");
   if (input.type === "webhook") {
     const url = new URL(input.url);
-    mustBeAllowed(scope.targets, [{ path: "url", host: url.hostname, port: portOf(url) }]);
+    await mustBeAllowed(scope.targets, [{ path: "url", host: url.hostname, port: portOf(url) }]);
   }
   const secrets = input.type === "webhook" && input.secret !== null ? { secret: input.secret } : {};
   const row = {

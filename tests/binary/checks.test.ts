@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { freePort } from "../support/binary.ts";
-import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { clientOf, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
 import { hang, redirect, target } from "../support/target.ts";
 
 const unlimited = ["--rate-limit", "0"];
@@ -180,12 +180,35 @@ test("--allow-target opens a range, its own port included", async () => {
   expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
 }, 20_000);
 
+test("a second organization closes loopback to the checks of a running appliance, --allow-target opens it again", async () => {
+  await using box = await machineWithKey();
+  await using shop = await target();
+  const server = await box.serve({ flags: unlimited });
+  const api = clientOf(server.url, box.key);
+  const { id } = await site(api, shop.at(), { retries: 0 });
+  await untilIs(api, id, "up");
+  await succeeded(box.run(["orgs", "create", "Second"]));
+  const asked = shop.asked.length;
+  const checked = async (api: Outside) =>
+    (await api("POST", `/api/v1/monitors/${id}/check`)).json.data;
+  expect(await checked(api)).toMatchObject({
+    status: "down",
+    message: "Blocked: the target is this machine itself, which several organizations share.",
+  });
+  expect(shop.asked).toHaveLength(asked);
+  await server.stop();
+  const again = await box.serve({ flags: [...unlimited, "--allow-target", "127.0.0.0/8"] });
+  expect((await checked(clientOf(again.url, box.key))).status).toBe("up");
+}, 30_000);
+
 test.each([
   ["--keep-results", "0", "whole number of days"],
   ["--keep-results", "1.5", "whole number of days"],
   ["--keep-hours", "-1", "whole number of days"],
   ["--allow-target", "10.0.0.0/33", "range such as"],
   ["--allow-target", "printer.lan", "range such as"],
+  ["--deny-target", "10.0.0.0/33", "range such as 10.0.0.0/8, an address or a name"],
+  ["--deny-target", "http://db.lan", "range such as 10.0.0.0/8, an address or a name"],
 ])("%s %s is wrong usage, and the answer says what would be right", async (flag, value, right) => {
   await using box = await machineWithKey();
   const { exitCode, stdout, stderr } = await box.run(["serve", `${flag}=${value}`]);

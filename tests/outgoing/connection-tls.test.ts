@@ -7,8 +7,8 @@ import { all, dialing, reasonOf } from "../support/dialing.ts";
 import { testWith } from "../support/real-targets.ts";
 import { secureListener } from "../support/secure-listener.ts";
 
-const first: Address = { address: "127.0.0.1", family: 4 };
-const second: Address = { address: "127.0.0.2", family: 4 };
+const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
+const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
 
 describe("over TLS", () => {
   const name = { name: "localhost" };

@@ -6,9 +6,9 @@ import { knowsConnections, listener, untilNoneTo } from "../support/checking.ts"
 import { all, dialing, reasonOf } from "../support/dialing.ts";
 import { canBeSilent, silentAddress } from "../support/silent-address.ts";
 
-const first: Address = { address: "127.0.0.1", family: 4 };
-const second: Address = { address: "127.0.0.2", family: 4 };
-const third: Address = { address: "127.0.0.3", family: 4 };
+const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
+const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
+const third: Address = { address: "127.0.0.3", family: 4, isPrivate: true };
 
 describe("of several addresses", () => {
   test("one that refuses is passed over, and the next one is used", async () => {

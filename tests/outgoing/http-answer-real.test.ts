@@ -37,7 +37,7 @@ describe("what a real server sends is read as another client reads it:", () => {
         const ending = new AbortController();
         try {
           const connection = await dial(
-            [{ address: "127.0.0.1", family: 4 }],
+            [{ address: "127.0.0.1", family: 4, isPrivate: true }],
             port,
             contextOf(ending),
           );

@@ -5,7 +5,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { ownHostsOf } from "../../src/base/own-hosts.ts";
 import { type Vault, vaultOf } from "../../src/base/secrets.ts";
-import { parseRange, targetGuard } from "../../src/base/target-guard.ts";
+import { parseDenied, parseRange, targetGuard } from "../../src/base/target-guard.ts";
 import { alertEngine } from "../../src/alerting/engine.ts";
 import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
@@ -48,6 +48,9 @@ type Settings = {
   /** Wrong passwords, codes and tokens from one address. */
   guessesPerMinute?: number;
   allowTarget?: string[];
+  denyTarget?: string[];
+  /** Whether several organizations share the machine, so that its loopback is closed to them; targets of tests are there. */
+  isShared?: () => boolean;
   addressOf?: (request: Request) => string;
   backups?: Backups;
   /** Stands for the outside world that alerts go to. */
@@ -76,6 +79,8 @@ export function applianceOn(
     requestsPerMinute = 0,
     guessesPerMinute = 10,
     allowTarget = [],
+    denyTarget = [],
+    isShared = () => false,
     addressOf = () => "127.0.0.1",
     exchange,
     backups = noBackups,
@@ -88,7 +93,11 @@ export function applianceOn(
   const log = { info: write, warn: write, error: write };
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
   const ownHosts = ownHostsOf(["status.example"], "https://box.example:8443");
-  const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], ranges);
+  const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
+    allowed: ranges,
+    denied: denyTarget.map((text) => parseDenied(text) ?? { name: text }),
+    sharing: { isShared, refresh: async () => {} },
+  });
   const maintenance = maintenanceWatch({ store, clock, log });
   const { of: maintenanceOf } = maintenance;
   const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });

@@ -57,7 +57,7 @@ export function contextOf(ending = new AbortController()): CheckContext {
     timeoutMs: 10_000,
     signal: ending.signal,
     step: "connecting",
-    addressesOf: async (host) => [{ address: host, family: 4 }],
+    addressesOf: async (host) => [{ address: host, family: 4, isPrivate: true }],
     now: Date.now,
   };
 }

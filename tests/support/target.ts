@@ -60,6 +60,8 @@ export async function target(usual: Reply = answer()) {
     changed.resolve();
     changed = Promise.withResolvers();
   });
+  let connections = 0;
+  server.on("connection", () => connections++);
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -69,6 +71,8 @@ export async function target(usual: Reply = answer()) {
     /** The address of a path. */
     at: (path = "/") => `http://127.0.0.1:${port}${path}`,
     asked,
+    /** So many connections came in. */
+    connections: () => connections,
     /** So many requests were open at one time. */
     mostAtOnce: () => most,
     /** From the next request on; without a path wherever nothing else was said. */

@@ -124,7 +124,7 @@ describe("a connection", () => {
   const mail = () => mailOf(telling(alertOf("test")), [ann], bob);
   const through = (...addresses: string[]) => {
     const ending = new AbortController();
-    const judged = addresses.map((address) => ({ address, family: 4 as const }));
+    const judged = addresses.map((address) => ({ address, family: 4 as const, isPrivate: true }));
     const context = { ...contextOf(ending), addressesOf: async () => judged };
     return { context, end: () => ending.abort() };
   };

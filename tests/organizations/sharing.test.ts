@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { assets } from "../../src/assets.ts";
+import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { createOrganization } from "../../src/organizations/service.ts";
+import { sharingOf } from "../../src/organizations/sharing.ts";
+import { scratch } from "../support/scratch.ts";
+
+const directory = scratch();
+
+test("an appliance is shared from its second organization on until there is one again, whoever makes and deletes them", async () => {
+  const file = join(directory(), "signalbox.db");
+  const ours = openDatabase(file);
+  migrate(ours, assets.migrations);
+  const store = embeddedStore(ours);
+  // What the command line does while the server runs.
+  const theirs = openDatabase(file);
+  theirs.run("PRAGMA foreign_keys = OFF");
+  const elsewhere = embeddedStore(theirs);
+  const sharing = sharingOf(store);
+  const isShared = async () => {
+    await sharing.refresh();
+    return sharing.isShared();
+  };
+  expect(await isShared()).toBe(false);
+  await createOrganization(store, Date.now, "First");
+  expect(await isShared()).toBe(false);
+  const { id } = await createOrganization(elsewhere, Date.now, "Second");
+  expect(await isShared()).toBe(true);
+  theirs.run("DELETE FROM organizations WHERE id = ?", [id]);
+  expect(await isShared()).toBe(false);
+  await createOrganization(store, Date.now, "Third");
+  expect(await isShared()).toBe(true);
+  elsewhere.close();
+  store.close();
+});
