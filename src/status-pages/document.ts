@@ -108,7 +108,7 @@ export const publicPaths: ZodOpenApiPathsObject = {
       operationId: "readStatuspage",
       summary: "Read a public status page as Statuspage's public API has it",
       description:
-        "For widgets and bots that know that API, version 2. `incidents/unresolved` is one name.",
+        "For widgets and bots that know that API, version 2. A name may have a slash, such as `incidents/unresolved`.",
       ...open,
       requestParams: { path: z.object({ slug, name: z.enum(v2Names) }) },
       responses: {
@@ -122,8 +122,16 @@ export const publicPaths: ZodOpenApiPathsObject = {
       },
     },
   },
-  "/status/{slug}/feed.rss": feed("readRss", "Read incidents as RSS", "application/rss+xml"),
-  "/status/{slug}/feed.atom": feed("readAtom", "Read incidents as Atom", "application/atom+xml"),
+  "/status/{slug}/feed.rss": feed(
+    "readRss",
+    "Read incidents and maintenance as RSS",
+    "application/rss+xml",
+  ),
+  "/status/{slug}/feed.atom": feed(
+    "readAtom",
+    "Read incidents and maintenance as Atom",
+    "application/atom+xml",
+  ),
   "/status/{slug}/maintenance.ics": feed(
     "readCalendar",
     "Read maintenance as a calendar",

@@ -1,55 +1,113 @@
 import { escaped } from "./xml.ts";
-import type { Published, PublishedIncident } from "./published.ts";
+import type { Published, PublishedIncident, PublishedWindow } from "./published.ts";
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The timeline as a little HTML, newest first: what feed readers show. */
-function contentOf({ updates }: PublishedIncident): string {
-  return updates
-    .map(
-      ({ status, message, createdAt }) =>
-        `<p><strong>${capitalized(status)}</strong> (${createdAt}): ${escaped(message).replaceAll("\n", "<br/>")}</p>`,
-    )
-    .join("");
+/** What feed readers show of an incident, or of one time of planned work. */
+type Entry = {
+  /** A UUID that stays. */
+  id: string;
+  title: string;
+  /** Behind the page's address. */
+  path: string;
+  published: string;
+  updated: string;
+  /** A little HTML. */
+  content: string;
+};
+
+const inHtml = (text: string) => escaped(text).replaceAll("\n", "<br/>");
+
+/** Its timeline, newest first. */
+function incidentEntry({ id, title, status, createdAt, updates }: PublishedIncident): Entry {
+  return {
+    id,
+    title: `${capitalized(status)}: ${title}`,
+    path: `/incidents/${id}`,
+    published: createdAt,
+    updated: updates[0]?.createdAt ?? createdAt,
+    content: updates
+      .map(
+        ({ status, message, createdAt }) =>
+          `<p><strong>${capitalized(status)}</strong> (${createdAt}): ${inHtml(message)}</p>`,
+      )
+      .join(""),
+  };
 }
 
-const changedAt = ({ updates, createdAt }: PublishedIncident) => updates[0]?.createdAt ?? createdAt;
+function windowEntry(window: PublishedWindow): Entry {
+  const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
+  const affected = monitors.map(({ name }) => name).join(", ");
+  const step = window.isOver
+    ? "Maintenance completed"
+    : window.isRunning
+      ? "Maintenance under way"
+      : "Planned maintenance";
+  return {
+    id: occurrenceId,
+    title: `${step}: ${title}`,
+    path: "",
+    published: window.announcedAt,
+    updated: window.changedAt,
+    content: [
+      `<p><strong>${step}</strong> (${startsAt} – ${endsAt})</p>`,
+      ...(description === "" ? [] : [`<p>${inHtml(description)}</p>`]),
+      ...(affected === "" ? [] : [`<p>Affects: ${escaped(affected)}</p>`]),
+    ].join(""),
+  };
+}
 
-/** Atom (RFC 4287) of a page's incidents; `url` is the page's whole address. */
-export function atomOf({ page, incidents }: Published, url: string, now: number): string {
-  const updated = incidents.map(changedAt).sort().at(-1) ?? new Date(now).toISOString();
-  const entries = incidents.map(
-    (incident) => `  <entry>
-    <id>urn:uuid:${incident.id}</id>
-    <title>${escaped(titleOf(incident))}</title>
-    <link href="${escaped(`${url}/incidents/${incident.id}`)}"/>
-    <published>${incident.createdAt}</published>
-    <updated>${changedAt(incident)}</updated>
-    <content type="html">${escaped(contentOf(incident))}</content>
+/** What was told of last comes first. */
+function entriesOf({ incidents, windows }: Published, over: readonly PublishedWindow[]): Entry[] {
+  const entries = [
+    ...incidents.map(incidentEntry),
+    ...windows.map(windowEntry),
+    ...over.map(windowEntry),
+  ];
+  return entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
+}
+
+/** Atom (RFC 4287) of a page's incidents and maintenance, with what is `over`; `url` is the page's whole address. */
+export function atomOf(
+  published: Published,
+  over: readonly PublishedWindow[],
+  url: string,
+): string {
+  const { page } = published;
+  const all = entriesOf(published, over);
+  const entries = all.map(
+    ({ id, title, path, published, updated, content }) => `  <entry>
+    <id>urn:uuid:${id}</id>
+    <title>${escaped(title)}</title>
+    <link href="${escaped(`${url}${path}`)}"/>
+    <published>${published}</published>
+    <updated>${updated}</updated>
+    <content type="html">${escaped(content)}</content>
   </entry>
 `,
   );
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
-  <id>${escaped(url)}</id>
+  <id>urn:uuid:${page.id}</id>
   <title>${escaped(page.title)}</title>
   <author><name>${escaped(page.title)}</name></author>
   <link href="${escaped(url)}"/>
   <link rel="self" href="${escaped(`${url}/feed.atom`)}"/>
-  <updated>${updated}</updated>
+  <updated>${all[0]?.updated ?? page.createdAt}</updated>
 ${entries.join("")}</feed>
 `;
 }
 
 /** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. */
-export function rssOf({ page, incidents }: Published, url: string): string {
-  const items = incidents.map(
-    (incident) => `    <item>
-      <title>${escaped(titleOf(incident))}</title>
-      <link>${escaped(`${url}/incidents/${incident.id}`)}</link>
-      <guid isPermaLink="false">${incident.id}</guid>
-      <pubDate>${new Date(changedAt(incident)).toUTCString()}</pubDate>
-      <description>${escaped(contentOf(incident))}</description>
+export function rssOf(published: Published, over: readonly PublishedWindow[], url: string): string {
+  const { page } = published;
+  const items = entriesOf(published, over).map(
+    ({ id, title, path, updated, content }) => `    <item>
+      <title>${escaped(title)}</title>
+      <link>${escaped(`${url}${path}`)}</link>
+      <guid isPermaLink="false">${id}</guid>
+      <pubDate>${new Date(updated).toUTCString()}</pubDate>
+      <description>${escaped(content)}</description>
     </item>
 `,
   );
@@ -63,8 +121,4 @@ export function rssOf({ page, incidents }: Published, url: string): string {
 ${items.join("")}  </channel>
 </rss>
 `;
-}
-
-function titleOf({ title, status }: PublishedIncident): string {
-  return `${capitalized(status)}: ${title}`;
 }

@@ -5,7 +5,7 @@ function escaped(text: string): string {
   return text
     .replace(/[\\;,]/g, "\\$&")
     .replace(/\r?\n/g, "\\n")
-    .replace(/\p{Cc}/gu, "");
+    .replace(/[^\P{Cc}\t]/gu, "");
 }
 
 /** `20261122T010000Z`. */
@@ -28,19 +28,20 @@ function folded(line: string): string {
 }
 
 /** The planned work of a page as a calendar (RFC 5545); `url` is the page's whole address. */
-export function calendarOf({ page, windows }: Published, url: string, now: number): string {
-  const at = stamp(new Date(now).toISOString());
-  const events = windows.flatMap(({ id, title, description, startsAt, endsAt }) => [
-    "BEGIN:VEVENT",
-    `UID:${id}-${stamp(startsAt)}@signalbox`,
-    `DTSTAMP:${at}`,
-    `DTSTART:${stamp(startsAt)}`,
-    `DTEND:${stamp(endsAt)}`,
-    `SUMMARY:${escaped(title)}`,
-    ...(description === "" ? [] : [`DESCRIPTION:${escaped(description)}`]),
-    `URL:${url}`,
-    "END:VEVENT",
-  ]);
+export function calendarOf({ page, windows }: Published, url: string): string {
+  const events = windows.flatMap(
+    ({ occurrenceId, title, description, startsAt, endsAt, changedAt }) => [
+      "BEGIN:VEVENT",
+      `UID:${occurrenceId}@signalbox`,
+      `DTSTAMP:${stamp(changedAt)}`,
+      `DTSTART:${stamp(startsAt)}`,
+      `DTEND:${stamp(endsAt)}`,
+      `SUMMARY:${escaped(title)}`,
+      ...(description === "" ? [] : [`DESCRIPTION:${escaped(description)}`]),
+      `URL:${url}`,
+      "END:VEVENT",
+    ],
+  );
   const lines = [
     "BEGIN:VCALENDAR",
     "VERSION:2.0",

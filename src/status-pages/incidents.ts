@@ -24,6 +24,8 @@ export type IncidentReader = {
   /** Those that were opened in this time, newest first. */
   openedBetween: (from: number, to: number) => Promise<PublishedIncident[]>;
   hasBefore: (at: number) => Promise<boolean>;
+  /** When one of them changed last; null where there is none. */
+  lastChange: () => Promise<string | null>;
   /** One that is not stored like this, as the page would show it; null where it would not. */
   asShown: (draft: IncidentRecord) => PublishedIncident | null;
 };
@@ -51,6 +53,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown): Incident
     one: async (id) => (await whole(await read(oneText, id, ...told)))[0] ?? null,
     openedBetween: async (from, to) => whole(await opened(from, to)),
     hasBefore: async (at) => (await read(beforeText, firstIdAt(at), ...told)).length > 0,
+    lastChange: async () => (await read(lastText, ...told))[0]?.updatedAt ?? null,
     asShown(draft) {
       const { monitorId, origin } = draft;
       const isTold =
@@ -103,6 +106,11 @@ const oneText = `select ${incidentColumns} from incidents
 
 const beforeText = `select 1 from incidents
   where organization_id = ? and id < ? and ${isTold} limit 1`;
+
+// However many others there are that the page does not tell of, no more are looked at.
+const lastText = `select updated_at as updatedAt from (select * from incidents
+    where organization_id = ? order by updated_at desc limit 1000)
+  where ${isTold} limit 1`;
 
 /** So many incidents a page shows at most. */
 const maxIncidents = 200;

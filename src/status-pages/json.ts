@@ -48,6 +48,13 @@ export function jsonOf(
       ...incident,
       monitor,
     })),
-    maintenance: windows,
+    maintenance: windows.map(({ id, title, description, startsAt, endsAt, isRunning }) => ({
+      id,
+      title,
+      description,
+      startsAt,
+      endsAt,
+      isRunning,
+    })),
   };
 }

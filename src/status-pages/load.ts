@@ -1,7 +1,4 @@
-import { mapYielding } from "../base/yielding.ts";
 import type { Store } from "../database/store.ts";
-import { occurrencesBetween } from "../maintenance/rules.ts";
-import { publicWindows } from "../maintenance/store.ts";
 import { findSettings } from "../settings/store.ts";
 import { dayMs } from "../uptime/rules.ts";
 import { type IncidentReader, incidentReader } from "./incidents.ts";
@@ -12,6 +9,7 @@ import type {
   PublishedMonitor,
   PublishedWindow,
 } from "./published.ts";
+import { windowReader } from "./windows.ts";
 
 /** A page as its record says it. */
 export type PageRecord = Published["page"] & {
@@ -33,11 +31,13 @@ type MonitorRow = {
   paused: number;
   latencyMs: number | null;
   lastCheckedAt: string | null;
+  createdAt: string;
+  since: string;
 };
 
 const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, s.status as state,
   s.paused, s.latency_ms as latencyMs,
-  s.last_checked_at as lastCheckedAt`;
+  s.last_checked_at as lastCheckedAt, m.created_at as createdAt, s.since`;
 
 const listedText = `select ${monitorColumns}
   from json_each(?) wanted
@@ -143,43 +143,6 @@ export function dayReader(store: Store) {
   };
 }
 
-/** Planned work is announced so long before, each window so many times. */
-const announcedMs = 30 * dayMs;
-const maxOccurrences = 3;
-/** Nothing is planned further ahead. */
-const plannedMs = 50 * 366 * dayMs;
-
-/** Maintenance under way or to come that concerns this page; the default page tells of all. */
-async function windowsOf(
-  store: Store,
-  { organizationId, isDefault }: PageRecord,
-  monitors: readonly { id: string; groupId: string | null }[],
-  now: number,
-  withinMs = announcedMs,
-): Promise<PublishedWindow[]> {
-  const windows = await publicWindows(store, organizationId, new Date(now).toISOString());
-  const ids = new Set(monitors.map(({ id }) => id));
-  const groups = new Set(monitors.map(({ groupId }) => groupId));
-  const shown = windows.filter(
-    ({ monitorIds, groupIds }) =>
-      isDefault ||
-      monitorIds.length + groupIds.length === 0 ||
-      monitorIds.some((id) => ids.has(id)) ||
-      groupIds.some((id) => groups.has(id)),
-  );
-  const published = await mapYielding(shown, (window) =>
-    occurrencesBetween(window, now, now + withinMs, maxOccurrences).map(({ start, end }) => ({
-      id: window.id,
-      title: window.title,
-      description: window.description,
-      startsAt: new Date(start).toISOString(),
-      endsAt: new Date(end).toISOString(),
-      isRunning: start <= now,
-    })),
-  );
-  return published.flat().sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
-}
-
 /** Reads what a page publishes now: nothing that is not on it. */
 export function pageLoader(store: Store) {
   const daysOf = dayReader(store);
@@ -193,30 +156,31 @@ export function pageLoader(store: Store) {
     const days = await daysOf(keys, today, page.historyDays);
     const sections = parts.map(({ name, monitors }) => ({
       name,
-      monitors: monitors.map(
-        ({ id, name, state, paused, latencyMs, lastCheckedAt, key }): PublishedMonitor => ({
-          id,
-          name,
-          state: paused === 1 ? "paused" : state,
-          latencyMs,
-          lastCheckedAt,
-          days: days(key),
-        }),
-      ),
+      monitors: monitors.map(({ id, name, state, paused, key, ...row }): PublishedMonitor => ({
+        id,
+        name,
+        state: paused === 1 ? "paused" : state,
+        latencyMs: row.latencyMs,
+        lastCheckedAt: row.lastCheckedAt,
+        createdAt: row.createdAt,
+        since: row.since,
+        days: days(key),
+      })),
     }));
     const incidents = incidentReader(store, page, shown);
+    const windows = windowReader(store, page, monitors);
     return {
       page,
       sections,
       incidents: await incidents.current(now),
-      windows: await windowsOf(store, page, monitors, now),
+      windows: await windows.current(now),
       takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
       incident: incidents.one,
-      window: async (id) =>
-        (await windowsOf(store, page, monitors, now, plannedMs)).find((one) => one.id === id) ??
-        null,
+      window: (id) => windows.one(id, now),
+      windowsOver: () => windows.over(now),
       openedBetween: incidents.openedBetween,
       hasBefore: incidents.hasBefore,
+      lastChange: incidents.lastChange,
       asShown: incidents.asShown,
     };
   };
@@ -228,4 +192,6 @@ export type Loaded = Published &
     incident: IncidentReader["one"];
     /** Its next occurrence, however far ahead; null where the page does not announce it. */
     window(id: string): Promise<PublishedWindow | null>;
+    /** Work that is over since a few days, latest first. */
+    windowsOver(): Promise<PublishedWindow[]>;
   };

@@ -7,7 +7,7 @@ import type { Loaded } from "./load.ts";
 import type { PageFiles } from "./frame.tsx";
 import { historyPage, incidentPage, statusPage } from "./page.tsx";
 import { type SignUpResult, subscribePage } from "./subscribe-page.tsx";
-import { type V2Name, v2Of } from "./statuspage-v2.ts";
+import { type V2Name, v2Names, v2Of } from "./statuspage-v2.ts";
 import { type StatusView, viewOf } from "./view.ts";
 
 /** What of a page is asked for. */
@@ -18,9 +18,8 @@ export type Part =
   | { name: "incident"; id: string }
   | { name: "v2"; what: V2Name };
 
-const v2 = "summary|status|components|incidents|incidents/unresolved|scheduled-maintenances";
 const paths = new RegExp(
-  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<subscribe>/subscribe)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2})\\.json)$`,
+  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<subscribe>/subscribe)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2Names.join("|")})\\.json)$`,
 );
 
 /** The part that stands at this path behind the page's address; null for none. */
@@ -59,11 +58,11 @@ export async function makePart(
     case "json":
       return json(jsonOf(published, view, now));
     case "rss":
-      return feed("application/rss+xml", rssOf(published, url));
+      return feed("application/rss+xml", rssOf(published, await published.windowsOver(), url));
     case "atom":
-      return feed("application/atom+xml", atomOf(published, url, now));
+      return feed("application/atom+xml", atomOf(published, await published.windowsOver(), url));
     case "ics":
-      return feed("text/calendar", calendarOf(published, url, now));
+      return feed("text/calendar", calendarOf(published, url));
     case "v2":
       return json(await v2Of(part.what, published, view, url, now));
     case "subscribe":

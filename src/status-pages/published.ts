@@ -3,6 +3,7 @@ import { ratioOf } from "../uptime/rules.ts";
 /** What a page publishes, as it was read at one time. */
 export type Published = {
   page: {
+    id: string;
     slug: string;
     title: string;
     description: string;
@@ -12,6 +13,8 @@ export type Published = {
     showLatency: boolean;
     historyDays: number;
     timeZone: string;
+    createdAt: string;
+    updatedAt: string;
   };
   sections: readonly { name: string; monitors: readonly PublishedMonitor[] }[];
   /** Newest first. */
@@ -31,6 +34,9 @@ export type PublishedMonitor = {
   /** By day since 1970 in UTC; absent where nothing was measured. */
   days: ReadonlyMap<number, DayTotals>;
   lastCheckedAt: string | null;
+  createdAt: string;
+  /** Since when it is in its state. */
+  since: string;
 };
 
 export type DayTotals = {
@@ -55,13 +61,22 @@ export type PublishedIncident = {
   updates: readonly { id: string; status: string; message: string; createdAt: string }[];
 };
 
+/** One time of planned work. */
 export type PublishedWindow = {
   id: string;
+  /** Names this time alone, and stays: work that is done once has no other than its own. */
+  occurrenceId: string;
   title: string;
   description: string;
   startsAt: string;
   endsAt: string;
+  /** Those that the page shows. */
+  monitors: readonly { id: string; name: string }[];
+  announcedAt: string;
+  /** When it was announced, changed, began or ended last. */
+  changedAt: string;
   isRunning: boolean;
+  isOver: boolean;
 };
 
 /** Uptime of the last `count` days up to `today`, in 0…1; null when nothing was measured. */

@@ -1,7 +1,8 @@
+import { derivedId } from "../base/ids.ts";
 import { dayMs } from "../uptime/rules.ts";
 import type { Loaded } from "./load.ts";
-import type { MonitorState, Published, PublishedIncident } from "./published.ts";
-import type { StatusView, Tone } from "./view.ts";
+import type { MonitorState, Published, PublishedIncident, PublishedWindow } from "./published.ts";
+import type { StatusView } from "./view.ts";
 
 /** The public API of Statuspage, version 2, as existing widgets and bots read it: https://metastatuspage.com/api */
 export const v2Names = [
@@ -11,6 +12,8 @@ export const v2Names = [
   "incidents",
   "incidents/unresolved",
   "scheduled-maintenances",
+  "scheduled-maintenances/upcoming",
+  "scheduled-maintenances/active",
 ] as const;
 export type V2Name = (typeof v2Names)[number];
 
@@ -23,14 +26,6 @@ const componentStatus: Record<MonitorState, string> = {
   paused: "operational",
 };
 
-const indicators: Record<Tone, string> = {
-  up: "none",
-  none: "none",
-  degraded: "minor",
-  down: "major",
-  maintenance: "maintenance",
-};
-
 /** `url` is the page's whole address. */
 export async function v2Of(
   name: V2Name,
@@ -39,43 +34,85 @@ export async function v2Of(
   url: string,
   now: number,
 ): Promise<object> {
-  const at = new Date(now).toISOString();
-  const { page } = published;
+  const { page, windows } = published;
+  const over = await published.windowsOver();
+  const updated_at = latest([
+    page.updatedAt,
+    ...published.sections.flatMap(({ monitors }) => monitors.map(({ since }) => since)),
+    ...[...windows, ...over].map(({ changedAt }) => changedAt),
+    (await published.lastChange()) ?? page.updatedAt,
+  ]);
   const head = {
-    page: { id: page.slug, name: page.title, url, time_zone: page.timeZone, updated_at: at },
+    page: { id: page.slug, name: page.title, url, time_zone: page.timeZone, updated_at },
   };
   const open = published.incidents.filter(({ status }) => status !== "resolved");
   const incident = (one: PublishedIncident) => incidentOf(one, page.slug, url);
-  const status = { indicator: indicators[view.headline.tone], description: view.headline.text };
-  const maintenances = published.windows.map((window) => windowOf(window, page.slug, url));
+  const status = { indicator: indicatorOf(published), description: view.headline.text };
+  const maintenances = (some: readonly PublishedWindow[]) =>
+    some.map((window) => windowOf(window, page.slug, url));
   switch (name) {
     case "status":
       return { ...head, status };
     case "components":
-      return { ...head, components: componentsOf(published, at) };
+      return { ...head, components: componentsOf(published) };
     case "incidents": {
       const all = await published.openedBetween(now - 365 * dayMs, now + dayMs);
       return { ...head, incidents: all.slice(0, 50).map(incident) };
     }
     case "incidents/unresolved":
       return { ...head, incidents: open.map(incident) };
-    case "scheduled-maintenances":
-      return { ...head, scheduled_maintenances: maintenances };
+    case "scheduled-maintenances": {
+      const latestFirst = [...windows.toReversed(), ...over];
+      return { ...head, scheduled_maintenances: maintenances(latestFirst.slice(0, 50)) };
+    }
+    case "scheduled-maintenances/upcoming":
+      return {
+        ...head,
+        scheduled_maintenances: maintenances(windows.filter(({ isRunning }) => !isRunning)),
+      };
+    case "scheduled-maintenances/active":
+      return {
+        ...head,
+        scheduled_maintenances: maintenances(windows.filter(({ isRunning }) => isRunning)),
+      };
     case "summary":
       return {
         ...head,
-        components: componentsOf(published, at),
+        components: componentsOf(published),
         incidents: open.map(incident),
-        scheduled_maintenances: maintenances,
+        scheduled_maintenances: maintenances(windows),
         status,
       };
   }
 }
 
-function componentsOf({ page, sections }: Published, at: string) {
+function latest(times: readonly string[]): string {
+  return times.reduce((last, time) => (time > last ? time : last));
+}
+
+/**
+ * How bad it is: the worst of its components and of its open incidents' impacts. An outage of all
+ * components is critical, one of some is major:
+ * https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
+ */
+function indicatorOf({ sections, incidents, windows }: Published): string {
+  const states = sections
+    .flatMap(({ monitors }) => monitors.map(({ state }) => state))
+    .filter((state) => state !== "paused" && state !== "pending");
+  const impacts = new Set<string>(
+    incidents.filter(({ status }) => status !== "resolved").map(({ severity }) => severity),
+  );
+  if (states.includes("down"))
+    impacts.add(states.every((state) => state === "down") ? "critical" : "major");
+  if (states.includes("degraded")) impacts.add("minor");
+  const worst = ["critical", "major", "minor"].find((impact) => impacts.has(impact));
+  if (worst !== undefined) return worst;
+  const isMaintained = states.includes("maintenance") || windows.some(({ isRunning }) => isRunning);
+  return isMaintained ? "maintenance" : "none";
+}
+
+function componentsOf({ page, sections }: Published) {
   const common = {
-    created_at: at,
-    updated_at: at,
     description: null,
     showcase: false,
     start_date: null,
@@ -96,6 +133,8 @@ function componentsOf({ page, sections }: Published, at: string) {
         group_id: null,
         group: true,
         components: monitors.map(({ id }) => id),
+        created_at: page.createdAt,
+        updated_at: latest([page.updatedAt, ...monitors.map(({ since }) => since)]),
         ...common,
       },
       ...monitors.map((monitor, place) => ({
@@ -105,6 +144,8 @@ function componentsOf({ page, sections }: Published, at: string) {
         position: place + 1,
         group_id: groupId,
         group: false,
+        created_at: monitor.createdAt,
+        updated_at: monitor.since,
         ...common,
       })),
     ];
@@ -112,7 +153,17 @@ function componentsOf({ page, sections }: Published, at: string) {
 }
 
 function incidentOf(
-  { id, title, status, severity, monitor, createdAt, resolvedAt, updates }: PublishedIncident,
+  {
+    id,
+    title,
+    status,
+    severity,
+    monitor,
+    createdAt,
+    updatedAt,
+    resolvedAt,
+    updates,
+  }: PublishedIncident,
   pageId: string,
   url: string,
 ) {
@@ -123,7 +174,7 @@ function incidentOf(
     impact: severity,
     created_at: createdAt,
     started_at: createdAt,
-    updated_at: updates[0]?.createdAt ?? createdAt,
+    updated_at: updatedAt,
     monitoring_at: updates.find((update) => update.status === "monitoring")?.createdAt ?? null,
     resolved_at: resolvedAt,
     shortlink: `${url}/incidents/${id}`,
@@ -144,37 +195,51 @@ function incidentOf(
 }
 
 function windowOf(
-  { id, title, description, startsAt, endsAt, isRunning }: Published["windows"][number],
+  {
+    occurrenceId: id,
+    title,
+    description,
+    monitors,
+    startsAt,
+    endsAt,
+    announcedAt,
+    changedAt,
+    isRunning,
+    isOver,
+  }: PublishedWindow,
   pageId: string,
   url: string,
 ) {
+  const steps = [
+    ...(isOver ? [["completed", endsAt, "The maintenance is completed."]] : []),
+    ...(isOver || isRunning ? [["in_progress", startsAt, "The maintenance is under way."]] : []),
+    ["scheduled", announcedAt, description || title],
+  ] as [string, string, string][];
   return {
     id,
     name: title,
-    status: isRunning ? "in_progress" : "scheduled",
+    status: steps[0]?.[0],
     impact: "maintenance",
-    created_at: startsAt,
+    created_at: announcedAt,
     started_at: startsAt,
-    updated_at: startsAt,
+    updated_at: changedAt,
     monitoring_at: null,
-    resolved_at: null,
+    resolved_at: isOver ? endsAt : null,
     scheduled_for: startsAt,
     scheduled_until: endsAt,
     shortlink: url,
     page_id: pageId,
-    incident_updates: [
-      {
-        id: `${id}-announced`,
-        status: isRunning ? "in_progress" : "scheduled",
-        body: description || title,
-        incident_id: id,
-        created_at: startsAt,
-        updated_at: startsAt,
-        display_at: startsAt,
-        affected_components: [],
-        deliver_notifications: false,
-      },
-    ],
-    components: [],
+    incident_updates: steps.map(([status, at, body]) => ({
+      id: derivedId(id, status),
+      status,
+      body,
+      incident_id: id,
+      created_at: at,
+      updated_at: at,
+      display_at: at,
+      affected_components: monitors.map(({ id, name }) => ({ code: id, name })),
+      deliver_notifications: false,
+    })),
+    components: monitors.map(({ id, name }) => ({ id, name })),
   };
 }

@@ -45,7 +45,10 @@ export function subscriberReceivers(
         ? {}
         : {
             "List-Unsubscribe": `<${unsubscribe}>`,
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            // One click needs https there: a provider that finds less distrusts the mail.
+            ...(unsubscribe.startsWith("https:") && {
+              "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            }),
           },
       footer: isQuestion
         ? null

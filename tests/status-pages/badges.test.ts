@@ -14,6 +14,8 @@ const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
   latencyMs: 34,
   days: new Map(),
   lastCheckedAt: null,
+  createdAt: "2026-11-01T10:00:00.000Z",
+  since: "2026-11-01T10:00:00.000Z",
   ...fields,
 });
 

@@ -1,6 +1,7 @@
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
+import { dayMs } from "../../src/uptime/rules.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
 const page = "http://signalbox.lan:3210/status/ours";
@@ -44,9 +45,11 @@ const content =
 describe("the Atom feed", () => {
   test("has what RFC 4287 asks of a feed, and its own address", async () => {
     await using made = await story();
+    const { id, slug } = await made.defaultPage();
     const { atom } = await feedsOf(made);
+    expect(slug).toBe("ours");
     expect(atom).toMatchObject({
-      id: page,
+      id: `urn:uuid:${id}`,
       title: { value: "Ours" },
       authors: [{ name: "Ours" }],
       updated: "2026-11-20T10:03:00.000Z",
@@ -119,6 +122,113 @@ test("feeds without incidents are feeds, too", async () => {
     [],
   ]);
   expect(atom.updated).toBe("2026-11-20T10:00:00.000Z");
+});
+
+test("a feed's name stays when the page moves to another address", async () => {
+  await using made = await story();
+  const { atom } = await feedsOf(made);
+  await made.publish({ slug: "moved" });
+  const { atom: moved } = await feedsOf(made, "moved");
+  expect(moved.id).toBe(atom.id as string);
+  expect(moved.entries?.map(({ id }) => id)).toEqual(atom.entries?.map(({ id }) => id));
+});
+
+test("an incident stays in the feeds for a week after its end, however long it was open", async () => {
+  await using made = await visitor();
+  const { id } = await made.incident({ title: "Slow since long" });
+  made.time.now += 30 * dayMs;
+  await made.post(id, { status: "resolved" });
+  const titles = async () => {
+    const { rss, atom } = await feedsOf(made);
+    return [rss.items ?? [], atom.entries ?? []].map(([first]) => JSON.stringify(first?.title));
+  };
+  for (const title of await titles()) expect(title).toContain("Resolved: Slow since long");
+  made.time.now += 7 * dayMs;
+  for (const title of await titles()) expect(title).toContain("Resolved: Slow since long");
+  made.time.now += 2 * dayMs;
+  expect(await titles()).toEqual([undefined, undefined] as never);
+});
+
+describe("maintenance in the feeds", () => {
+  const at = (time: string) => `2026-11-${time}:00:00.000Z`;
+
+  async function planned(fields: object = {}) {
+    const made = await visitor();
+    const { id: monitorId } = await made.monitor({ name: "db-7.internal" });
+    await made.publish({ sections: [listed("Shop", [monitorId, "Web & shop"])] });
+    const body = {
+      title: "New <disks>",
+      description: "Short gaps.\nSorry & thanks.",
+      startsAt: at("22T02"),
+      endsAt: at("22T04"),
+      monitorIds: [monitorId],
+      ...fields,
+    };
+    const { json } = await made.api("POST", "/api/v1/maintenance-windows", { body });
+    /** Both feeds, which say the same. */
+    const entries = async () => {
+      const { rss, atom } = await feedsOf(made);
+      const told = (atom.entries ?? []).map(({ id, title, published, updated, content }) => ({
+        id,
+        title: title?.value,
+        published,
+        updated,
+        content: content?.value,
+      }));
+      expect(
+        (rss.items ?? []).map(({ guid, title }) => [`urn:uuid:${guid?.value}`, title]),
+      ).toEqual(told.map(({ id, title }) => [id, title]));
+      return told;
+    };
+    return { ...made, windowId: json.data.id as string, entries };
+  }
+
+  test("is told when it is planned, when it begins and when it is over, as one entry", async () => {
+    await using made = await planned();
+    const created = new Date(made.time.now).toISOString();
+    const told = {
+      id: `urn:uuid:${made.windowId}`,
+      title: "Planned maintenance: New <disks>",
+      published: created,
+      updated: created,
+      content:
+        `<p><strong>Planned maintenance</strong> (${at("22T02")} – ${at("22T04")})</p>` +
+        "<p>Short gaps.<br/>Sorry &amp; thanks.</p><p>Affects: Web &amp; shop</p>",
+    };
+    expect(await made.entries()).toEqual([told]);
+    made.time.now = Date.parse(at("22T03"));
+    expect(await made.entries()).toMatchObject([
+      { id: told.id, title: "Maintenance under way: New <disks>", updated: at("22T02") },
+    ]);
+    made.time.now = Date.parse(at("22T05"));
+    expect(await made.entries()).toMatchObject([
+      { id: told.id, title: "Maintenance completed: New <disks>", updated: at("22T04") },
+    ]);
+    made.time.now += 9 * dayMs;
+    expect(await made.entries()).toEqual([]);
+  });
+
+  test("has an entry for each time that it comes again, under a name that stays", async () => {
+    await using made = await planned({ rrule: "FREQ=WEEKLY" });
+    const before = await made.entries();
+    expect(before).toHaveLength(3);
+    expect(new Set(before.map(({ id }) => id)).size).toBe(3);
+    made.time.now += 7 * dayMs;
+    const after = await made.entries();
+    const titles = new Map(after.map(({ id, title }) => [id, title]));
+    const [first, ...others] = before
+      .toReversed()
+      .sort((a, b) => ((a.content ?? "") < (b.content ?? "") ? -1 : 1));
+    expect(titles.get(first?.id)).toStartWith("Maintenance completed");
+    for (const { id } of others) expect(titles.get(id)).toStartWith("Planned maintenance");
+  });
+
+  test("is that which the page tells of, without what is private", async () => {
+    await using made = await planned({ public: false });
+    expect(await made.entries()).toEqual([]);
+    await using shown = await planned();
+    expect(JSON.stringify(await shown.entries())).not.toContain("db-7");
+  });
 });
 
 test("feeds name a monitor as its page does", async () => {

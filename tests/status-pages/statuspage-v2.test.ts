@@ -99,6 +99,8 @@ const shapes: Record<(typeof v2Names)[number], z.ZodType<any>> = {
   incidents: z.strictObject({ page, incidents }),
   "incidents/unresolved": z.strictObject({ page, incidents }),
   "scheduled-maintenances": z.strictObject({ page, scheduled_maintenances }),
+  "scheduled-maintenances/upcoming": z.strictObject({ page, scheduled_maintenances }),
+  "scheduled-maintenances/active": z.strictObject({ page, scheduled_maintenances }),
 };
 
 async function v2({ read }: Visitor, name: keyof typeof shapes, slug = "ours") {
@@ -201,19 +203,188 @@ describe("incidents", () => {
   });
 });
 
-test("the indicator says what the headline says", async () => {
-  const states = { none: ["up"], minor: ["up", "slow"], major: ["up", "down"] };
-  for (const [indicator, all] of Object.entries(states)) {
-    await using made = await visitor();
-    const jobs = [];
-    for (const state of all) {
-      const job = await made.job({ name: state, degradedAfterMs: 500 });
-      await job.report(state === "slow" ? { latency_ms: "900" } : { status: state });
-      jobs.push(job.id);
-    }
-    await made.publish({ sections: [listed("Jobs", ...jobs)] });
-    const { status: said } = await v2(made, "status");
-    const { headline } = (await made.read("/status/ours.json")).json();
-    expect(said).toEqual({ indicator, description: headline });
+describe("the indicator", () => {
+  type Case = { jobs: string[]; incident?: string; work?: boolean; is: string };
+  const cases: Case[] = [
+    { jobs: [], is: "none" },
+    { jobs: ["up", "paused"], is: "none" },
+    { jobs: ["up"], work: true, is: "maintenance" },
+    { jobs: ["up", "slow"], work: true, is: "minor" },
+    { jobs: ["up"], incident: "minor", is: "minor" },
+    { jobs: ["up"], incident: "major", is: "major" },
+    { jobs: ["up", "slow"], incident: "critical", is: "critical" },
+    { jobs: ["up", "down"], is: "major" },
+    { jobs: ["up", "down"], incident: "minor", is: "major" },
+    { jobs: ["down", "paused"], incident: "minor", is: "critical" },
+  ];
+  for (const { jobs, incident, work, is } of cases)
+    test(`is ${is} with ${JSON.stringify({ jobs, incident, work })}`, async () => {
+      await using made = await visitor();
+      const ids = [];
+      for (const state of jobs) {
+        const fields = { name: state, degradedAfterMs: 500, paused: state === "paused" };
+        const job = await made.job(fields);
+        if (state !== "paused")
+          await job.report(state === "slow" ? { latency_ms: "900" } : { status: state });
+        ids.push(job.id);
+      }
+      await made.publish({ sections: [listed("Jobs", ...ids)] });
+      const { id } = await made.incident({ severity: "critical" });
+      await made.post(id, { status: "resolved" });
+      if (incident !== undefined) await made.incident({ severity: incident });
+      if (work) await plan(made);
+      const { status: said } = await v2(made, "status");
+      const { headline } = (await made.read("/status/ours.json")).json();
+      expect(said).toEqual({ indicator: is, description: headline });
+    });
+});
+
+/** Plans work that is under way. */
+async function plan({ api }: Visitor, fields: object = {}) {
+  const body = {
+    title: "Firmware",
+    startsAt: "2026-11-20T09:00:00.000Z",
+    endsAt: "2026-11-20T12:00:00.000Z",
+    ...fields,
+  };
+  const { status, json } = await api("POST", "/api/v1/maintenance-windows", { body });
+  expect(status).toBe(201);
+  return json.data.id as string;
+}
+
+describe("scheduled maintenance", () => {
+  const names = {
+    all: "scheduled-maintenances",
+    upcoming: "scheduled-maintenances/upcoming",
+    active: "scheduled-maintenances/active",
+    summary: "summary",
+  } as const;
+
+  async function told(made: Visitor) {
+    await made.restart();
+    const of = async (name: keyof typeof names) =>
+      (await v2(made, names[name])).scheduled_maintenances.map(({ name, status }: any) => [
+        name,
+        status,
+      ]);
+    return {
+      all: await of("all"),
+      upcoming: await of("upcoming"),
+      active: await of("active"),
+      summary: await of("summary"),
+    };
   }
+
+  test("is upcoming, active, completed; the summary has what is not over", async () => {
+    await using made = await visitor();
+    await plan(made);
+    const later = { startsAt: "2026-11-21T09:00:00.000Z", endsAt: "2026-11-21T12:00:00.000Z" };
+    await plan(made, { title: "Disks", ...later });
+    const [running, waiting] = [
+      ["Firmware", "in_progress"],
+      ["Disks", "scheduled"],
+    ];
+    expect(await told(made)).toEqual({
+      all: [waiting, running],
+      upcoming: [waiting],
+      active: [running],
+      summary: [running, waiting],
+    });
+    made.time.now += 3 * 3_600_000;
+    expect(await told(made)).toEqual({
+      all: [waiting, ["Firmware", "completed"]],
+      upcoming: [waiting],
+      active: [],
+      summary: [waiting],
+    });
+    const [, over] = (await v2(made, "scheduled-maintenances")).scheduled_maintenances;
+    expect(over).toMatchObject({
+      resolved_at: "2026-11-20T12:00:00.000Z",
+      updated_at: "2026-11-20T12:00:00.000Z",
+      incident_updates: [
+        { status: "completed" },
+        { status: "in_progress" },
+        { status: "scheduled" },
+      ],
+    });
+  });
+
+  test("names the components that the page shows, of its monitors and its groups", async () => {
+    await using made = await visitor();
+    const [shop, mail, other] = [await made.monitor(), await made.monitor(), await made.monitor()];
+    const group = await made.group({ monitorIds: [mail.id, other.id] });
+    await made.publish({ sections: [listed("Shop", [shop.id, "Web shop"], [mail.id, "Mail"])] });
+    await plan(made, { monitorIds: [shop.id], groupIds: [group.id] });
+    const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
+    expect(one.components).toEqual([
+      { id: shop.id, name: "Web shop" },
+      { id: mail.id, name: "Mail" },
+    ]);
+    expect(JSON.stringify(one)).not.toContain(other.id);
+  });
+
+  test("has an id for each time, which stays, as do those of its updates", async () => {
+    await using made = await visitor();
+    const id = await plan(made);
+    const daily = await plan(made, { title: "Daily", rrule: "FREQ=DAILY" });
+    const idsOf = async () => {
+      await made.restart();
+      const { scheduled_maintenances: all } = await v2(made, "scheduled-maintenances");
+      expect(new Set(all.map(({ id }: any) => id)).size).toBe(all.length);
+      return new Map<string, any>(all.map((one: any) => [`${one.name} ${one.scheduled_for}`, one]));
+    };
+    const before = await idsOf();
+    expect(before.size).toBe(4);
+    made.time.now += 86_400_000;
+    const after = await idsOf();
+    let kept = 0;
+    for (const [key, one] of before) {
+      const same = after.get(key);
+      if (same === undefined) continue;
+      kept++;
+      expect(same.id).toBe(one.id);
+      const updates = one.incident_updates.map(({ id }: any) => id);
+      expect(same.incident_updates.map(({ id }: any) => id).slice(-updates.length)).toEqual(
+        updates,
+      );
+    }
+    expect(kept).toBe(4);
+    expect([...after.values()].map((one) => one.id)).toContain(id);
+    expect([...after.values()].map((one) => one.id)).not.toContain(daily);
+  });
+});
+
+test("the page was updated when something changed, not when it was asked for", async () => {
+  await using made = await story();
+  const updatedAt = async () => {
+    await made.restart();
+    const all = await Promise.all(v2Names.map(async (name) => (await v2(made, name)).page));
+    const [first, ...others] = new Set(all.map(({ updated_at }) => updated_at));
+    expect(others).toEqual([]);
+    return first as string;
+  };
+  const changed = async (change: () => Promise<unknown>) => {
+    made.time.now += 60_000;
+    await change();
+    const at = new Date(made.time.now).toISOString();
+    expect(await updatedAt()).toBe(at);
+    made.time.now += 86_400_000;
+    expect(await updatedAt()).toBe(at);
+  };
+  await changed(() => made.post(made.open.id, { message: "Still." }));
+  await changed(() => made.post(made.open.id, { severity: "minor" }));
+  await changed(() => made.publish({ title: "Ours alone" }));
+  await changed(() => made.down.report());
+  const startsAt = new Date(made.time.now + 3_600_000).toISOString();
+  const endsAt = new Date(made.time.now + 7_200_000).toISOString();
+  await plan(made, { startsAt, endsAt });
+  made.time.now += 86_400_000;
+  expect(await updatedAt()).toBe(endsAt);
+  made.time.now += 30 * 86_400_000;
+  await made.post(made.open.id, { status: "resolved" });
+  const at = await updatedAt();
+  made.time.now += 30 * 86_400_000;
+  expect(await updatedAt()).toBe(at);
+  const { components: all } = await v2(made, "components");
+  expect(all.every(({ updated_at }: any) => updated_at <= at)).toBe(true);
 });

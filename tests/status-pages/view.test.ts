@@ -12,6 +12,7 @@ import { dayMs } from "../../src/uptime/rules.ts";
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
 const page: Published["page"] = {
+  id: "p",
   slug: "ours",
   title: "Ours",
   description: "",
@@ -21,6 +22,8 @@ const page: Published["page"] = {
   showLatency: false,
   historyDays: 90,
   timeZone: "UTC",
+  createdAt: "2026-11-01T10:00:00.000Z",
+  updatedAt: "2026-11-01T10:00:00.000Z",
 };
 
 const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
@@ -30,6 +33,8 @@ const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
   latencyMs: 34,
   days: new Map(),
   lastCheckedAt: "2026-11-20T09:59:30.000Z",
+  createdAt: "2026-11-01T10:00:00.000Z",
+  since: "2026-11-01T10:00:00.000Z",
   ...fields,
 });
 
@@ -179,7 +184,9 @@ describe("the headline", () => {
   const major = incident({ severity: "major" });
   const over = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
-  const window = { id: "w", title: "Moving", description: "", ...times };
+  const told = { announcedAt: times.startsAt, changedAt: times.startsAt, isOver: false };
+  const own = { id: "w", occurrenceId: "w", title: "Moving", description: "", monitors: [] };
+  const window = { ...own, ...times, ...told };
   const cases: [tone: string, text: string, shown: Shown][] = [
     ["up", "No known problems", {}],
     ["up", "All systems are up", { monitors: states("up", "up") }],

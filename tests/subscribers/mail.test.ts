@@ -47,7 +47,8 @@ test.concurrent("a mailbox is asked, says yes, is told, and leaves with one clic
   expect(told?.text).toContain("We look.");
   expect(told?.text).toContain(`/status/ours/incidents/${id}`);
   expect(told?.headers["list-unsubscribe"]).toEqual([`<${wayOut(made)}>`]);
-  expect(told?.headers["list-unsubscribe-post"]).toEqual(["List-Unsubscribe=One-Click"]);
+  // RFC 8058 asks for https there.
+  expect(told?.headers["list-unsubscribe-post"]).toBeUndefined();
   const form = { "List-Unsubscribe": "One-Click" };
   const { pathname } = new URL(wayOut(made));
   expect((await get(pathname, { method: "POST", form })).status).toBe(200);
@@ -55,6 +56,23 @@ test.concurrent("a mailbox is asked, says yes, is told, and leaves with one clic
   await made.post(id, { status: "resolved" });
   await send();
   expect(mails.length).toBe(2);
+});
+
+test.concurrent("over https a mail says that one click is enough, and it is", async () => {
+  await using made = await publisher();
+  made.appliance.origin = () => "https://status.team.example";
+  await made.restart();
+  await made.mailbox();
+  await made.incident();
+  await made.send();
+  const [mail] = made.mails;
+  expect(mail?.headers["list-unsubscribe"]).toEqual([`<${wayOut(made)}>`]);
+  expect(mail?.headers["list-unsubscribe-post"]).toEqual(["List-Unsubscribe=One-Click"]);
+  const { protocol, pathname } = new URL(wayOut(made));
+  expect(protocol).toBe("https:");
+  const form = { "List-Unsubscribe": "One-Click" };
+  expect((await made.get(pathname, { method: "POST", form })).status).toBe(200);
+  expect(await made.subscribers()).toEqual([]);
 });
 
 describe.concurrent("a mailbox that was given on the page", () => {

@@ -18,6 +18,8 @@ export const approvedParts = {
     "/api/v2/incidents.json",
     "/api/v2/incidents/unresolved.json",
     "/api/v2/scheduled-maintenances.json",
+    "/api/v2/scheduled-maintenances/upcoming.json",
+    "/api/v2/scheduled-maintenances/active.json",
   ],
 } satisfies Record<Part["name"], string[]>;
 

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import ICAL from "ical.js";
+import { type Visitor, visitor } from "../support/visitor.ts";
+
+const window = { startsAt: "2026-11-22T02:00:00.000Z", endsAt: "2026-11-22T04:00:00.000Z" };
+
+async function plan({ api }: Visitor, fields: object = {}): Promise<string> {
+  const body = { title: "Firmware", ...window, ...fields };
+  const { status, json } = await api("POST", "/api/v1/maintenance-windows", { body });
+  expect(status).toBe(201);
+  return json.data.id;
+}
+
+/** The calendar as a calendar's own parser reads it. */
+async function eventsOf(made: Visitor) {
+  await made.restart();
+  const { text, type } = await made.read("/status/ours/maintenance.ics");
+  expect(type).toBe("text/calendar; charset=utf-8");
+  for (const line of text.split("\r\n")) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
+  return new ICAL.Component(ICAL.parse(text)).getAllSubcomponents("vevent").map((one) => {
+    const event = new ICAL.Event(one);
+    return {
+      uid: event.uid,
+      summary: event.summary,
+      description: event.description,
+      from: event.startDate.toJSDate().toISOString(),
+      to: event.endDate.toJSDate().toISOString(),
+      stamp: String(one.getFirstPropertyValue("dtstamp")),
+    };
+  });
+}
+
+describe("the calendar", () => {
+  test("has an event for each time, whose name stays; its stamp is that of its last change", async () => {
+    await using made = await visitor();
+    const id = await plan(made);
+    await plan(made, { title: "Weekly", rrule: "FREQ=WEEKLY" });
+    const before = await eventsOf(made);
+    expect(before.map(({ summary }) => summary).sort()).toEqual([
+      "Firmware",
+      ...Array(3).fill("Weekly"),
+    ]);
+    expect(new Set(before.map(({ uid }) => uid)).size).toBe(4);
+    const once = before.find(({ summary }) => summary === "Firmware");
+    expect(once).toMatchObject({
+      uid: `${id}@signalbox`,
+      from: window.startsAt,
+      to: window.endsAt,
+      stamp: "2026-11-20T10:00:00Z",
+    });
+    made.time.now += 60_000;
+    expect(await eventsOf(made)).toEqual(before);
+    const moved = { startsAt: "2026-11-23T02:00:00.000Z", endsAt: "2026-11-23T03:00:00.000Z" };
+    await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body: moved });
+    expect((await eventsOf(made)).find(({ uid }) => uid === once?.uid)).toMatchObject({
+      from: moved.startsAt,
+      to: moved.endsAt,
+      stamp: "2026-11-20T10:01:00Z",
+    });
+  });
+
+  test("has people's words as they wrote them", async () => {
+    await using made = await visitor();
+    const id = await plan(made);
+    const line = fc
+      .array(
+        fc.oneof(
+          fc.constantFrom("\\n", ";", ",", ":", '"', "\\", "END:VEVENT", "  ", "é", "漢字", "👩‍👩‍👧"),
+          fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }),
+        ),
+        { minLength: 1, maxLength: 5 },
+      )
+      .map((parts) => `x${parts.join("").replace(/\p{Cc}|\p{Cf}|\p{Cs}/gu, "")}x`);
+    const paragraphs = fc
+      .array(line, { minLength: 1, maxLength: 3 })
+      .map((all) => all.join("\n\t"));
+    await fc.assert(
+      fc.asyncProperty(line, paragraphs, async (title, description) => {
+        const body = { title, description };
+        const { status } = await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body });
+        expect(status).toBe(200);
+        expect(await eventsOf(made)).toMatchObject([{ summary: title, description }]);
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+});
