@@ -87,6 +87,10 @@ const http = {
     description: "What the value at `jsonPath` must be; null asks only that there is one.",
   }),
   followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
+  followToPrivate: z.boolean().default(false).meta({
+    description:
+      "Whether a redirect may lead from a public address to one of this machine or the LAN.",
+  }),
   verifyTls: z.boolean().default(true),
   certificateExpiryDays,
 };

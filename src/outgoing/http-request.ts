@@ -13,17 +13,22 @@ export type HttpRequest = {
   body: string | null;
   /** Whether a certificate that can't be trusted is a failure. */
   verifyTls: boolean;
+  /** Whether it must not go to an address of this machine or the LAN. */
+  onlyPublic?: boolean;
 };
 
 /** Sends one request over a connection of its own; redirects are not followed. Throws TargetFailure, OwnTrouble. */
 export async function send(
   request: HttpRequest,
   context: OutgoingContext,
-): Promise<{ answer: HttpAnswer; connection: Connection }> {
-  const { url, method, body, verifyTls } = request;
+): Promise<{ answer: HttpAnswer; connection: Connection; isPublic: boolean }> {
+  const { url, method, body, verifyTls, onlyPublic = false } = request;
   const port = portOf(url);
   context.step = "resolving the name";
   const addresses = await context.addressesOf(url.hostname, port);
+  const isPublic = !addresses.every(({ isPrivate }) => isPrivate);
+  if (onlyPublic && addresses.some(({ isPrivate }) => isPrivate))
+    throw new TargetFailure("Blocked: a public address redirected to a private one.", true);
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const tls = url.protocol === "https:" ? { name } : null;
   const connection = await dial(addresses, port, context, tls);
@@ -33,7 +38,7 @@ export async function send(
   const answer = readAnswer(connection, method);
   connection.write(headOf(request));
   if (body !== null) connection.write(body);
-  return { answer: await answer, connection };
+  return { answer: await answer, connection, isPublic };
 }
 
 /** `HTTP 404 (Not Found)`. */

@@ -126,6 +126,7 @@ function seed(file: string, wanted: readonly Wanted[]) {
     jsonPath: null,
     jsonEquals: null,
     followRedirects: true,
+    followToPrivate: false,
     verifyTls: true,
     certificateExpiryDays: 14,
   };

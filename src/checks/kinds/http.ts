@@ -14,7 +14,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   let request = firstRequest(settings);
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
-    const { answer, connection } = await send(request, context);
+    const { answer, connection, isPublic } = await send(request, context);
     const firstByteMs = since(startedAt);
     expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
     const { status } = answer;
@@ -23,7 +23,8 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
       connection.close();
       if (redirects === maxRedirects)
         throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
-      request = nextRequest(request, status, location);
+      const next = nextRequest(request, status, location);
+      request = { ...next, onlyPublic: isPublic && settings.followToPrivate !== true };
       continue;
     }
     if (!settings.expectedStatus.some((range) => contains(range, status)))
@@ -66,7 +67,10 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** What a redirect makes of a request (RFC 9110 §15.4). Another origin gets neither the monitor's headers nor its body: they may hold credentials. */
+/**
+ * What a redirect makes of a request (RFC 9110 §15.4). Another origin is only ever asked for something,
+ * and without the monitor's headers, which may hold credentials.
+ */
 function nextRequest(before: HttpRequest, status: number, location: string): HttpRequest {
   const { url, method, body, headers } = before;
   const next = URL.parse(location, url);
@@ -74,8 +78,10 @@ function nextRequest(before: HttpRequest, status: number, location: string): Htt
     throw new TargetFailure("Redirected to something that is not an http or https address.");
   const stays = next.origin === url.origin;
   const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
-  if (!stays && body !== null && !becomesGet)
+  if (!stays && !becomesGet && body !== null)
     throw new TargetFailure("Redirected to another origin, which is not given the request's body.");
+  if (!stays && !becomesGet && method !== "GET" && method !== "HEAD")
+    throw new TargetFailure("Redirected to another origin, which is asked by GET or HEAD alone.");
   return {
     ...before,
     url: next,

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import { checkHttp } from "../../../src/checks/kinds/http.ts";
+import { NewMonitor } from "../../../src/monitors/schema.ts";
+import type { TargetFailure } from "../../../src/outgoing/failures.ts";
 import { freePort } from "../../support/binary.ts";
-import { check } from "../../support/checking.ts";
+import { check, contextOf } from "../../support/checking.ts";
+import { dashboard } from "../../support/dashboard.ts";
 import { answer, redirect, target } from "../../support/target.ts";
 
 const elsewhere = "Redirected to something that is not an http or https address.";
+
+const bodyKept = "Redirected to another origin, which is not given the request's body.";
+const onlyAsked = "Redirected to another origin, which is asked by GET or HEAD alone.";
 
 /** A target that redirects to itself, and to another one. */
 async function two() {
@@ -182,6 +189,31 @@ describe("what a redirect makes of the request:", () => {
     expect(shop.asked.map(({ path }) => path)).toEqual(["/a", "/c"]);
   });
 
+  const askers = new Set(["GET", "HEAD"]);
+  const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  const every = [301, 302, 303, 307, 308].flatMap((status) =>
+    methods.flatMap((method) => [null, "secret"].map((body) => [status, method, body] as const)),
+  );
+  test.each(every)(
+    "another origin is only asked by GET or HEAD, never with a body: %d of %s with %s",
+    async (status, method, body) => {
+      await using made = await two();
+      const { shop, other } = made;
+      shop.reply(redirect(other.at(), status));
+      const fields = { url: shop.at(), method, body, ...secrets };
+      const found = await check("http", fields);
+      for (const asked of other.asked) {
+        expect(askers).toContain(asked.method);
+        expect([asked.body, asked.headers["content-length"]]).toEqual(["", undefined]);
+      }
+      const becomesGet =
+        (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
+      const isFollowed = becomesGet || (askers.has(method) && body === null);
+      expect([found.status, other.connections()]).toEqual(isFollowed ? ["up", 1] : ["down", 0]);
+      if (!isFollowed) expect(found.message).toBe(body === null ? onlyAsked : bodyKept);
+    },
+  );
+
   test("another origin is not given the body, so the check fails and says so", async () => {
     await using made = await two();
     const { shop, other } = made;
@@ -189,11 +221,78 @@ describe("what a redirect makes of the request:", () => {
     const fields = { url: shop.at(), method: "POST", ...secrets };
     expect(await check("http", { ...fields, body: "secret" })).toMatchObject({
       status: "down",
-      message: "Redirected to another origin, which is not given the request's body.",
+      message: bodyKept,
     });
     expect(other.asked).toEqual([]);
     shop.reply(redirect(other.at(), 303));
     expect(await check("http", { ...fields, body: "secret" })).toMatchObject({ status: "up" });
     expect(other.asked).toMatchObject([{ method: "GET", body: "" }]);
+  });
+});
+
+describe("from a public address to a private one", () => {
+  const blocked = "Blocked: a public address redirected to a private one.";
+
+  /** Names of these tests, all of which are on loopback; what is public is said by the test. */
+  async function led(hops: readonly (readonly string[])[], fields: object = {}) {
+    await using shop = await target();
+    const names = hops.map((_, index) => `http://hop${index}.example:${shop.port}/${index}`);
+    names.forEach((name, index) => index > 0 && shop.reply(redirect(name), `/${index - 1}`));
+    const settings = NewMonitor.parse({ type: "http", name: "Shop", url: names[0], ...fields });
+    const addresses = (host: string) =>
+      (hops[Number(/\d+/.exec(host)?.[0])] ?? []).map((kind) => ({
+        address: "127.0.0.1",
+        family: 4 as const,
+        isPrivate: kind === "private",
+      }));
+    const ending = new AbortController();
+    const context = { ...contextOf(ending), addressesOf: async (host: string) => addresses(host) };
+    const outcome = await checkHttp(settings as never, context).then(
+      ({ status }) => status as string,
+      (error: TargetFailure) => (error.final ? error.message : `not final: ${error.message}`),
+    );
+    ending.abort();
+    return { outcome, asked: shop.asked.map(({ path }) => path), connections: shop.connections() };
+  }
+
+  const cases: [string, string[][], reached: number][] = [
+    ["a name of the LAN", [["public"], ["private"]], 1],
+    ["a name that has both", [["public"], ["private", "public"]], 1],
+    ["from a name that has both", [["public", "private"], ["private"]], 1],
+    ["by way of another public one", [["public"], ["public"], ["private"]], 2],
+    ["out of the LAN and back", [["private"], ["public"], ["private"]], 2],
+  ];
+  for (const [what, hops, reached] of cases) {
+    test(`nothing goes: ${what}`, async () => {
+      const { outcome, asked, connections } = await led(hops);
+      expect([outcome, asked.length, connections]).toEqual([blocked, reached, reached]);
+    });
+
+    test(`it goes where the monitor says so: ${what}`, async () => {
+      const { outcome, asked } = await led(hops, { followToPrivate: true });
+      expect([outcome, asked.length]).toEqual(["up", hops.length]);
+    });
+  }
+
+  test("is not: from private to private, from private to public, from public to public", async () => {
+    for (const hops of [
+      [["private"], ["private"]],
+      [["private"], ["public"]],
+      [["public"], ["public"]],
+      [["private"], ["private"], ["public"], ["public"]],
+    ])
+      expect((await led(hops)).outcome).toBe("up");
+  });
+
+  test("a monitor that was saved before there was the field is as one that says no", async () => {
+    const made = await dashboard();
+    const { id } = await made.monitor({ type: "http", name: "Old", url: "http://intranet.lan/" });
+    made.database.run("UPDATE monitors SET settings = json_remove(settings, '$.followToPrivate')");
+    expect((await made.monitorOf(id)).followToPrivate).toBe(false);
+    expect((await made.api("GET", "/api/v1/monitors")).json.data[0].followToPrivate).toBe(false);
+    const changed = await made.changeMonitor(id, { name: "New" });
+    expect([changed.status, changed.json.data.followToPrivate]).toEqual([200, false]);
+    const allowed = await made.changeMonitor(id, { followToPrivate: true });
+    expect(allowed.json.data.followToPrivate).toBe(true);
   });
 });

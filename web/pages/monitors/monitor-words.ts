@@ -19,6 +19,10 @@ export const monitorWords: Record<string, FieldWords> = {
     hint: "What it must be; empty asks only that there is one.",
   },
   followRedirects: { label: "Follow redirects" },
+  followToPrivate: {
+    label: "Follow redirects into the LAN",
+    hint: "From a public address to one of this machine or the LAN.",
+  },
   verifyTls: { label: "Verify the certificate" },
   certificateExpiryDays: {
     label: "Certificate warning",
@@ -65,7 +69,15 @@ export const ownSections: Record<string, Section[]> = {
     },
     {
       title: "Request",
-      fields: ["method", "headers", "body", "basicAuth", "bearerToken", "followRedirects"],
+      fields: [
+        "method",
+        "headers",
+        "body",
+        "basicAuth",
+        "bearerToken",
+        "followRedirects",
+        "followToPrivate",
+      ],
       folded: true,
     },
     { title: "TLS", fields: ["verifyTls", "certificateExpiryDays"], folded: true },
