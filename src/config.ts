@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitsOf, usualLimits } from "./base/limits.ts";
 import { parseDenied, parseRange } from "./base/target-guard.ts";
 import { AppError } from "./base/errors.ts";
 import { invalid, parse, validationError } from "./base/validation.ts";
@@ -65,6 +66,16 @@ const Config = z.strictObject({
       }),
     )
     .default([]),
+  /** How much one organization may have. */
+  limit: z
+    .array(z.string())
+    .transform((changes, context) => {
+      const limits = limitsOf(changes);
+      if (typeof limits !== "string") return limits;
+      context.addIssue({ code: "custom", message: limits });
+      return z.NEVER;
+    })
+    .default(usualLimits),
   /** Days that single results of checks and their hourly sums are kept. */
   keepResults: days(14),
   keepHours: days(400),
@@ -87,7 +98,7 @@ export function configOf(
     const fromEnvironment =
       variable === undefined || variable === ""
         ? undefined
-        : ["allowedHost", "allowTarget", "denyTarget"].includes(name)
+        : ["allowedHost", "allowTarget", "denyTarget", "limit"].includes(name)
           ? variable.split(",").map((entry) => entry.trim())
           : name === "init"
             ? variable === "true" || variable === "1"

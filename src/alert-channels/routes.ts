@@ -34,6 +34,7 @@ export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" 
         access: "write",
         summary: "Create an alert channel",
         body: NewAlertChannel,
+        errors: ["CONFLICT"],
         answer: dataOf(AlertChannel),
         status: 201,
       },

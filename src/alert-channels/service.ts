@@ -7,6 +7,7 @@ import { joinSecrets, merged, mustNotFollow, secretsSetOf, splitSecrets } from "
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";
+import { mustBeWithin } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { alertChannels } from "../database/tables.ts";
 import {
@@ -111,7 +112,7 @@ export async function createAlertChannel(
   };
   return commit(
     scope,
-    [insertChannel(scope.store, row)],
+    [insertChannel(scope.store, row), mustBeWithin(scope, "alert-channels", alertChannels)],
     { action: "alert-channel.created", subjectId: id },
     shown(row),
   );

@@ -30,6 +30,7 @@ export const apiKeyRoutes = new Elysia({ prefix: "/api-keys" })
         role: "admin",
         summary: "Make an API key, which is told this once",
         body: NewApiKey,
+        errors: ["CONFLICT"],
         answer: dataOf(MadeApiKey),
         status: 201,
         isLocated: false,

@@ -5,6 +5,7 @@ import { type Clock, timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { parse } from "../base/validation.ts";
+import { mustBeWithin } from "../database/references.ts";
 import { must, type Store } from "../database/store.ts";
 import { apiKeys } from "../database/tables.ts";
 import type { Keys, Principal } from "../http/call.ts";
@@ -32,7 +33,10 @@ export async function createApiKey(
   const row = { ...made, organizationId, hash: sha256(key) };
   return commit(
     context,
-    [store.db.insert(apiKeys).values(row)],
+    [
+      store.db.insert(apiKeys).values(row),
+      mustBeWithin(context, "api-keys", apiKeys, "revoked_at is null"),
+    ],
     { action: "api-key.created", subjectId: id },
     { ...made, key },
   );

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { OwnHosts } from "../base/own-hosts.ts";
+import type { Limits } from "../base/limits.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
@@ -19,6 +20,8 @@ export type Scope = {
   /** Which addresses may be checked and alerted. */
   targets: TargetGuard;
   ownHosts: OwnHosts;
+  /** How much the organization may have. */
+  limits: Limits;
   organizationId: string;
   actor: Actor;
   requestId: string | null;

@@ -21,6 +21,10 @@ export function addServe(program: Command) {
       "--deny-target <range...>",
       "ranges and names that nobody may check or alert, such as 10.0.5.0/24 or *.internal.lan",
     )
+    .option(
+      "--limit <name=number...>",
+      "how much one organization may have, such as monitors=20000; README, Limits",
+    )
     .option("--url <address>", "where people open this appliance, for the links in alerts")
     .option("--keep-results <days>", "how long results of single checks are kept (default: 14)")
     .option("--keep-hours <days>", "how long their hourly sums are kept (default: 400)")

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { assets } from "../assets.ts";
 import type { Scope } from "../audit/scope.ts";
 import { systemClock } from "../base/clock.ts";
+import { noLimits } from "../base/limits.ts";
 import { ownHostsOf } from "../base/own-hosts.ts";
 import { targetGuard } from "../base/target-guard.ts";
 import { configOf } from "../config.ts";
@@ -38,6 +39,7 @@ export function commandLineScope(data: DataDirectory, organizationId: string): S
     vault: data.vault,
     targets: targetGuard(() => []),
     ownHosts: ownHostsOf([]),
+    limits: noLimits,
     organizationId,
     actor: { type: "command-line", id: null, name: "command line" },
     requestId: null,

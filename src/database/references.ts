@@ -1,6 +1,7 @@
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../base/errors.ts";
+import type { LimitName, Limits } from "../base/limits.ts";
 import { mustText, type Prepared, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
@@ -27,6 +28,32 @@ export function mustExist(
   const guard = mustText(`not exists (select 1 from json_each(?) wanted where not exists (
     select 1 from ${getTableName(table)} where organization_id = ? and id = wanted.value))`);
   return [{ ...guard, parameters: [JSON.stringify(ids), organizationId], otherwise }];
+}
+
+/**
+ * Holds while the organization has no more rows of this table than it may: it belongs behind what adds
+ * some. With `condition`, only rows of which it is true count.
+ */
+export function mustBeWithin(
+  { organizationId, limits }: { organizationId: string; limits: Limits },
+  name: LimitName,
+  table: SQLiteTable,
+  condition = "true",
+  otherwise = () => overLimit(limits, name),
+): Prepared {
+  const guard = mustText(
+    `(select count(*) from ${getTableName(table)} where organization_id = ? and ${condition}) <= ?`,
+  );
+  return { ...guard, parameters: [organizationId, limits[name]], otherwise };
+}
+
+export function overLimit(limits: Limits, name: LimitName): AppError {
+  const [thing = "", whole] = name.replaceAll("-", " ").split(" of a ");
+  const owner = whole === undefined ? "An organization" : `A ${whole}`;
+  return new AppError(
+    "CONFLICT",
+    `${owner} may have at most ${limits[name]} ${thing}, the limit ${name}. Whoever runs the appliance can raise it: serve --limit ${name}=NUMBER.`,
+  );
 }
 
 /** NOT_FOUND for a field that names a record nobody knows here. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Limits } from "../base/limits.ts";
 import type { Log } from "../base/log.ts";
 import type { OwnHosts } from "../base/own-hosts.ts";
 import type { Vault } from "../base/secrets.ts";
@@ -20,6 +21,7 @@ export type Appliance = {
   targets: TargetGuard;
   ownHosts: OwnHosts;
   log: Log;
+  limits: Limits;
   answers: AnswerCache;
   /** Requests a minute by API key. */
   requestLimit: RateLimit;

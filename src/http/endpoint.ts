@@ -218,6 +218,7 @@ export function scopeOf(
     vault: appliance.vault,
     targets: appliance.targets,
     ownHosts: appliance.ownHosts,
+    limits: appliance.limits,
     organizationId: principal.organizationId,
     actor: principal.actor,
     requestId,

@@ -1,3 +1,5 @@
+import { sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { commit, traceOf } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
@@ -5,7 +7,9 @@ import { AppError } from "../base/errors.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { hashPassword } from "../base/passwords.ts";
 import { invalid, parse } from "../base/validation.ts";
-import { retrying, type Statement } from "../database/store.ts";
+import { overLimit } from "../database/references.ts";
+import { must, retrying, type Statement } from "../database/store.ts";
+import { invitations, memberships } from "../database/tables.ts";
 import { guessed, hashingFor } from "../http/guessing.ts";
 import type { Visit } from "../http/visit.ts";
 import { mustBeGood, newPerson } from "../people/new-person.ts";
@@ -73,11 +77,20 @@ export async function invite(
     };
     return commit(
       scope,
-      [...allowed, ...replaceInvitation(store, row)],
+      [...allowed, ...replaceInvitation(store, row), mustBeFew(scope)],
       { action: "invitation.created", subjectId: row.id },
       { ...row, link: `${origin}/invitation#${token}` },
     );
   });
+}
+
+/** Whoever is invited has a place already: nobody is turned away who accepts. */
+function mustBeFew({ organizationId, limits }: Scope): Statement {
+  const countOf = (table: SQLiteTable) =>
+    sql`(select count(*) from ${table} where organization_id = ${organizationId})`;
+  return must(sql`${countOf(memberships)} + ${countOf(invitations)} <= ${limits.people}`, () =>
+    overLimit(limits, "people"),
+  );
 }
 
 /** Where others reach this appliance: not under the address of this machine for itself. */

@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
 import { invalid } from "../base/validation.ts";
-import { mustExist, unknownReference } from "../database/references.ts";
+import { mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../database/tables.ts";
 import { flawOfTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
@@ -63,7 +63,12 @@ export function createWindow(
   const window = { ...input, organizationId, id, version: 1, createdAt: at, updatedAt: at };
   return commit(
     scope,
-    [...mustKnow(scope, input), insertWindow(window), ...replaceMembers(store, window, input)],
+    [
+      ...mustKnow(scope, input),
+      insertWindow(window),
+      mustBeFew(scope, at),
+      ...replaceMembers(store, window, input),
+    ],
     { action: "maintenance.created", subjectId: id },
     shown(window, now),
   );
@@ -91,6 +96,7 @@ export function updateWindow(
         ...mustKnow(scope, patch),
         ...mustBeCurrent(scope, maintenanceWindows, before),
         changeWindow(after),
+        mustBeFew(scope, after.updatedAt),
         ...replaceMembers(scope.store, after, patch as Partial<StoredWindow>),
       ],
       { action: "maintenance.updated", subjectId: id, fields: Object.keys(patch) },
@@ -114,6 +120,12 @@ export function deleteWindow(scope: Scope, id: string): Promise<object> {
       {},
     );
   });
+}
+
+/** Windows that are over count no more. */
+function mustBeFew(scope: Scope, at: string): Statement {
+  const mayCome = `(rrule is not null or ends_at > '${at}')`;
+  return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
 }
 
 function mustBePossible(times: Times) {

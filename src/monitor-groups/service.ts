@@ -3,7 +3,7 @@ import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { mustExist, unknownReference } from "../database/references.ts";
+import { mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
 import { must, retrying, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
 import { followPauses } from "./pauses.ts";
@@ -52,8 +52,9 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
     [
       ...mustKnow(scope, input),
       insertGroup(store, organizationId, group),
+      mustBeWithin(scope, "monitor-groups", monitorGroups),
       ...replaceChannels(store, organizationId, group.id, group.alertChannelIds),
-      ...placeMonitors(organizationId, group.id, group.monitorIds, 0, at),
+      ...placeMonitors(scope, group.id, group.monitorIds, 0, at),
       ...followPauses(organizationId, at, group.monitorIds),
     ],
     { action: "group.created", subjectId: group.id },
@@ -88,7 +89,7 @@ export function updateGroup(
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
-              ...placeMonitors(organizationId, id, monitorIds, 0, at),
+              ...placeMonitors(scope, id, monitorIds, 0, at),
               ...followPauses(organizationId, at),
             ]
           : []),

@@ -1,6 +1,7 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
-import { listed } from "../database/references.ts";
-import type { Statement, Store } from "../database/store.ts";
+import type { Limits } from "../base/limits.ts";
+import { listed, overLimit } from "../database/references.ts";
+import { must, type Statement, type Store } from "../database/store.ts";
 import {
   monitorChannels,
   monitorGroupChannels,
@@ -127,6 +128,22 @@ export function replaceChannels(
   ];
 }
 
+type Owner = { organizationId: string; limits: Limits };
+
+/** Holds when none of these monitors has more alert channels than one may; it belongs behind what attaches some. */
+export function mustHaveFewChannels(
+  { organizationId, limits }: Owner,
+  monitorIds: readonly string[],
+): Statement {
+  const name = "alert-channels-of-a-monitor";
+  return must(
+    sql`not exists (select 1 from ${listed(monitorIds)} wanted cross join ${monitorChannels} has
+      on has.organization_id = ${organizationId} and has.monitor_id = wanted.value
+      group by wanted.value having count(*) > ${limits[name]})`,
+    () => overLimit(limits, name),
+  );
+}
+
 /** The place behind the last monitor of a group, or of the ungrouped list for null. */
 export function endOf(organizationId: string, groupId: string | null): SQL {
   return sql`select coalesce(max(position) + 1, 0) from monitors
@@ -140,12 +157,13 @@ export function endOf(organizationId: string, groupId: string | null): SQL {
  * already keeps its place. `followPauses` belongs behind it.
  */
 export function placeMonitors(
-  organizationId: string,
+  scope: Owner,
   groupId: string | null,
   monitorIds: readonly string[],
   firstPosition: number | "end",
   at: string,
 ): Statement[] {
+  const { organizationId } = scope;
   const theirs = sql`organization_id = ${organizationId} and id in (
     select value from ${listed(monitorIds)})`;
   const joining = sql`select id from ${monitors} where ${theirs} and group_id is not ${groupId}`;
@@ -157,6 +175,7 @@ export function placeMonitors(
       from (${joining}) joining join monitor_group_channels gc
         on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
       where true on conflict do nothing`,
+    ...(groupId === null ? [] : [mustHaveFewChannels(scope, monitorIds)]),
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id is not ${groupId}
         and id in (select group_id from ${monitors} where ${theirs})`,

@@ -7,7 +7,7 @@ import { mustExist, unknownReference } from "../database/references.ts";
 import { must, retrying, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
 import { followPauses } from "../monitor-groups/pauses.ts";
-import { placeMonitors, touchGroup } from "../monitor-groups/store.ts";
+import { mustHaveFewChannels, placeMonitors, touchGroup } from "../monitor-groups/store.ts";
 import type { ChangeOfMany, ManyMonitors, MonitorOrder } from "./many-schema.ts";
 import {
   attachChannels,
@@ -45,7 +45,7 @@ export function orderMonitors(
           namesAllOf(organizationId, groupId, monitorIds),
           () => new AppError("CONFLICT", "The order leaves monitors out. Read them again."),
         ),
-        ...placeMonitors(organizationId, groupId, monitorIds, 0, at),
+        ...placeMonitors(scope, groupId, monitorIds, 0, at),
         ...followPauses(organizationId, at, monitorIds),
       ],
       groupId === null
@@ -86,11 +86,12 @@ function mustKnowMonitors({ organizationId }: Scope, ids: readonly string[]): St
 
 /** A group's channels come last, so that whoever joins has them. */
 function changing(
-  { store, organizationId }: Scope,
+  scope: Scope,
   ids: readonly string[],
   change: ChangeOfMany,
   at: string,
 ): Statement[] {
+  const { store, organizationId } = scope;
   const { paused, muted, groupId, addTags, removeTags } = change;
   const { addAlertChannelIds, removeAlertChannelIds } = change;
   const tags =
@@ -111,6 +112,7 @@ function changing(
         unknownReference("change.addAlertChannelIds", "alert channel"),
       ),
       attachChannels(organizationId, ids, addAlertChannelIds),
+      mustHaveFewChannels(scope, ids),
     );
   if (groupId !== undefined) {
     if (groupId !== null)
@@ -120,7 +122,7 @@ function changing(
         ),
         touchGroup(store, organizationId, groupId, at),
       );
-    statements.push(...placeMonitors(organizationId, groupId, ids, "end", at));
+    statements.push(...placeMonitors(scope, groupId, ids, "end", at));
   }
   if (groupId !== undefined || paused !== undefined)
     statements.push(...followPauses(organizationId, at, ids));

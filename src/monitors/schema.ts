@@ -165,11 +165,11 @@ export const monitorFields = {
   degradedAfterMs: nullable(integer(1, 60_000)),
   paused: z.boolean().default(false),
   muted: z.boolean().default(false).meta({ description: "Checked, but alerts nobody." }),
-  alertChannelIds: idSet(5_000).default([]),
+  alertChannelIds: idSet(500).default([]),
   autoIncidentSeverity: nullable(Severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",
   }),
-  reminderInterval: nullable(integer(10, 604_800)).meta({
+  reminderInterval: nullable(integer(60, 604_800)).meta({
     description: "Seconds between reminders while it is down.",
   }),
 };

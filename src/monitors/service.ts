@@ -9,13 +9,19 @@ import { pingCommand } from "../base/ping-command.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";
 import { defaultChannelIds } from "../alert-channels/store.ts";
-import { mustBeUnchanged, mustExist, unknownReference } from "../database/references.ts";
+import {
+  mustBeUnchanged,
+  mustBeWithin,
+  mustExist,
+  unknownReference,
+} from "../database/references.ts";
 import { retrying, StaleRead, type Statement } from "../database/store.ts";
 import { alertChannels, monitorGroups, monitors } from "../database/tables.ts";
 import { followPauses } from "../monitor-groups/pauses.ts";
 import {
   findGroups,
   type GroupRecord,
+  mustHaveFewChannels,
   placeMonitors,
   touchGroup,
 } from "../monitor-groups/store.ts";
@@ -86,8 +92,10 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       [
         ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
         ...insertMonitor(store, monitor, at),
+        mustBeWithin(scope, "monitors", monitors),
         ...(group === null ? [] : move(scope, monitor, group, at)),
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        mustHaveFewChannels(scope, [id]),
         ...followPauses(organizationId, at, [id]),
       ],
       { action: "monitor.created", subjectId: id },
@@ -135,6 +143,7 @@ export function updateMonitor(
         ...(moves ? move(scope, before, group, at) : []),
         changeMonitor(store, monitor),
         ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        ...(moves || patch.alertChannelIds ? [mustHaveFewChannels(scope, [id])] : []),
         ...followPauses(scope.organizationId, at, [id]),
       ],
       { action: "monitor.updated", subjectId: id, fields: Object.keys(patch) },
@@ -177,11 +186,12 @@ export async function groupToJoin(
 
 /** To the end of the group, or of the ungrouped list for null. */
 function move(
-  { store, organizationId }: Scope,
+  scope: Scope,
   { id }: MonitorRow,
   group: GroupRecord | null,
   at: string,
 ): Statement[] {
+  const { store, organizationId } = scope;
   return [
     ...(group === null
       ? []
@@ -189,7 +199,7 @@ function move(
           mustBeUnchanged(monitorGroups, organizationId, group),
           touchGroup(store, organizationId, group.id, at),
         ]),
-    ...placeMonitors(organizationId, group?.id ?? null, [id], "end", at),
+    ...placeMonitors(scope, group?.id ?? null, [id], "end", at),
   ];
 }
 

@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { hashPassword } from "../base/passwords.ts";
 import { invalid } from "../base/validation.ts";
-import { mustExist, unknownReference } from "../database/references.ts";
+import { mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors, statusPages } from "../database/tables.ts";
 import { mustBeLogo } from "./logo.ts";
@@ -118,8 +118,9 @@ export async function createStatusPage(
       mustHaveFreeSlug(organizationId, page.id, page.slug),
       mustHaveFreeHosts(organizationId, page.id, hosts),
       insertPage(store, page),
+      mustBeWithin(scope, "status-pages", statusPages),
       ...replaceSections(organizationId, page.id, sections),
-      ...replaceHosts(organizationId, page.id, hosts),
+      ...replaceHosts(scope, page.id, hosts),
     ],
     { action: "status-page.created", subjectId: page.id },
     shown(scope, { page, sections, hosts }),
@@ -205,7 +206,7 @@ function rewrite(
         ...conflicts,
         changePage(store, before.page, { ...change, ...stamp }),
         ...(sections ? replaceSections(organizationId, id, sections) : []),
-        ...(hosts ? replaceHosts(organizationId, id, hosts) : []),
+        ...(hosts ? replaceHosts(scope, id, hosts) : []),
       ],
       { action: "status-page.updated", subjectId: id, fields: named },
       shown(scope, after),

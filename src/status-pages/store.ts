@@ -1,6 +1,7 @@
 import { and, desc, eq, ne, type SQL, sql } from "drizzle-orm";
 import { AppError } from "../base/errors.ts";
-import { listed } from "../database/references.ts";
+import type { Limits } from "../base/limits.ts";
+import { listed, mustBeWithin } from "../database/references.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {
   statusPageHosts,
@@ -209,15 +210,17 @@ export function replaceSections(
 
 /** Gives the page exactly these host names. */
 export function replaceHosts(
-  organizationId: string,
+  owner: { organizationId: string; limits: Limits },
   pageId: string,
   hosts: readonly string[],
 ): Statement[] {
+  const { organizationId } = owner;
   return [
     sql`delete from ${statusPageHosts}
       where organization_id = ${organizationId} and page_id = ${pageId}`,
     sql`insert into ${statusPageHosts} (host, organization_id, page_id, position)
       select value, ${organizationId}, ${pageId}, key from ${listed(hosts)}`,
+    mustBeWithin(owner, "status-page-hosts", statusPageHosts),
   ];
 }
 

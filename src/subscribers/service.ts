@@ -6,6 +6,7 @@ import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
 import { sealAll } from "../base/secrets.ts";
 import { mustBeAllowed, portOf } from "../base/target-guard.ts";
+import { mustBeWithin } from "../database/references.ts";
 import { retrying, StaleRead, type Statement } from "../database/store.ts";
 import { subscribers } from "../database/tables.ts";
 import { getSettings } from "../settings/service.ts";
@@ -147,6 +148,7 @@ export async function addSubscriber(
       mustHavePage(row),
       mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
       insertSubscriber(store, row),
+      mustBeWithin(scope, "subscribers", subscribers),
       ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
     ],
     { action: isAsked ? "subscriber.asked" : "subscriber.confirmed", subjectId: id },
@@ -198,6 +200,7 @@ export function askMailbox(scope: Scope, pageId: string, email: string): Promise
           // Somebody gave it twice at once: the other one is looked at again.
           mustBeNew(row, () => new StaleRead()),
           insertSubscriber(store, row),
+          mustBeWithin(scope, "subscribers", subscribers, "true", tooMany),
           ...ask(scope, row),
         ],
         { action: "subscriber.asked", subjectId: id },

@@ -14,7 +14,7 @@ import { ownerOf, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { findSubscriber } from "./store.ts";
 
-type Room = Pick<Scope, "ownHosts"> & {
+type Room = Pick<Scope, "ownHosts" | "limits"> & {
   store: Store;
   clock: Clock;
   vault: Vault;
@@ -26,7 +26,7 @@ type Room = Pick<Scope, "ownHosts"> & {
 
 /** What visitors of the public pages do about their subscriptions. */
 export function subscriptionsOf(room: Room): Subscriptions {
-  const { store, clock, vault, targets, ownHosts, signUps, addressOf } = room;
+  const { store, clock, vault, targets, ownHosts, limits, signUps, addressOf } = room;
 
   const scopeOf = (organizationId: string): Scope => ({
     store,
@@ -34,6 +34,7 @@ export function subscriptionsOf(room: Room): Subscriptions {
     vault,
     targets,
     ownHosts,
+    limits,
     organizationId,
     actor: { type: "visitor", id: null, name: "visitor" },
     requestId: null,

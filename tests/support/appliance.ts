@@ -2,6 +2,7 @@ import { createApiKey, keyDesk } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
 import type { Clock } from "../../src/base/clock.ts";
+import { type Limits, noLimits, usualLimits } from "../../src/base/limits.ts";
 import { AppError } from "../../src/base/errors.ts";
 import { ownHostsOf } from "../../src/base/own-hosts.ts";
 import { type Vault, vaultOf } from "../../src/base/secrets.ts";
@@ -48,6 +49,7 @@ type Settings = {
   /** Wrong passwords, codes and tokens from one address. */
   guessesPerMinute?: number;
   allowTarget?: string[];
+  limits?: Partial<Limits>;
   denyTarget?: string[];
   /** Whether several organizations share the machine, so that its loopback is closed to them; targets of tests are there. */
   isShared?: () => boolean;
@@ -79,6 +81,7 @@ export function applianceOn(
     requestsPerMinute = 0,
     guessesPerMinute = 10,
     allowTarget = [],
+    limits = {},
     denyTarget = [],
     isShared = () => false,
     addressOf = () => "127.0.0.1",
@@ -108,6 +111,7 @@ export function applianceOn(
     log,
     targets,
     ownHosts,
+    limits: { ...usualLimits, ...limits },
     answers: answerCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
@@ -178,6 +182,7 @@ export async function testAppliance(settings: Settings = {}) {
     vault,
     targets: appliance.targets,
     ownHosts: appliance.ownHosts,
+    limits: noLimits,
     organizationId,
     actor: { type: "command-line", id: null, name: "test" },
     requestId: null,

@@ -1,0 +1,240 @@
+import { describe, expect, test } from "bun:test";
+import { dashboard } from "../src/api.ts";
+import { type LimitName, limitsOf, usualLimits } from "../src/base/limits.ts";
+import type { Client } from "./support/appliance.ts";
+import { dump, testAppliance } from "./support/appliance.ts";
+import { member, statusesOf } from "./support/visiting.ts";
+
+type Made = Awaited<ReturnType<typeof testAppliance>>;
+type Way = { make: (index: number) => ReturnType<Client>; remove?: (id: string) => string };
+
+/** How one more is made of what is limited; `has` are there from the beginning. */
+const ways: Record<LimitName, { has?: number; of: (made: Made, owner: Client) => Way }> = {
+  monitors: {
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/monitors", { body: { ...push, name: `${index}` } }),
+      remove: (id) => `/api/v1/monitors/${id}`,
+    }),
+  },
+  "monitor-groups": {
+    of: ({ ours }) => ({
+      make: (index) => ours.api("POST", "/api/v1/monitor-groups", { body: { name: `${index}` } }),
+      remove: (id) => `/api/v1/monitor-groups/${id}`,
+    }),
+  },
+  "alert-channels": {
+    of: ({ ours }) => ({
+      make: () => ours.api("POST", "/api/v1/alert-channels", { body: mail }),
+      remove: (id) => `/api/v1/alert-channels/${id}`,
+    }),
+  },
+  "maintenance-windows": {
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/maintenance-windows", {
+          body: {
+            title: `${index}`,
+            startsAt: "2027-01-01T00:00:00Z",
+            endsAt: "2027-01-01T01:00:00Z",
+          },
+        }),
+      remove: (id) => `/api/v1/maintenance-windows/${id}`,
+    }),
+  },
+  "status-pages": {
+    has: 1,
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/status-pages", { body: { slug: `p-${index}`, title: "P" } }),
+      remove: (id) => `/api/v1/status-pages/${id}`,
+    }),
+  },
+  "status-page-hosts": {
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/status-pages", {
+          body: { slug: `p-${index}`, title: "P", hosts: [`p${index}.team.example`] },
+        }),
+      remove: (id) => `/api/v1/status-pages/${id}`,
+    }),
+  },
+  subscribers: {
+    of: ({ ours }) => ({
+      make: async (index) => {
+        const [page] = (await ours.api("GET", "/api/v1/status-pages")).json.data;
+        return ours.api("POST", `/api/v1/status-pages/${page.id}/subscribers`, {
+          body: { type: "email", email: `ann${index}@team.example`, confirmed: true },
+        });
+      },
+    }),
+  },
+  people: {
+    has: 1,
+    of: (_, owner) => ({
+      make: (index) =>
+        owner("POST", "/dashboard/invitations", {
+          body: { email: `ben${index}@team.example`, role: "member" },
+        }),
+      remove: (id) => `/dashboard/invitations/${id}`,
+    }),
+  },
+  "api-keys": {
+    has: 2,
+    of: (_, owner) => ({
+      make: (index) =>
+        owner("POST", "/dashboard/api-keys", { body: { name: `${index}`, scope: "read" } }),
+    }),
+  },
+  // Its own test: nothing is made, only attached.
+  "alert-channels-of-a-monitor": { of: () => ({ make: () => Promise.reject(new Error()) }) },
+};
+
+const push = { type: "push" };
+const mail = { type: "email", name: "On-call", to: ["oncall@team.example"] };
+
+for (const [name, { has = 0, of }] of Object.entries(ways)) {
+  if (name === "alert-channels-of-a-monitor") continue;
+  describe(`an organization may have so many ${name}`, () => {
+    async function limited() {
+      const made = await testAppliance({ limits: { [name]: has + 2 } });
+      const owner = (await member(made, "owner")).page;
+      return { made, owner, way: of(made, owner) };
+    }
+
+    test("and not one more, however many ask at once; what is told names the limit", async () => {
+      const { made, way } = await limited();
+      const answers = await Promise.all([1, 2, 3, 4, 5].map((index) => way.make(index)));
+      expect(statusesOf(answers)).toEqual([201, 201, 409, 409, 409]);
+      const before = dump(made);
+      const { status, json } = await way.make(6);
+      expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+      expect(json.error.message).toContain(`at most ${has + 2} ${name.replaceAll("-", " ")}`);
+      expect(json.error.message).toContain(`--limit ${name}=`);
+      expect(dump(made)).toBe(before);
+    });
+
+    test("and again, once one of them is gone", async () => {
+      const { made, owner, way } = await limited();
+      const [one] = [await way.make(1), await way.make(2)];
+      if (way.remove === undefined) return;
+      const path = way.remove(one?.json.data.id);
+      const remover = path.startsWith("/dashboard") ? owner : made.ours.api;
+      expect((await remover("DELETE", path)).status).toBeLessThan(300);
+      expect((await way.make(3)).status).toBe(201);
+    });
+  });
+}
+
+test("every route that makes something is limited, or makes what time takes away again", () => {
+  const limited = [
+    "addSubscriber",
+    "createAlertChannel",
+    "createApiKey",
+    "createMaintenanceWindow",
+    "createMonitor",
+    "createMonitorGroup",
+    "createStatusPage",
+    "invite",
+  ];
+  // Incidents are the history people write; a backup is one a person; the others make an organization.
+  const unlimited = ["openIncident", "makeBackup", "setUp", "foundOrganization"];
+  type Route = { hooks: { detail?: { endpoint?: { name: string; status?: number } } } };
+  const makers = (dashboard.routes as unknown as Route[])
+    .map(({ hooks }) => hooks.detail?.endpoint)
+    .filter((endpoint) => endpoint?.status === 201)
+    .map((endpoint) => endpoint?.name ?? "");
+  expect(makers.toSorted()).toEqual([...limited, ...unlimited].toSorted());
+});
+
+describe("a monitor may have so many alert channels", () => {
+  async function limited() {
+    const made = await testAppliance({ limits: { "alert-channels-of-a-monitor": 2 } });
+    const { api } = made.ours;
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index++)
+      ids.push((await api("POST", "/api/v1/alert-channels", { body: mail })).json.data.id);
+    const monitor = (body: object = {}) =>
+      api("POST", "/api/v1/monitors", { body: { ...push, name: "Job", ...body } });
+    const group = (body: object) =>
+      api("POST", "/api/v1/monitor-groups", { body: { name: "Jobs", ...body } });
+    return { made, api, ids, monitor, group, page: (await member(made, "member")).page };
+  }
+
+  test("when it is made, changed, put into a group from either side, or changed with others", async () => {
+    const { made, api, ids, monitor, group, page } = await limited();
+    const [one = "", two = "", three = ""] = ids;
+    const { id } = (await monitor({ alertChannelIds: [one, two] })).json.data;
+    const groupId = (await group({ alertChannelIds: [three] })).json.data.id;
+    const before = dump(made);
+    const tries = [
+      await monitor({ alertChannelIds: ids }),
+      await monitor({ alertChannelIds: [one, two], groupId }),
+      await api("PATCH", `/api/v1/monitors/${id}`, { body: { alertChannelIds: ids } }),
+      await api("PATCH", `/api/v1/monitors/${id}`, { body: { groupId } }),
+      await api("PATCH", `/api/v1/monitor-groups/${groupId}`, { body: { monitorIds: [id] } }),
+      await group({ alertChannelIds: [three], monitorIds: [id] }),
+      await page("POST", "/dashboard/monitors/bulk", {
+        body: { monitorIds: [id], change: { addAlertChannelIds: [three] } },
+      }),
+      await page("POST", "/dashboard/monitors/bulk", {
+        body: { monitorIds: [id], change: { groupId } },
+      }),
+    ];
+    for (const { status, json } of tries)
+      expect([status, json.error.message]).toEqual([
+        409,
+        expect.stringContaining("A monitor may have at most 2 alert channels"),
+      ]);
+    expect(dump(made)).toBe(before);
+  });
+
+  test("who has more since before the limit can still be changed otherwise", async () => {
+    const { made, api, ids, monitor } = await limited();
+    const { id } = (await monitor({ alertChannelIds: ids.slice(0, 2) })).json.data;
+    made.database.run(
+      `INSERT INTO monitor_channels (organization_id, monitor_id, channel_id, position)
+       VALUES (?, ?, ?, 9)`,
+      [made.ours.id, id, ids[2] ?? ""],
+    );
+    const { status, json } = await api("PATCH", `/api/v1/monitors/${id}`, { body: { name: "B" } });
+    expect([status, json.data.alertChannelIds]).toEqual([200, ids]);
+  });
+});
+
+test("windows that are over and revoked keys count no more", async () => {
+  const made = await testAppliance({ limits: { "maintenance-windows": 1, "api-keys": 3 } });
+  const { api } = made.ours;
+  const window = (startsAt: string, endsAt: string) =>
+    api("POST", "/api/v1/maintenance-windows", { body: { title: "W", startsAt, endsAt } });
+  const statuses = [
+    await window("2020-01-01T00:00:00Z", "2020-01-01T01:00:00Z"),
+    await window("2027-01-01T00:00:00Z", "2027-01-01T01:00:00Z"),
+    await window("2027-01-01T00:00:00Z", "2027-01-01T01:00:00Z"),
+  ].map(({ status }) => status);
+  expect(statuses).toEqual([201, 201, 409]);
+  const { page } = await member(made, "owner");
+  const key = () => page("POST", "/dashboard/api-keys", { body: { name: "k", scope: "read" } });
+  const { id } = (await key()).json.data;
+  expect((await key()).status).toBe(409);
+  expect((await page("POST", `/dashboard/api-keys/${id}/revoke`)).status).toBeLessThan(300);
+  expect((await key()).status).toBe(201);
+});
+
+test("limits are told by name, the others stay as they usually are", () => {
+  expect(limitsOf([])).toEqual(usualLimits);
+  expect(limitsOf(["monitors=20", "people=3"])).toEqual({
+    ...usualLimits,
+    monitors: 20,
+    people: 3,
+  });
+  for (const wrong of [
+    "monitors",
+    "monitors=",
+    "monitors=-1",
+    "Monitors=1",
+    "constructor=1",
+    "x=1",
+  ])
+    expect(limitsOf([wrong])).toContain("must be NAME=NUMBER with a name among monitors,");
+});
