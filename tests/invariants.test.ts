@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Client } from "./support/appliance.ts";
 import { dashboard } from "./support/dashboard.ts";
-import { newMonitors } from "./support/samples.ts";
+import { newMonitors, signingCanary } from "./support/samples.ts";
 
 const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }).map((s) => `x${s}`);
 const printable = text.filter((s) => !/\p{Cc}/u.test(s));
@@ -81,7 +81,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         type: "webhook",
         name: "Bot",
         url: "http://bot.lan",
-        secret: "s",
+        secret: signingCanary,
       }),
       patches: patchOf({
         name: printable,

@@ -7,7 +7,10 @@ import {
   HttpUrl,
   line,
   optionalParagraphs,
+  integer,
   secret,
+  SigningSecret,
+  Tags,
   Timestamp,
 } from "../base/fields.ts";
 import { kind, newOf, patchOfKinds, shownOf } from "../base/kinds.ts";
@@ -49,20 +52,13 @@ const template = optionalParagraphs(2_000)
     example: "{{monitor}} is {{status}}: {{message}}",
   });
 
-const base64 = /^(?=.)(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-const SigningSecret = secret()
-  .refine(
-    (text) => !text.startsWith("whsec_") || base64.test(text.slice("whsec_".length)),
-    "must be Base64 behind whsec_",
-  )
-  .nullable()
-  .default(null);
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+const region = z.enum(["us", "eu"]).default("us");
 
 /** The channel types and their own fields; delivering to them is in `alerting/providers`. */
 export const channelKinds = {
   webhook: kind(
-    { url: HttpUrl, secret: SigningSecret, headers: Headers.default({}) },
+    { url: HttpUrl, secret: nullable(SigningSecret), headers: Headers.default({}) },
     { secret: { url: sameOrigin }, "headers.*": { url: sameOrigin } },
   ),
   email: kind({ to: z.array(EmailAddress).min(1).max(50), template }),
@@ -71,31 +67,80 @@ export const channelKinds = {
   teams: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
   mattermost: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
   googlechat: kind({ webhookUrl, template }, { webhookUrl: itsOwnAddress }),
-  telegram: kind({ botToken: secret(), chatId: line(100), template }, { botToken: fixedAddress }),
+  telegram: kind(
+    {
+      botToken: secret(),
+      chatId: line(100),
+      topic: nullable(integer(1, 2 ** 31 - 1)).meta({
+        description: "Id of a topic of a forum group: its `message_thread_id`.",
+      }),
+      silent: z.boolean().default(false).meta({ description: "Messages make no sound." }),
+      server: HttpUrl.default("https://api.telegram.org").meta({
+        description: "A Bot API server of your own, where there is one.",
+      }),
+      template,
+    },
+    { botToken: { server: sameOrigin } },
+  ),
   ntfy: kind(
     {
       server: HttpUrl.default("https://ntfy.sh"),
       topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, "must have 1 to 64 letters, digits, - or _"),
       token: optionalSecret,
+      username: nullable(
+        line(255).refine((name) => !name.includes(":"), "must not contain :"),
+      ).meta({ description: "With `password`, instead of a token." }),
+      password: optionalSecret,
+      priority: integer(1, 5).default(4).meta({
+        description: "Of outages, from 1 (lowest) to 5 (highest); everything else has at most 3.",
+      }),
+      tags: Tags.default([]).meta({
+        description: "Of every message, beside the sign of its kind.",
+      }),
       template,
     },
-    { token: { server: sameOrigin } },
+    { token: { server: sameOrigin }, password: { server: sameOrigin } },
   ),
   gotify: kind({ server: HttpUrl, token: secret(), template }, { token: { server: sameOrigin } }),
   pushover: kind(
-    { userKey: secret(), apiToken: secret(), template },
+    {
+      userKey: secret(),
+      apiToken: secret(),
+      priority: integer(-2, 2).default(1).meta({
+        description:
+          "Of outages, from -2 (lowest) to 2 (emergency: repeated until somebody confirms it or it is over); everything else has at most 0.",
+      }),
+      retry: integer(30, 10_800).default(60).meta({
+        description: "Seconds between two repetitions of an emergency.",
+      }),
+      expire: integer(30, 10_800).default(3_600).meta({
+        description: "Seconds after which an emergency is not repeated any more.",
+      }),
+      template,
+    },
     { userKey: fixedAddress, apiToken: fixedAddress },
   ),
-  pagerduty: kind({ routingKey: secret() }, { routingKey: fixedAddress }),
-  opsgenie: kind(
-    { apiKey: secret(), region: z.enum(["us", "eu"]).default("us") },
-    { apiKey: { region: sameValue } },
+  pagerduty: kind({ routingKey: secret(), region }, { routingKey: { region: sameValue } }),
+  jsm: kind({ apiKey: secret() }, { apiKey: fixedAddress }),
+  opsgenie: kind({ apiKey: secret(), region }, { apiKey: { region: sameValue } }),
+  apprise: kind(
+    {
+      server: HttpUrl,
+      key: nullable(
+        z.string().regex(/^[-_A-Za-z0-9]{1,128}$/, "must have 1 to 128 letters, digits, - or _"),
+      ).meta({ description: "What is saved under it on the server; or else `urls`." }),
+      tag: nullable(line(200)).meta({
+        description:
+          "Only what has one of these tags under the key: `a, b` is either, `a b` both. Null: all of it.",
+      }),
+      urls: nullable(secret(4_000)).meta({
+        writeOnly: true,
+        description: "Apprise URLs, separated by commas, instead of a `key`.",
+      }),
+      template,
+    },
+    { urls: { server: sameOrigin } },
   ),
-  apprise: kind({
-    server: HttpUrl,
-    key: z.string().regex(/^[-_A-Za-z0-9]{1,128}$/, "must have 1 to 128 letters, digits, - or _"),
-    template,
-  }),
 };
 
 export type ChannelType = keyof typeof channelKinds;
@@ -125,7 +170,27 @@ const whole = newOf(channelKinds, channelFields, {
   id: "NewAlertChannel",
   example: { type: "webhook", name: "Deploy bot", url: "http://bot.lan/alerts" },
 });
-export const NewAlertChannel = bodyOf(readOnly, whole);
+export const NewAlertChannel = bodyOf(
+  readOnly,
+  whole.superRefine((channel, context) => {
+    const flaw = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    const { type, key, urls, tag, token, username, password } = channel;
+    if (type === "apprise") {
+      if (key === null && urls === null) flaw("key", "is required where there are no urls");
+      if (key !== null && urls !== null) flaw("urls", "must be null where there is a key");
+      if (key === null && tag !== null) flaw("tag", "must be null where there is no key");
+    }
+    if (type === "ntfy") {
+      if (username !== null && token !== null)
+        flaw("token", "must be null where there is a username");
+      if (username !== null && password === null)
+        flaw("password", "is required where there is a username");
+      if (username === null && password !== null)
+        flaw("username", "is required where there is a password");
+    }
+  }),
+);
 export type NewAlertChannel = z.infer<typeof whole>;
 
 export const AlertChannelPatch = patchOfKinds(channelKinds, channelFields, readOnly, {

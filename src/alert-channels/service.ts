@@ -3,7 +3,14 @@ import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { joinSecrets, merged, mustNotFollow, secretsSetOf, splitSecrets } from "../base/kinds.ts";
+import {
+  joinSecrets,
+  merged,
+  mustNotFollow,
+  settingsIn,
+  secretsSetOf,
+  splitSecrets,
+} from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";
@@ -48,7 +55,7 @@ async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
 function shown(row: ChannelRow): AlertChannelRecord {
   const { id, name, type, enabled, incidents, lastDeliveryAt, lastError, version } = row;
   return {
-    ...(JSON.parse(row.settings) as Record<string, unknown>),
+    ...settingsIn(channelKinds, type, row.settings),
     id,
     name,
     type,
@@ -84,7 +91,7 @@ export function settingsOf(
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
   const secrets = openAll(vault, placeOf(row, row.id), row.secrets);
-  const settings = JSON.parse(row.settings) as Record<string, unknown>;
+  const settings = settingsIn(channelKinds, row.type, row.settings);
   return joinSecrets(channelKinds, row.type, settings, secrets);
 }
 
@@ -136,9 +143,9 @@ export function updateAlertChannel(
       default: before.isDefault,
       incidents: before.incidents,
     };
-    const channel = parse(NewAlertChannel, merged(channelKinds, before.type, current, patch));
-    mustNotFollow(channelKinds, before.type, current, patch);
+    const channel = wholeAfter(current, patch);
     await mustBeAllowed(scope.targets, targetsOf(channel));
+    mustNotFollow(channelKinds, before.type, current, patch);
     const after: ChannelRow = {
       ...before,
       ...columnsOf(scope, id, channel),
@@ -152,6 +159,20 @@ export function updateAlertChannel(
       shown(after),
     );
   });
+}
+
+/**
+ * The channel as a patch leaves it. A signing secret that is not sent again stays as it is: one of an
+ * older version may be any text, and goes on working. Throws VALIDATION_ERROR.
+ */
+function wholeAfter(
+  current: Record<string, unknown> & { type: string },
+  patch: AlertChannelPatch,
+): NewAlertChannel {
+  const kept = current.type === "webhook" && patch["secret"] === undefined;
+  const judged = kept ? { ...current, secret: null } : current;
+  const channel = parse(NewAlertChannel, merged(channelKinds, current.type, judged, patch));
+  return kept ? { ...channel, secret: current["secret"] } : channel;
 }
 
 /** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */

@@ -225,6 +225,14 @@ function latestOfEach(alerts: readonly Alert[]): Alert[] {
   return [...new Map(alerts.map((alert) => [caseOf(alert), alert])).values()];
 }
 
+/** The cases that alerts are about, each as the last of them says it is. */
+export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
+  return latestOfEach(alerts).map((alert) => ({
+    key: caseOf(alert),
+    isOver: toneOf(alert) === "up",
+  }));
+}
+
 function digestTitle(latest: readonly Alert[]): string {
   const of = (...types: AlertType[]) => latest.filter(({ type }) => types.includes(type)).length;
   const counted = [

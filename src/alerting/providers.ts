@@ -5,6 +5,7 @@ import { discord } from "./providers/discord.ts";
 import { email } from "./providers/email.ts";
 import { googlechat } from "./providers/googlechat.ts";
 import { gotify } from "./providers/gotify.ts";
+import { jsm } from "./providers/jsm.ts";
 import { mattermost } from "./providers/mattermost.ts";
 import { ntfy } from "./providers/ntfy.ts";
 import { opsgenie } from "./providers/opsgenie.ts";
@@ -29,6 +30,7 @@ export const providers: { [T in ChannelType]: Provider<T> } = {
   gotify,
   pushover,
   pagerduty,
+  jsm,
   opsgenie,
   apprise,
 };

@@ -12,7 +12,7 @@ export const webhookHeaders = z.object({
   }),
   "webhook-signature": z.string().optional().meta({
     description:
-      "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the receiver's `secret`: the Base64 behind `whsec_`, or else its UTF-8 bytes.",
+      "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the receiver's `secret`: the bytes whose Base64 stands behind `whsec_`.",
   }),
 });
 

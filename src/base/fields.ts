@@ -184,6 +184,29 @@ function isTimeZone(name: string): boolean {
 /** A credential: sealed at rest, write-only on the wire. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function flawOfSigningSecret(text: string): string | null {
+  if (text.length === 0 || text.length > 1000) return null;
+  const encoded = text.replace(/^whsec_/, "");
+  const bytes = (encoded.replace(/=+$/, "").length * 3) >> 2;
+  if (base64.test(encoded) && bytes >= 24 && bytes <= 64) return null;
+  return "must be whsec_ and the Base64 of 24 to 64 bytes, such as of `openssl rand -base64 32`";
+}
+
+/**
+ * What signs a webhook: `whsec_` and the Base64 of 24 to 64 bytes, which goes in front where it is missing,
+ * as receivers' libraries read it either way.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme
+ */
+export const SigningSecret = checked(z.string().min(1).max(1000), flawOfSigningSecret)
+  .transform((text) => (text.startsWith("whsec_") ? text : `whsec_${text}`))
+  .meta({
+    writeOnly: true,
+    description:
+      "Signs what is sent, as Standard Webhooks has it: `whsec_` and the Base64 of 24 to 64 bytes.",
+  });
+
 type Shape = Record<string, z.ZodType>;
 type Patched<S extends Shape> = {
   [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer T> ? T : S[K]>;

@@ -76,10 +76,18 @@ export function patchOfKinds<C extends Shape>(
   readOnly: readonly string[],
   naming: Naming,
 ) {
-  const own: Shape = {};
-  for (const { fields, secrets } of Object.values(kinds))
-    for (const [name, field] of Object.entries(patchOf(fields)))
-      own[name] ??= (`${name}.*` in secrets ? HeadersPatch.optional() : field).nullable();
+  const all = Object.values(kinds).flatMap(({ fields, secrets }) =>
+    Object.entries(patchOf(fields)).map(([name, field]) => ({
+      name,
+      field: (`${name}.*` in secrets ? HeadersPatch.optional() : field).nullable(),
+    })),
+  );
+  const own = Object.fromEntries(
+    [...Map.groupBy(all, ({ name }) => name)].map(([name, same]) => [
+      name,
+      anyOf(same.map(({ field }) => field)),
+    ]),
+  );
   const schema = z
     .strictObject({
       type: z
@@ -94,6 +102,19 @@ export function patchOfKinds<C extends Shape>(
     Partial<Common<C>> & { type?: string } & Own,
     unknown
   >;
+}
+
+/** One of these fields; where types mean different things by one name, the record's own judges it. */
+function anyOf([first, ...others]: readonly z.ZodType[]): z.ZodType {
+  if (first === undefined) return z.never();
+  if (others.length === 0) return first;
+  const schemas = [first, ...others].map((field) => z.toJSONSchema(field, { io: "input" }));
+  const different = [...new Map(schemas.map((one) => [JSON.stringify(one), one])).values()];
+  if (different.length === 1) return first;
+  return z
+    .unknown()
+    .optional()
+    .meta({ anyOf: different.map(({ $schema: _schema, ...schema }) => schema) });
 }
 
 /** What a client sees of a record. */
@@ -166,6 +187,15 @@ export function splitSecrets(
     }
   }
   return { settings, secrets };
+}
+
+/** The settings of a row, which may be older than a field that its type has by now. */
+export function settingsIn(kinds: Kinds, type: string, json: string): Own {
+  const settings: Own = { ...(JSON.parse(json) as Own) };
+  for (const [name, field] of Object.entries(kinds[type]?.fields ?? {}))
+    if (!Object.hasOwn(settings, name) && field instanceof z.ZodDefault)
+      settings[name] = field.parse(undefined);
+  return settings;
 }
 
 /** The inverse of `splitSecrets`; a secret that is not set is null. */

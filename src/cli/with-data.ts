@@ -42,7 +42,6 @@ export function commandLineScope(data: DataDirectory, organizationId: string): S
     limits: noLimits,
     organizationId,
     actor: { type: "command-line", id: null, name: "command line" },
-    mayWrite: true,
     requestId: null,
     origin: "",
     ifMatch: null,

@@ -1,6 +1,6 @@
 import type { Scope } from "../audit/scope.ts";
 import { randomToken, sha256 } from "../base/ids.ts";
-import { joinSecrets, secretsSetOf, splitSecrets } from "../base/kinds.ts";
+import { joinSecrets, secretsSetOf, settingsIn, splitSecrets } from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { statusOf } from "./rules.ts";
 import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
@@ -74,7 +74,7 @@ export function settingsOf(
   vault: Vault,
   row: Pick<MonitorRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
 ): Record<string, unknown> {
-  const settings = JSON.parse(row.settings) as Record<string, unknown>;
+  const settings = settingsIn(monitorKinds, row.type, row.settings);
   const { [pushToken]: _token, ...secrets } = openAll(vault, placeOf(row, row.id), row.secrets);
   return joinSecrets(monitorKinds, row.type, settings, secrets);
 }
@@ -86,9 +86,15 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 /** The monitor as clients see it. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
   const { monitor, state, alertChannelIds, uptime24h } = stored;
+  const pushUrl =
+    monitor.type === "push"
+      ? {
+          pushUrl: `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, monitor.id), monitor.secrets)[pushToken]}`,
+        }
+      : {};
   return {
-    ...(JSON.parse(monitor.settings) as Record<string, unknown>),
-    ...(monitor.type === "push" && { pushUrl: pushUrlOf(scope, monitor) }),
+    ...settingsIn(monitorKinds, monitor.type, monitor.settings),
+    ...pushUrl,
     ...common(monitor),
     id: monitor.id,
     alertChannelIds,
@@ -104,10 +110,4 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     createdAt: monitor.createdAt,
     updatedAt: monitor.updatedAt,
   };
-}
-
-/** Whoever knows it may report, so it is for those who may write. */
-function pushUrlOf(scope: Scope, { id, secrets }: MonitorRow): string | null {
-  if (!scope.mayWrite) return null;
-  return `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, id), secrets)[pushToken]}`;
 }

@@ -128,10 +128,9 @@ export const monitorKinds = {
     {},
     {
       grace: z.int().min(0),
-      pushUrl: z.string().nullable().meta({
-        description:
-          "Where the watched job reports. Whoever knows it may report, so it is shown to those who may write and null to others.",
-      }),
+      pushUrl: z
+        .string()
+        .meta({ description: "Where the watched job reports; whoever knows it may report." }),
     },
   ),
 };

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { sameOrigin } from "../base/destinations.ts";
-import { bodyOf, EmailAddress, HttpUrl, Id, secret, Timestamp } from "../base/fields.ts";
+import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../base/fields.ts";
 import { kind, newOf } from "../base/kinds.ts";
 import { pageFields } from "../base/paging.ts";
 
-export const subscriberKinds = {
+const subscriberKinds = {
   email: kind({
     email: EmailAddress,
     confirmed: z.boolean().default(false).meta({
@@ -15,10 +15,7 @@ export const subscriberKinds = {
   webhook: kind(
     {
       url: HttpUrl,
-      secret: secret()
-        .nullable()
-        .default(null)
-        .meta({ description: "Signs what is sent, as Standard Webhooks has it." }),
+      secret: SigningSecret.nullable().default(null),
     },
     { secret: { url: sameOrigin } },
   ),

@@ -37,7 +37,6 @@ export function subscriptionsOf(room: Room): Subscriptions {
     limits,
     organizationId,
     actor: { type: "visitor", id: null, name: "visitor" },
-    mayWrite: false,
     requestId: null,
     origin: "",
     ifMatch: null,

@@ -6,7 +6,7 @@ import { canary, newChannels } from "../support/samples.ts";
 const path = "/api/v1/alert-channels";
 
 /** What an alert says is fixed where machines read it. */
-const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie"].includes(type);
+const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie", "jsm"].includes(type);
 
 describe("each type", () => {
   for (const [type, { secrets, optional = false, others }] of Object.entries(newChannels)) {
@@ -56,7 +56,7 @@ describe("each type", () => {
         const incomplete = { type, name: "On-call", ...others, ...rest };
         const without = await api("POST", path, { body: incomplete });
         const { id } = await channel({ ...incomplete, [name]: value });
-        const changed = `${value}-2`;
+        const changed = `${value.slice(0, -1)}B`;
         await api("PATCH", `${path}/${id}`, { body: { [name]: changed } });
         expect(secretsOf("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
         const cleared = await api("PATCH", `${path}/${id}`, { body: { [name]: null } });
@@ -81,7 +81,7 @@ describe("wrong values", () => {
       ["enabled", null, 1],
       ["default", null, "true"],
       ["url", null, "", "javascript:alert(1)", "file:///etc/passwd", "http://a:b@bot.lan"],
-      ["secret", "", "a\nb", "x".repeat(1001)],
+      ["secret", "", "a\nb", "x".repeat(1001), "s3cret", "whsec_", "whsec_c2hvcnQ=", canary],
       ["headers", null, { "X-Team": "a\r\nb" }],
       ["chatId", "7"],
     ],
@@ -90,13 +90,28 @@ describe("wrong values", () => {
       ["to[1]", ["a@b.example", "nobody"], ["a@b.example", "a@b.example\r\nBcc: c@d.example"]],
     ],
     slack: [["webhookUrl", "", "chat.example/hooks", "ftp://chat.example"]],
-    telegram: [["chatId", null, "", "a\nb"]],
+    telegram: [
+      ["chatId", null, "", "a\nb"],
+      ["topic", 0, -1, 1.5, "7", 2 ** 31],
+      ["silent", null, 1],
+      ["server", null, "telegram.lan", "ftp://telegram.lan"],
+    ],
     ntfy: [
       ["server", null, "ntfy.lan"],
-      ["topic", null, "", "a/b", "a\n", "x".repeat(65)],
+      ["topic", null, "", "a/b", "a\n", 7, "x".repeat(65)],
+      ["priority", null, 0, 6, "4"],
+      ["tags", null, ["x".repeat(51)].flatMap(() => Array.from({ length: 11 }, String))],
+      ["token", ""],
     ],
+    pushover: [
+      ["priority", null, -3, 3, "high"],
+      ["retry", null, 29, 10_801],
+      ["expire", null, 29, 10_801],
+    ],
+    pagerduty: [["region", null, "EU", "uk"]],
     opsgenie: [["region", null, "EU", "uk"]],
-    apprise: [["key", "", "x".repeat(201)]],
+    jsm: [["region", "us"]],
+    apprise: [["key", null, "", "x".repeat(201)]],
   };
   for (const [type, fields] of Object.entries(wrong))
     test(`${type}: each is refused and named, on creation and in a patch, and changes nothing`, async () => {
@@ -124,7 +139,7 @@ describe("wrong values", () => {
       expect(dump(appliance)).toBe(before);
     });
 
-  test("the type is one of 14 and fixed", async () => {
+  test("the type is one of 15 and fixed", async () => {
     const appliance = await dashboard();
     const { api, channel } = appliance;
     const { id } = await channel();

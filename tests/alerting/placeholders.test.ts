@@ -6,7 +6,7 @@ import { canary, newChannels } from "../support/samples.ts";
 import { target } from "../support/target.ts";
 
 const path = "/api/v1/alert-channels";
-const fixed = ["webhook", "pagerduty", "opsgenie"];
+const fixed = ["webhook", "pagerduty", "opsgenie", "jsm"];
 const every =
   "{{monitor}}|{{status}}|{{message}}|{{since}}|{{duration}}|{{latency}}|{{group}}|{{target}}|{{tags}}|{{description}}|{{url}}";
 

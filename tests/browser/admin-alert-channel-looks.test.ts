@@ -46,6 +46,8 @@ if (hasChromium)
       ["alert-channel", () => `/alert-channels/${id}`],
       ["alert-channel-new", () => "/alert-channels?new="],
       ["alert-channel-form", () => "/alert-channels?new=telegram"],
+      ["alert-channel-form-ntfy", () => "/alert-channels?new=ntfy"],
+      ["alert-channel-form-webhook", () => "/alert-channels?new=webhook"],
     ] as const)
       test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
         await using opened = await world.open(browser, place());

@@ -42,7 +42,7 @@ if (hasChromium)
       await using opened = await open("/alert-channels");
       const { page } = opened;
       await page.getByRole("heading", { name: "Nobody is told yet" }).waitFor();
-      expect(await page.locator(".gallery button").count()).toBe(14);
+      expect(await page.locator(".gallery button").count()).toBe(15);
       await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
       const name = page.getByLabel("Name", { exact: true });
       await name.fill("Deploy bot");
@@ -52,8 +52,15 @@ if (hasChromium)
         "true",
       );
       await page.getByLabel("URL", { exact: true }).fill(url);
-      await page.getByLabel("Secret", { exact: true }).fill("whsec_c2VjcmV0");
-      await page.getByLabel("Secret", { exact: true }).press("Enter");
+      const secret = page.getByLabel("Secret", { exact: true });
+      await secret.fill("s3cret");
+      await secret.press("Enter");
+      await page.getByText("Must be whsec_ and the Base64 of 24 to 64 bytes").waitFor();
+      await page.getByRole("button", { name: "Generate" }).press("Enter");
+      const generated = await page.locator(".secret-field code").textContent();
+      expect(generated).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(await secret.inputValue()).toBe(generated ?? "");
+      await secret.press("Enter");
       await page.getByRole("heading", { name: "Deploy bot" }).waitFor();
       await page.getByText("Nothing was sent yet.").waitFor();
       await page.keyboard.press("t");

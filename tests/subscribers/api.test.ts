@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer } from "../support/appliance.ts";
+import { signingCanary as secret } from "../support/samples.ts";
 import { ann, follow, linkIn, publisher } from "../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
@@ -50,7 +51,7 @@ describe.concurrent("a subscriber that the API adds", () => {
 
   test("hears at once where it is a webhook, whose secret nobody reads", async () => {
     await using made = await publisher();
-    const { id } = await made.added({ ...webhook, secret: "open sesame" });
+    const { id } = await made.added({ ...webhook, secret });
     const expected = {
       id,
       type: "webhook",
@@ -74,7 +75,7 @@ describe.concurrent("a subscriber that the API adds", () => {
   test("is added once where its client asks twice with one Idempotency-Key", async () => {
     await using made = await publisher();
     const headers = { "Idempotency-Key": "one" };
-    const body = { ...webhook, secret: "open sesame" };
+    const body = { ...webhook, secret };
     const [first, second] = [
       await made.api("POST", made.path, { body, headers }),
       await made.api("POST", made.path, { body, headers }),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dump, unknownId } from "../support/appliance.ts";
+import { signingCanary } from "../support/samples.ts";
 import { ann, bob, publisher } from "../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
@@ -28,6 +29,8 @@ describe.concurrent("what can't be added", () => {
     ["a webhook that is to be asked", { ...webhook, confirmed: false }, "confirmed"],
     ["a blank secret", { ...webhook, secret: " " }, "secret"],
     ["a secret of two lines", { ...webhook, secret: "a\nb" }, "secret"],
+    ["a secret that is no Base64", { ...webhook, secret: "open sesame" }, "secret"],
+    ["a secret that is too short", { ...webhook, secret: "whsec_b3BlbiBzZXNhbWU=" }, "secret"],
     ["an endless secret", { ...webhook, secret: "x".repeat(1_001) }, "secret"],
     ["an address that is blocked", { type: "webhook", url: "http://169.254.169.254/" }, "url"],
     ["one that is blocked in hex", { type: "webhook", url: "http://0xa9fea9fe/" }, "url"],
@@ -63,7 +66,7 @@ describe.concurrent("what can't be added", () => {
       ["email", { type: "email", email: ann }],
       ["email", { type: "email", email: ann.toUpperCase(), confirmed: true }],
       ["email", { type: "email", email: bob }],
-      ["url", { ...webhook, secret: "another" }],
+      ["url", { ...webhook, secret: signingCanary }],
     ] as const) {
       const { status, json } = await made.api("POST", made.path, { body });
       expect([status, json.error.code, json.error.details[0].path]).toEqual([

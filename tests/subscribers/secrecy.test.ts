@@ -3,7 +3,7 @@ import { ann, bob, follow, linkIn, publisher } from "../support/subscribing.ts";
 import { answer } from "../support/target.ts";
 import { dump } from "../support/appliance.ts";
 
-const secret = "CANARY-secret-7f3a";
+const secret = "whsec_CANARYsecret7f3aAAAAAAAAAAAAAAAA";
 const sneaky = "canary-address@team.example";
 
 /** A page on which everything has happened that leaves traces. */

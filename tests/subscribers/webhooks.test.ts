@@ -8,22 +8,19 @@ describe.concurrent("a subscribed webhook", () => {
     await using made = await publisher();
     const key = Buffer.from("a key of thirty-two random bytes");
     await using plain = await made.hook();
-    await using text = await made.hook(answer(), { secret: "open sesame" });
+    await using bare = await made.hook(answer(), { secret: key.toString("base64") });
     await using branded = await made.hook(answer(), { secret: `whsec_${key.toString("base64")}` });
     await made.incident();
     await made.send();
     expect(plain.asked[0]?.headers["webhook-signature"]).toBeUndefined();
-    for (const [hook, secret] of [
-      [text, Buffer.from("open sesame")],
-      [branded, key],
-    ] as const) {
+    for (const hook of [bare, branded]) {
       const [asked] = hook.asked;
       const id = String(asked?.headers["webhook-id"]);
       const timestamp = String(asked?.headers["webhook-timestamp"]);
       expect(asked).toMatchObject({ method: "POST", path: "/hook" });
       expect(asked?.headers["content-type"]).toBe("application/json");
       expect(timestamp).toBe(String(Math.floor(made.time.now / 1000)));
-      const signed = createHmac("sha256", secret).update(`${id}.${timestamp}.${asked?.body}`);
+      const signed = createHmac("sha256", key).update(`${id}.${timestamp}.${asked?.body}`);
       expect(asked?.headers["webhook-signature"]).toBe(`v1,${signed.digest("base64")}`);
     }
   });

@@ -185,7 +185,6 @@ export async function testAppliance(settings: Settings = {}) {
     limits: noLimits,
     organizationId,
     actor: { type: "command-line", id: null, name: "test" },
-    mayWrite: true,
     requestId: null,
     origin: "http://localhost",
     ifMatch: null,

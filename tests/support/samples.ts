@@ -11,6 +11,9 @@ export const newMonitors = {
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */
 export const canary = "CANARY-7f3a";
 
+/** One of these that signs: it has to be Base64. */
+export const signingCanary = `whsec_CANARY7f3a${"A".repeat(22)}`;
+
 const webhookUrl = `https://chat.example/hooks/${canary}`;
 
 /** The secrets of each channel type, and what else a new channel of it needs. */
@@ -19,7 +22,7 @@ export const newChannels: Record<
   { secrets: Record<string, string>; optional?: boolean; others: Record<string, unknown> }
 > = {
   webhook: {
-    secrets: { secret: canary },
+    secrets: { secret: signingCanary },
     optional: true,
     others: { url: "http://bot.lan/alerts", headers: {} },
   },
@@ -29,15 +32,28 @@ export const newChannels: Record<
   teams: { secrets: { webhookUrl }, others: {} },
   mattermost: { secrets: { webhookUrl }, others: {} },
   googlechat: { secrets: { webhookUrl }, others: {} },
-  telegram: { secrets: { botToken: canary }, others: { chatId: "-100200" } },
+  telegram: {
+    secrets: { botToken: canary },
+    others: { chatId: "-100200", topic: 7, silent: true, server: "http://telegram.lan:8081" },
+  },
   ntfy: {
     secrets: { token: canary },
     optional: true,
-    others: { server: "http://ntfy.lan", topic: "alerts" },
+    others: {
+      server: "http://ntfy.lan",
+      topic: "alerts",
+      username: null,
+      priority: 5,
+      tags: ["shop"],
+    },
   },
   gotify: { secrets: { token: canary }, others: { server: "http://gotify.lan" } },
-  pushover: { secrets: { userKey: canary, apiToken: canary }, others: {} },
-  pagerduty: { secrets: { routingKey: canary }, others: {} },
+  pushover: {
+    secrets: { userKey: canary, apiToken: canary },
+    others: { priority: 1, retry: 30, expire: 300 },
+  },
+  pagerduty: { secrets: { routingKey: canary }, others: { region: "eu" } },
+  jsm: { secrets: { apiKey: canary }, others: {} },
   opsgenie: { secrets: { apiKey: canary }, others: { region: "eu" } },
-  apprise: { secrets: {}, others: { server: "http://apprise.lan", key: "ops" } },
+  apprise: { secrets: {}, others: { server: "http://apprise.lan", key: "ops", tag: "oncall" } },
 };

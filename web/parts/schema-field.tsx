@@ -15,6 +15,10 @@ export type FieldWords = {
   none?: string;
   mono?: boolean;
   long?: boolean;
+  /** What choices are called that are more than a capitalized word. */
+  options?: Readonly<Record<string, string>>;
+  /** Makes up a secret. */
+  generate?: () => string;
 };
 
 type Json = {
@@ -108,7 +112,10 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
           description={hint}
           data={[
             ...(nullable ? [{ value: "", label: words?.none ?? "None" }] : []),
-            ...(schema.enum ?? []).map((option) => ({ value: option, label: optionWords(option) })),
+            ...(schema.enum ?? []).map((option) => ({
+              value: option,
+              label: words?.options?.[option] ?? optionWords(option),
+            })),
           ]}
           value={textOf(value)}
           onChange={(next) => onChange(emptied(next ?? ""))}
@@ -183,6 +190,7 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
         onChange={onChange}
         isSet={isSet}
         mayBeNone={nullable}
+        generate={words?.generate}
       />
     );
   if (words?.long === true)

@@ -1,4 +1,6 @@
 import { PasswordInput } from "@mantine/core";
+import { useState } from "react";
+import { CopyLine } from "./copy-line.tsx";
 
 type Props = {
   label: string;
@@ -10,6 +12,8 @@ type Props = {
   onChange: (value: string | null | undefined) => void;
   isSet: boolean;
   mayBeNone: boolean;
+  /** Makes one up, where both sides may agree on any. */
+  generate?: (() => string) | undefined;
 };
 
 /** A secret: never shown, kept when left empty, and cleared only on purpose. */
@@ -22,7 +26,9 @@ export function SecretField({
   onChange,
   isSet,
   mayBeNone,
+  generate,
 }: Props) {
+  const [generated, setGenerated] = useState<string | null>(null);
   const clears = isSet && value === null;
   const nothing = isSet ? undefined : mayBeNone ? null : "";
   return (
@@ -40,6 +46,25 @@ export function SecretField({
           onChange(currentTarget.value === "" ? nothing : currentTarget.value)
         }
       />
+      {generated !== null && generated === value && (
+        <>
+          <CopyLine label={label} text={generated} />
+          <small>Copy it for the receiver now: once saved, it is not shown again.</small>
+        </>
+      )}
+      {generate !== undefined && (
+        <button
+          type="button"
+          className="plain-button link"
+          onClick={() => {
+            const made = generate();
+            setGenerated(made);
+            onChange(made);
+          }}
+        >
+          Generate
+        </button>
+      )}
       {isSet && mayBeNone && (
         <button
           type="button"

@@ -8,26 +8,28 @@ import { unmentioned } from "./shared-markup.ts";
 const maxLength = 1_000;
 
 /**
- * Goes to everything that is saved under the key. 200 is success; 204 says that nothing is, 424 that
- * not all of it could be told. https://github.com/caronc/apprise-api#persistent-storage-solution
+ * Goes to what is saved under the key, or to `urls` where the server keeps nothing. 200 is success; 204
+ * says that there is nobody, 424 that not all of it could be told.
+ * https://github.com/caronc/apprise-api#persistent-storage-solution and, of `urls`, #stateless-solution
  */
 export const apprise = overHttp<"apprise">({
-  request({ server, key }, { title, lines, url, tone }) {
+  request({ server, key, tag, urls }, { title, lines, url, tone }) {
     const text = textWithin(Math.max(100, maxLength - url.length), lines, unmentioned);
     return {
-      url: addressOn(server, `/notify/${encodeURIComponent(key)}`),
+      url: addressOn(server, key === null ? "/notify/" : `/notify/${encodeURIComponent(key)}`),
       body: {
         title: textWithin(250, [title], unmentioned),
         body: `${text}\n\n${url}`,
         type: types[tone],
         format: "text",
-        // Without it only services that have no tag would be told.
-        tag: "all",
+        // Without a tag only services that have none would be told.
+        ...(key === null ? { urls } : { tag: tag ?? "all" }),
       },
     };
   },
   verdict(answer) {
-    if (answer.status === 204) return permanent("Apprise has nothing saved under this key.");
+    if (answer.status === 204)
+      return permanent("Apprise knows nobody to tell by this key or these urls.");
     if (answer.status !== 424) return judged(answer);
     const partly = passing("Apprise could not tell all of the services behind it.");
     return { ...partly, progress: { reached: null, refused: [] } };

@@ -1,3 +1,4 @@
+import type { ChannelSettings } from "../../alert-channels/schema.ts";
 import type { Tone } from "../messages.ts";
 import { judged, overHttp, permanent } from "../provider.ts";
 import { addressOn } from "./shared-address.ts";
@@ -7,21 +8,21 @@ import { within } from "./shared-layout.ts";
 /**
  * Published as JSON; messages of the same `sequence_id` replace each other, so that a repeated delivery
  * shows once. https://docs.ntfy.sh/publish/#publish-as-json
+ * Priorities: https://docs.ntfy.sh/publish/#message-priority
  * Error codes: https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
  */
 export const ntfy = overHttp<"ntfy">({
-  request({ server, topic, token }, { id, title, lines, tone, url }) {
-    const { tag, priority } = looks[tone];
+  request({ server, topic, tags, ...settings }, { id, title, lines, tone, url }) {
     return {
       url: addressOn(server, "/"),
-      headers: token === null ? {} : { Authorization: `Bearer ${token}` },
+      headers: authorization(settings),
       body: {
         topic,
         title,
         // What is empty would be shown as "triggered".
         message: textOf(lines) || title,
-        tags: [tag],
-        priority,
+        tags: [signs[tone], ...tags],
+        priority: tone === "down" ? settings.priority : Math.min(3, settings.priority),
         click: url,
         actions: [{ action: "view", label: "Open in Signalbox", url }],
         sequence_id: id,
@@ -44,17 +45,29 @@ function textOf(lines: readonly string[]): string {
   );
 }
 
-/** https://docs.ntfy.sh/publish/#message-priority and https://docs.ntfy.sh/emojis/ */
-const looks: Record<Tone, { tag: string; priority: number }> = {
-  down: { tag: "rotating_light", priority: 4 },
-  degraded: { tag: "warning", priority: 3 },
-  up: { tag: "white_check_mark", priority: 3 },
-  info: { tag: "information_source", priority: 3 },
+/** https://docs.ntfy.sh/publish/#authentication */
+function authorization({
+  token,
+  username,
+  password,
+}: Pick<ChannelSettings<"ntfy">, "token" | "username" | "password">): Record<string, string> {
+  if (token !== null) return { Authorization: `Bearer ${token}` };
+  if (username === null) return {};
+  const pair = Buffer.from(`${username}:${password ?? ""}`).toString("base64");
+  return { Authorization: `Basic ${pair}` };
+}
+
+/** https://docs.ntfy.sh/emojis/ */
+const signs: Record<Tone, string> = {
+  down: "rotating_light",
+  degraded: "warning",
+  up: "white_check_mark",
+  info: "information_source",
 };
 
 const hopeless = new Map<unknown, string>([
   [40009, "ntfy says that the name of the topic is not valid."],
   [40010, "ntfy says that the name of the topic is not allowed."],
-  [40101, "ntfy says that the access token is not valid."],
+  [40101, "ntfy says that the access token, or the user name or password, is not valid."],
   [40301, "ntfy says that publishing to the topic is not allowed."],
 ]);

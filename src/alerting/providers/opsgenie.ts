@@ -1,34 +1,46 @@
+import type { ChannelSettings } from "../../alert-channels/schema.ts";
 import { cut, type Message, type ProblemSeverity } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
+import { judged, overHttp, permanent, type Provider } from "../provider.ts";
 
 /**
- * What opens a case creates an alert with the case as its alias, what closes it closes that.
  * https://docs.opsgenie.com/docs/alert-api Success and errors: https://docs.opsgenie.com/docs/response
+ * It ends on 5 April 2027: https://www.atlassian.com/software/opsgenie/migration
  */
-export const opsgenie = overHttp<"opsgenie">({
-  digests: false,
-  request({ apiKey, region }, message) {
-    const { id, title, problem } = message;
-    const alias = problem?.key ?? id;
-    const isOver = problem?.isOver === true;
-    const path = isOver ? `/${encodeURIComponent(alias)}/close?identifierType=alias` : "";
-    return {
-      url: `${hosts[region]}/v2/alerts${path}`,
-      headers: { Authorization: `GenieKey ${apiKey}` },
-      body: isOver
-        ? { source, note: cut([title, ...message.lines].join("\n"), 25_000) }
-        : { source, alias, ...alertOf(message) },
-    };
-  },
-  verdict(answer) {
-    const reason = hopeless.get(answer.status);
-    return reason === undefined ? judged(answer) : permanent(reason);
-  },
-});
-
-const source = "Signalbox";
+export const opsgenie = alertsApi<"opsgenie">(
+  "Opsgenie",
+  ({ region }) => `${hosts[region]}/v2/alerts`,
+);
 
 const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" };
+
+/** What opens a case creates an alert with the case as its alias, what closes it closes that. */
+export function alertsApi<T extends "opsgenie" | "jsm">(
+  service: string,
+  addressOf: (settings: ChannelSettings<T>) => string,
+): Provider<T> {
+  return overHttp<T>({
+    digests: false,
+    request(settings, message) {
+      const { id, title, problem } = message;
+      const alias = problem?.key ?? id;
+      const isOver = problem?.isOver === true;
+      const path = isOver ? `/${encodeURIComponent(alias)}/close?identifierType=alias` : "";
+      return {
+        url: `${addressOf(settings)}${path}`,
+        headers: { Authorization: `GenieKey ${(settings as { apiKey: string }).apiKey}` },
+        body: isOver
+          ? { source, note: cut([title, ...message.lines].join("\n"), 25_000) }
+          : { source, alias, ...alertOf(message) },
+      };
+    },
+    verdict(answer) {
+      const reason = hopeless.get(answer.status);
+      return reason === undefined ? judged(answer) : permanent(`${service} ${reason}`);
+    },
+  });
+}
+
+const source = "Signalbox";
 
 function alertOf({ type, title, lines, severity, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};
@@ -56,8 +68,8 @@ const priorities: Record<ProblemSeverity, string> = {
 };
 
 const hopeless = new Map([
-  [401, "Opsgenie says that the API key is not valid, or its integration is off."],
-  [402, "Opsgenie says that the account's plan has no alerts of this kind."],
-  [403, "Opsgenie says that the API key must not do this."],
-  [422, "Opsgenie refuses the alert."],
+  [401, "says that the API key is not valid, or its integration is off."],
+  [402, "says that the account's plan has no alerts of this kind."],
+  [403, "says that the API key must not do this."],
+  [422, "refuses the alert."],
 ]);

@@ -8,11 +8,11 @@ import { final, judged, overHttp } from "../provider.ts";
  */
 export const pagerduty = overHttp<"pagerduty">({
   digests: false,
-  request({ routingKey }, message) {
+  request({ routingKey, region }, message) {
     const { id, problem } = message;
     const event = { routing_key: routingKey, dedup_key: problem?.key ?? id };
     return {
-      url: "https://events.pagerduty.com/v2/enqueue",
+      url: `https://${hosts[region]}/v2/enqueue`,
       body:
         problem?.isOver === true
           ? { ...event, event_action: "resolve" }
@@ -24,6 +24,9 @@ export const pagerduty = overHttp<"pagerduty">({
     return final("PagerDuty refuses the event; the integration key may be wrong.");
   },
 });
+
+/** https://support.pagerduty.com/main/docs/service-regions */
+const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" };
 
 function detailsOf({ type, severity, at, title, facts, lines, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};

@@ -1,39 +1,83 @@
-import { cut, fitted } from "../messages.ts";
-import { final, judged, overHttp, passing } from "../provider.ts";
+import type { ChannelSettings } from "../../alert-channels/schema.ts";
+import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import { casesOf, cut, fitted, type Message } from "../messages.ts";
+import {
+  final,
+  judged,
+  passing,
+  posted,
+  type Provider,
+  type ToPost,
+  type Verdict,
+} from "../provider.ts";
 import { objectIn } from "./shared-json.ts";
+
+type Settings = ChannelSettings<"pushover">;
 
 /**
  * `status` 1 is success; 4xx is not to be tried again, but for 429, the end of the month's messages.
  * https://pushover.net/api#response and https://pushover.net/api#friendly
+ * An emergency has the case that it is about as its tag, by which the end of the case ends it:
+ * https://pushover.net/api#priority and https://pushover.net/api/receipts#cancel_by_tag
  */
-export const pushover = overHttp<"pushover">({
-  request({ userKey, apiToken }, { title, lines, tone, url, at }) {
-    const link = url.length <= 512 ? { url, url_title: "Open in Signalbox" } : {};
-    return {
-      url: "https://api.pushover.net/1/messages.json",
-      headers: { "Content-Type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams({
-        token: apiToken,
-        user: userKey,
-        title: cut(title, 250),
-        // Must not be blank.
-        message: fitted(lines, 1_024).join("\n").trim() || title,
-        // 2, emergency, repeats until somebody confirms: reminders are the monitor's to send.
-        priority: tone === "down" ? "1" : "0",
-        timestamp: String(Math.floor(Date.parse(at) / 1_000)),
-        ...link,
-      }).toString(),
-    };
+export const pushover: Provider<"pushover"> = {
+  digests: true,
+  async deliver(settings, message, room) {
+    const ended = settings.priority === emergency ? casesOf(message.alerts) : [];
+    const cancelling = ended
+      .filter(({ isOver }) => isOver)
+      .slice(0, maxCancelled)
+      .map(({ key }) => posted(cancelOf(settings, key), room, verdict));
+    const verdicts = await Promise.all(cancelling);
+    const failed = verdicts.find((one) => one.outcome === "failed" && one.failure === "passing");
+    return failed ?? (await posted(messageTo(settings, message), room, verdict));
   },
-  verdict(answer) {
-    const { status, user, token } = objectIn(answer.body);
-    if (answer.status === 429)
-      return passing("Pushover says that the application has no messages left this month.");
-    // Without it whoever answered is not Pushover.
-    if (answer.status >= 500 || status !== 0) return judged(answer);
-    if (token === "invalid")
-      return final("Pushover says that the application's token is not valid.");
-    if (user === "invalid") return final("Pushover says that the user key is not valid.");
-    return final("Pushover refuses the message.");
-  },
-});
+};
+
+const emergency = 2;
+
+/** So many emergencies one digest ends; the others go on until they expire or somebody confirms them. */
+const maxCancelled = 10;
+
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
+
+function cancelOf({ apiToken }: Settings, tag: string): ToPost {
+  return {
+    url: `https://api.pushover.net/1/receipts/cancel_by_tag/${encodeURIComponent(tag)}.json`,
+    headers: form,
+    body: new URLSearchParams({ token: apiToken }).toString(),
+  };
+}
+
+function messageTo(settings: Settings, { title, lines, tone, url, at, problem }: Message): ToPost {
+  const { userKey, apiToken, retry, expire } = settings;
+  const priority = tone === "down" ? settings.priority : Math.min(0, settings.priority);
+  return {
+    url: "https://api.pushover.net/1/messages.json",
+    headers: form,
+    body: new URLSearchParams({
+      token: apiToken,
+      user: userKey,
+      title: cut(title, 250),
+      // Must not be blank.
+      message: fitted(lines, 1_024).join("\n").trim() || title,
+      priority: String(priority),
+      ...(priority === emergency && { retry: String(retry), expire: String(expire) }),
+      // One of several must not be ended by the end of another.
+      ...(priority === emergency && problem !== null && { tags: problem.key }),
+      timestamp: String(Math.floor(Date.parse(at) / 1_000)),
+      ...(url.length <= 512 && { url, url_title: "Open in Signalbox" }),
+    }).toString(),
+  };
+}
+
+function verdict(answer: ShortAnswer): Verdict {
+  const { status, user, token } = objectIn(answer.body);
+  if (answer.status === 429)
+    return passing("Pushover says that the application has no messages left this month.");
+  // Without it whoever answered is not Pushover.
+  if (answer.status >= 500 || status !== 0) return judged(answer);
+  if (token === "invalid") return final("Pushover says that the application's token is not valid.");
+  if (user === "invalid") return final("Pushover says that the user key is not valid.");
+  return final("Pushover refuses the message.");
+}

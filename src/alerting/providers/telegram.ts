@@ -1,45 +1,105 @@
-import type { Tone } from "../messages.ts";
-import { final, judged, overHttp, permanent } from "../provider.ts";
+import type { ChannelSettings } from "../../alert-channels/schema.ts";
+import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import type { Message, Tone } from "../messages.ts";
+import {
+  judged,
+  permanent,
+  posted,
+  type Provider,
+  type ToPost,
+  type Verdict,
+} from "../provider.ts";
+import { addressOn } from "./shared-address.ts";
 import { isObject, objectIn, patienceIn } from "./shared-json.ts";
 import { textWithin } from "./shared-layout.ts";
 import { unmentioned } from "./shared-markup.ts";
+
+type Settings = ChannelSettings<"telegram">;
 
 /**
  * Plain text: without `parse_mode` nothing in it is markup. Failures and `parameters`:
  * https://core.telegram.org/bots/api#making-requests and
  * https://core.telegram.org/bots/api#responseparameters
+ * A group that became a supergroup is told at once under the id that it has now, which Telegram names.
+ * Servers of one's own: https://core.telegram.org/bots/api#using-a-local-bot-api-server
  */
-export const telegram = overHttp<"telegram">({
-  request({ botToken, chatId }, { title, lines, tone, url }) {
-    const bot = encodeURIComponent(botToken).replaceAll("%3A", ":");
-    const head = `${signs[tone]} ${textWithin(500, [title], unmentioned)}\n\n`;
-    const tail = `\n\n${url}`;
-    return {
-      url: `https://api.telegram.org/bot${bot}/sendMessage`,
-      body: {
-        chat_id: chatId,
-        text: `${head}${textWithin(maxLength - head.length - tail.length, lines, unmentioned)}${tail}`,
-        link_preview_options: { is_disabled: true },
-      },
-    };
+export const telegram: Provider<"telegram"> = {
+  digests: true,
+  async deliver(settings, message, room) {
+    let successor: number | null = null;
+    const verdict = await posted(requestOf(settings, message), room, (answer) => {
+      successor = successorIn(answer);
+      return verdictOf(answer);
+    });
+    if (successor === null) return verdict;
+    const chatId = String(successor);
+    const again = await posted(requestOf({ ...settings, chatId }, message), room, verdictOf);
+    if (again.outcome === "failed") return again;
+    const note = `Telegram says that the group became a supergroup: set the chat id to ${chatId}.`;
+    return { ...again, note };
   },
-  verdict(answer) {
-    const { description, parameters } = objectIn(answer.body);
-    const { migrate_to_chat_id: successor, retry_after: seconds } = isObject(parameters)
-      ? parameters
-      : {};
-    if (answer.status === 400 && successor !== undefined)
-      return final("Telegram says that the group became a supergroup, with another chat ID.");
-    if (answer.status === 400 && /chat not found/i.test(String(description)))
-      return permanent("Telegram says that the bot knows no such chat.");
-    const reason = hopeless.get(answer.status);
-    if (reason !== undefined) return permanent(reason);
-    const verdict = judged(answer);
-    const retryAfterSeconds = patienceIn(seconds);
-    if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
-    return { ...verdict, retryAfterSeconds };
-  },
-});
+};
+
+function requestOf(settings: Settings, { title, lines, tone, url }: Message): ToPost {
+  const { server, botToken, chatId, topic, silent } = settings;
+  const bot = encodeURIComponent(botToken).replaceAll("%3A", ":");
+  const head = `${signs[tone]} ${textWithin(500, [title], unmentioned)}\n\n`;
+  const tail = `\n\n${url}`;
+  return {
+    url: addressOn(server, `/bot${bot}/sendMessage`),
+    body: {
+      chat_id: chatId,
+      ...(topic !== null && { message_thread_id: topic }),
+      text: `${head}${textWithin(maxLength - head.length - tail.length, lines, unmentioned)}${tail}`,
+      link_preview_options: { is_disabled: true },
+      ...(silent && { disable_notification: true }),
+    },
+  };
+}
+
+function parametersIn({ body }: ShortAnswer): Record<string, unknown> {
+  const { parameters } = objectIn(body);
+  return isObject(parameters) ? parameters : {};
+}
+
+/** The id of the supergroup that the group of an answer became. */
+function successorIn(answer: ShortAnswer): number | null {
+  const { migrate_to_chat_id: id } = parametersIn(answer);
+  return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
+}
+
+function verdictOf(answer: ShortAnswer): Verdict {
+  const { description } = objectIn(answer.body);
+  const said = typeof description === "string" ? description : "";
+  const reason =
+    answer.status === 400
+      ? refusals.find(([pattern]) => pattern.test(said))?.[1]
+      : hopeless.get(answer.status);
+  if (reason !== undefined) return permanent(reason);
+  const verdict = judged(answer);
+  const retryAfterSeconds = patienceIn(parametersIn(answer)["retry_after"]);
+  if (verdict.outcome === "delivered" || retryAfterSeconds === null) return verdict;
+  return { ...verdict, retryAfterSeconds };
+}
+
+/** What stands in the `description` of a 400 is not documented, but the same for years. */
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [
+    /chat not found|PEER_ID_INVALID|chat_id is empty/i,
+    "Telegram says that the bot knows no such chat.",
+  ],
+  [
+    /upgraded to a supergroup/i,
+    "Telegram says that the group became a supergroup, with another chat id.",
+  ],
+  [/thread not found|TOPIC_ID_INVALID/i, "Telegram says that the chat has no such topic."],
+  [/TOPIC_CLOSED/i, "Telegram says that the topic is closed."],
+  [/TOPIC_DELETED/i, "Telegram says that the topic was deleted."],
+  [
+    /not enough rights|CHAT_WRITE_FORBIDDEN|administrator rights|CHAT_RESTRICTED/i,
+    "Telegram says that the bot must not write to the chat.",
+  ],
+];
 
 /** https://core.telegram.org/bots/api#sendmessage */
 const maxLength = 4_096;

@@ -13,7 +13,13 @@ import {
 } from "../../support/delivering.ts";
 import { answer } from "../../support/target.ts";
 
-const settings = { server: "http://apprise.lan:8000", key: "ops", template: null };
+const settings = {
+  server: "http://apprise.lan:8000",
+  key: "ops",
+  tag: null,
+  urls: null,
+  template: null,
+};
 
 const page = "https://signalbox.lan/monitors/01a1fb90-0000-7000-8000-000000000001";
 
@@ -118,12 +124,40 @@ test("a digest of a thousand alerts says how many it leaves out and still ends w
   expect(lines.at(-1)).toBe(`… and ${1_000 - (lines.length - 1)} more`);
 });
 
+describe("whom it is for", () => {
+  const sent = async (changes: object) => {
+    await using to = await receiver();
+    await to.deliver(apprise, { ...settings, ...changes }, telling(alertOf("test")));
+    const { tag, urls } = to.body();
+    return { to: to.urls, tag, urls };
+  };
+
+  test("all that is saved under the key, or what has one of these tags", async () => {
+    const notify = ["http://apprise.lan:8000/notify/ops"];
+    expect(await sent({})).toEqual({ to: notify, tag: "all", urls: undefined });
+    expect(await sent({ tag: "oncall, eu" })).toEqual({
+      to: notify,
+      tag: "oncall, eu",
+      urls: undefined,
+    });
+  });
+
+  test("the urls that the channel itself names, where the server keeps nothing", async () => {
+    const urls = "mailto://ann:pw@mail.lan, json://bot.lan";
+    expect(await sent({ key: null, urls })).toEqual({
+      to: ["http://apprise.lan:8000/notify/"],
+      tag: undefined,
+      urls,
+    });
+  });
+});
+
 describe("what Apprise answers", () => {
   test("statuses mean what they mean everywhere", () => expectUsualVerdicts(apprise, settings));
 
   test("204 says that nothing is saved under the key", async () => {
     expect(await verdictOn(answer(204, ""), apprise, settings)).toEqual(
-      doubted("Apprise has nothing saved under this key."),
+      doubted("Apprise knows nobody to tell by this key or these urls."),
     );
   });
 

@@ -127,6 +127,7 @@ const limits: { [T in ChannelType]: (body: any) => [string, number, number][] } 
     ["tags", tags.length, 20],
     ["details", JSON.stringify(details).length, 8_000],
   ],
+  jsm: (body) => limits.opsgenie(body),
   apprise: ({ body }) => [["body", body.length, 1_100]],
 };
 

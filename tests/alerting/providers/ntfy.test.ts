@@ -14,7 +14,16 @@ import {
 } from "../../support/delivering.ts";
 import { answer } from "../../support/target.ts";
 
-const settings = { server: "https://ntfy.sh", topic: "alerts", token: null, template: null };
+const settings = {
+  server: "https://ntfy.sh",
+  topic: "alerts",
+  token: null,
+  username: null,
+  password: null,
+  priority: 4,
+  tags: [],
+  template: null,
+};
 
 const page = `https://signalbox.lan/monitors/${monitor.id}`;
 const opening = (url: string) => ({
@@ -90,6 +99,34 @@ describe("what ntfy receives", () => {
     expect(to.last().headers.authorization).toBe("Bearer tk_7f3a");
   });
 
+  test("a user name and its password, where there are these", async () => {
+    await using to = await receiver();
+    const login = { username: "phil", password: "my:päss" };
+    await to.deliver(ntfy, { ...settings, ...login }, telling(alertOf("test")));
+    const [scheme, pair = ""] = to.last().headers.authorization?.split(" ") ?? [];
+    expect([scheme, Buffer.from(pair, "base64").toString()]).toEqual(["Basic", "phil:my:päss"]);
+  });
+
+  test("the tags of the channel behind the sign", async () => {
+    await using to = await receiver();
+    await to.deliver(ntfy, { ...settings, tags: ["shop", "eu"] }, telling(alertOf("monitor.up")));
+    expect(to.body().tags).toEqual(["white_check_mark", "shop", "eu"]);
+  });
+
+  test.each([
+    [1, 1, 1],
+    [3, 3, 3],
+    [5, 5, 3],
+  ])("priority %d of outages, and at most 3 of all else", async (priority, ofDown, ofUp) => {
+    await using to = await receiver();
+    const sent = [];
+    for (const type of ["monitor.down", "monitor.up"] as const) {
+      await to.deliver(ntfy, { ...settings, priority }, telling(alertOf(type)));
+      sent.push(to.body().priority);
+    }
+    expect(sent).toEqual([ofDown, ofUp]);
+  });
+
   test.each([
     ["http://ntfy.lan", "http://ntfy.lan/"],
     ["http://ntfy.lan/ntfy", "http://ntfy.lan/ntfy/"],
@@ -137,7 +174,7 @@ describe("what ntfy answers", () => {
   test.each([
     [400, 40009, "ntfy says that the name of the topic is not valid."],
     [400, 40010, "ntfy says that the name of the topic is not allowed."],
-    [401, 40101, "ntfy says that the access token is not valid."],
+    [401, 40101, "ntfy says that the access token, or the user name or password, is not valid."],
     [403, 40301, "ntfy says that publishing to the topic is not allowed."],
   ])("%d with code %d ends it", async (status, code, reason) => {
     const body = JSON.stringify({ code, http: status, error: "internal gossip" });

@@ -11,7 +11,7 @@ import {
 } from "../../support/delivering.ts";
 import { answer } from "../../support/target.ts";
 
-const settings = { routingKey: "e93facc04764012d7bfb002500d5d1a6" };
+const settings = { routingKey: "e93facc04764012d7bfb002500d5d1a6", region: "us" as const };
 
 const page = `https://signalbox.lan/monitors/${monitor.id}`;
 const event = { routing_key: settings.routingKey, dedup_key: `signalbox-${monitor.id}` };
@@ -42,6 +42,13 @@ describe("what PagerDuty receives", () => {
         },
       },
     });
+  });
+
+  test("the same in the EU, where accounts of the EU are", async () => {
+    await using to = await receiver();
+    const inEu = { ...settings, region: "eu" as const };
+    await to.deliver(pagerduty, inEu, telling(alertOf("monitor.down")));
+    expect(to.urls).toEqual(["https://events.eu.pagerduty.com/v2/enqueue"]);
   });
 
   test("its recovery resolves the same case", async () => {

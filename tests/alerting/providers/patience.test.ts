@@ -33,7 +33,16 @@ test("is heard whatever a service's own words are", async () => {
   const patient = { retryAfterSeconds: 17 };
   const on = (status: number) => answer(status, '{"status":0}', { "retry-after": "17" });
   expect(
-    await verdictOn(on(429), pushover, { userKey: "u", apiToken: "t", template: null }),
+    await verdictOn(on(429), pushover, {
+      userKey: "u",
+      apiToken: "t",
+      priority: 1,
+      retry: 60,
+      expire: 60,
+      template: null,
+    }),
   ).toMatchObject(patient);
-  expect(await verdictOn(on(429), pagerduty, { routingKey: "r" })).toMatchObject(patient);
+  expect(await verdictOn(on(429), pagerduty, { routingKey: "r", region: "us" })).toMatchObject(
+    patient,
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Alert } from "../../../src/alerting/alert.ts";
 import { pushover } from "../../../src/alerting/providers/pushover.ts";
 import {
   alertOf,
@@ -12,7 +13,14 @@ import {
 } from "../../support/delivering.ts";
 import { type Asked, answer } from "../../support/target.ts";
 
-const settings = { userKey: "uQiRzpo4DXghDmr9", apiToken: "azGDORePK8gMaC0Q", template: null };
+const settings = {
+  userKey: "uQiRzpo4DXghDmr9",
+  apiToken: "azGDORePK8gMaC0Q",
+  priority: 1,
+  retry: 60,
+  expire: 3_600,
+  template: null,
+};
 
 const keys = { token: "azGDORePK8gMaC0Q", user: "uQiRzpo4DXghDmr9" };
 const page = `https://signalbox.lan/monitors/${monitor.id}`;
@@ -92,6 +100,79 @@ describe("what Pushover receives", () => {
     await to.deliver(pushover, settings, message);
     expect(fieldsOf(to.last())).not.toHaveProperty("url");
     expect(fieldsOf(to.last())).not.toHaveProperty("url_title");
+  });
+});
+
+describe("another priority of outages", () => {
+  const cancelling = `/1/receipts/cancel_by_tag/signalbox-${monitor.id}.json`;
+
+  test.each([
+    [-2, "-2", "-2"],
+    [-1, "-1", "-1"],
+    [0, "0", "0"],
+    [1, "1", "0"],
+  ])("%d: everything else has at most the usual one", async (priority, ofDown, ofUp) => {
+    await using to = await receiver();
+    for (const type of ["monitor.down", "monitor.up"] as const)
+      await to.deliver(pushover, { ...settings, priority }, telling(alertOf(type)));
+    expect(to.asked.map((asked) => fieldsOf(asked)["priority"])).toEqual([ofDown, ofUp]);
+    for (const asked of to.asked)
+      expect(Object.keys(fieldsOf(asked))).not.toContainAnyValues(["retry", "expire", "tags"]);
+  });
+
+  const urgent = { ...settings, priority: 2, retry: 30, expire: 10_800 };
+
+  test("2: an emergency, repeated until somebody confirms it or the case with its tag is over", async () => {
+    await using to = await receiver();
+    await to.deliver(pushover, urgent, telling(alertOf("monitor.down")));
+    expect(fieldsOf(to.last())).toMatchObject({
+      priority: "2",
+      retry: "30",
+      expire: "10800",
+      tags: `signalbox-${monitor.id}`,
+    });
+    await to.deliver(pushover, urgent, telling(alertOf("monitor.up")));
+    const [, cancel, recovery] = to.asked;
+    expect(cancel?.path).toBe(cancelling);
+    expect(cancel && fieldsOf(cancel)).toEqual({ token: settings.apiToken });
+    expect(recovery && fieldsOf(recovery)).toMatchObject({
+      title: "Shop is up again",
+      priority: "0",
+    });
+    expect(to.asked).toHaveLength(3);
+  });
+
+  test("2: what tells of no outage ends no emergency and is none", async () => {
+    await using to = await receiver();
+    for (const type of ["monitor.degraded", "test", "incident.updated"] as const)
+      await to.deliver(pushover, urgent, telling(alertOf(type)));
+    expect(to.asked.map(({ path }) => path)).toEqual(Array(3).fill("/1/messages.json"));
+    for (const asked of to.asked) expect(fieldsOf(asked)["priority"]).toBe("0");
+  });
+
+  test("2: the emergency of a digest is ended by none of its monitors; a digest ends ten at most", async () => {
+    await using to = await receiver();
+    await to.deliver(pushover, urgent, telling(storm(3)));
+    expect(fieldsOf(to.last())).toMatchObject({ priority: "2", retry: "30" });
+    expect(fieldsOf(to.last())).not.toHaveProperty("tags");
+    const ups = storm(12).map((alert) => ({ ...alert, type: "monitor.up" as const }) as Alert);
+    await to.deliver(pushover, urgent, telling(ups));
+    const cancelled = to.asked.map(({ path }) => path).filter((path) => path.includes("cancel"));
+    expect(new Set(cancelled).size).toBe(10);
+    expect(to.last().path).toBe("/1/messages.json");
+  });
+
+  test("2: the recovery waits for an emergency that can't be ended now, but for none that is unknown", async () => {
+    for (const [status, outcome, paths] of [
+      [500, "failed", [cancelling]],
+      [404, "delivered", [cancelling, "/1/messages.json"]],
+    ] as const) {
+      await using to = await receiver(answer(200, '{"status":1}'));
+      to.reply(answer(status, '{"status":0}'), cancelling);
+      const verdict = await to.deliver(pushover, urgent, telling(alertOf("monitor.up")));
+      expect(verdict.outcome).toBe(outcome);
+      expect(to.asked.map(({ path }) => path)).toEqual([...paths]);
+    }
   });
 });
 

@@ -3,7 +3,6 @@ import { telegram } from "../../../src/alerting/providers/telegram.ts";
 import {
   alertOf,
   doubted,
-  givenUp,
   monitor,
   receiver,
   storm,
@@ -11,9 +10,16 @@ import {
   triedAgain,
   verdictOn,
 } from "../../support/delivering.ts";
-import { answer } from "../../support/target.ts";
+import { answer, type Reply } from "../../support/target.ts";
 
-const settings = { botToken: "110201543:AAHd-7f3a_x", chatId: "-100200", template: null };
+const settings = {
+  botToken: "110201543:AAHd-7f3a_x",
+  chatId: "-100200",
+  topic: null,
+  silent: false,
+  server: "https://api.telegram.org",
+  template: null,
+};
 
 const page = `https://signalbox.lan/monitors/${monitor.id}`;
 const plain = (text: string) => ({
@@ -111,6 +117,25 @@ test("a digest of a thousand alerts stays within the limit and still ends with t
   }
 });
 
+describe("where the channel says so", () => {
+  const sent = async (changes: Partial<typeof settings> | { topic: number }) => {
+    await using to = await receiver();
+    await to.deliver(telegram, { ...settings, ...changes }, telling(alertOf("test")));
+    return { urls: to.urls, ...to.body() };
+  };
+
+  test("it goes to a topic, without a sound", async () => {
+    expect(await sent({})).not.toContainAnyKeys(["message_thread_id", "disable_notification"]);
+    expect(await sent({ topic: 42 })).toMatchObject({ message_thread_id: 42 });
+    expect(await sent({ silent: true })).toMatchObject({ disable_notification: true });
+  });
+
+  test("it goes through a server of one's own", async () => {
+    const { urls } = await sent({ server: "http://bot.lan:8081/api/" });
+    expect(urls).toEqual(["http://bot.lan:8081/api/bot110201543:AAHd-7f3a_x/sendMessage"]);
+  });
+});
+
 test("the longest name and text stay within the limit", async () => {
   await using to = await receiver();
   const named = { ...monitor, name: "@".repeat(255) };
@@ -143,11 +168,66 @@ describe("what Telegram answers", () => {
     );
   });
 
-  test("a group that became another chat ends it", async () => {
-    const parameters = { migrate_to_chat_id: -1001234567890 };
-    expect(await failed(400, { parameters })).toEqual(
-      givenUp("Telegram says that the group became a supergroup, with another chat ID."),
-    );
+  test.each([
+    ["Bad Request: chat not found", "Telegram says that the bot knows no such chat."],
+    ["Bad Request: PEER_ID_INVALID", "Telegram says that the bot knows no such chat."],
+    ["Bad Request: message thread not found", "Telegram says that the chat has no such topic."],
+    ["Bad Request: TOPIC_CLOSED", "Telegram says that the topic is closed."],
+    [
+      "Bad Request: not enough rights to send text messages to the chat",
+      "Telegram says that the bot must not write to the chat.",
+    ],
+    [
+      "Bad Request: need administrator rights in the channel chat",
+      "Telegram says that the bot must not write to the chat.",
+    ],
+    [
+      "Bad Request: group chat was upgraded to a supergroup chat",
+      "Telegram says that the group became a supergroup, with another chat id.",
+    ],
+  ])("400 with %p is said in a sentence", async (description, reason) => {
+    expect(await failed(400, { description })).toEqual(doubted(reason));
+  });
+
+  describe("a group that became a supergroup", () => {
+    const moved = JSON.stringify({
+      ok: false,
+      error_code: 400,
+      description: "Bad Request: group chat was upgraded to a supergroup chat",
+      parameters: { migrate_to_chat_id: -1001234567890 },
+    });
+    const toldThen = async (then: Reply) => {
+      const replies = [answer(400, moved), then];
+      await using to = await receiver((response) => replies.shift()?.(response));
+      const verdict = await to.deliver(telegram, settings, telling(alertOf("monitor.down")));
+      return { verdict, chats: to.asked.map(({ body }) => JSON.parse(body).chat_id as string) };
+    };
+
+    test("is told under its new id, which the channel then names", async () => {
+      const { verdict, chats } = await toldThen(answer(200, '{"ok":true}'));
+      expect(chats).toEqual(["-100200", "-1001234567890"]);
+      expect(verdict).toEqual({
+        outcome: "delivered",
+        note: "Telegram says that the group became a supergroup: set the chat id to -1001234567890.",
+      });
+    });
+
+    test("is followed once, not round in circles", async () => {
+      const { verdict, chats } = await toldThen(answer(400, moved));
+      expect(chats).toHaveLength(2);
+      expect(verdict).toEqual(
+        doubted("Telegram says that the group became a supergroup, with another chat id."),
+      );
+    });
+
+    test("is not followed to what is no id", async () => {
+      for (const id of ["@evil", 1.5, null, {}]) {
+        const parameters = { migrate_to_chat_id: id };
+        await using to = await receiver(answer(400, JSON.stringify({ parameters })));
+        await to.deliver(telegram, settings, telling(alertOf("monitor.down")));
+        expect(to.asked).toHaveLength(1);
+      }
+    });
   });
 
   test("too many messages: it says in its body how long to wait", async () => {

@@ -15,6 +15,18 @@ export type ChannelWords = {
 const incoming = (placeholder: string): Record<string, FieldWords> => ({
   webhookUrl: { label: "Webhook URL", placeholder, mono: true },
 });
+const region: FieldWords = {
+  label: "Region",
+  hint: "Where the account is: its address has an “eu” in it, or not.",
+  options: { us: "US", eu: "EU" },
+};
+
+/** 32 random bytes, as Standard Webhooks writes them. */
+function newSigningSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
+}
+
 const server = (placeholder: string): FieldWords => ({ label: "Server", placeholder, mono: true });
 
 /** What people read of each type of channel; where to get what, as the services document it. */
@@ -23,7 +35,7 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     label: "Slack",
     mark: "Sl",
     what: "A message in a channel",
-    help: "At api.slack.com/apps make an app, switch on Incoming Webhooks, choose “Add New Webhook to Workspace” and copy the webhook URL.",
+    help: "At api.slack.com/apps create an app, open Incoming Webhooks, switch on “Activate Incoming Webhooks”, choose “Add New Webhook to Workspace”, pick the channel and copy the webhook URL.",
     fields: incoming("https://hooks.slack.com/services/…"),
   },
   email: {
@@ -40,7 +52,12 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     help: "The address gets a POST with JSON as Standard Webhooks describes it; with a secret each request is signed.",
     fields: {
       url: { label: "URL", placeholder: "http://bot.lan/alerts", mono: true },
-      secret: { label: "Secret", hint: "Signs each request; behind whsec_ it is Base64." },
+      secret: {
+        label: "Secret",
+        hint: "Signs each request: whsec_ and the Base64 of 24 to 64 bytes.",
+        placeholder: "whsec_…",
+        generate: newSigningSecret,
+      },
       headers: { label: "Headers" },
     },
   },
@@ -48,21 +65,21 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     label: "Microsoft Teams",
     mark: "Te",
     what: "A card in a channel",
-    help: "At the channel choose Workflows, then “Send webhook alerts to a channel” (“Post to a channel when a webhook request is received”), and copy the URL that it shows.",
-    fields: incoming("https://….logic.azure.com/workflows/…"),
+    help: "At the channel’s ••• open Workflows, take “Send webhook alerts to a channel” (once “Post to a channel when a webhook request is received”) and copy the URL that it shows. Addresses of connectors, at webhook.office.com, ended in May 2026.",
+    fields: incoming("https://….api.powerplatform.com/…/workflows/…"),
   },
   discord: {
     label: "Discord",
     mark: "Di",
     what: "A message in a channel",
-    help: "Edit the channel, open Integrations, Webhooks, make a new webhook and choose “Copy Webhook URL”.",
+    help: "Edit the channel, open Integrations, Webhooks, choose “New Webhook” and “Copy Webhook URL”.",
     fields: incoming("https://discord.com/api/webhooks/…"),
   },
   telegram: {
     label: "Telegram",
     mark: "Tg",
     what: "A message of your bot",
-    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and write to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id.",
+    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and write a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
     fields: {
       botToken: { label: "Bot token", placeholder: "123456:ABC-DEF…" },
       chatId: {
@@ -70,6 +87,12 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
         placeholder: "-1001234567890",
         hint: "A number, or @name of a public channel.",
         mono: true,
+      },
+      topic: { label: "Topic", hint: "The message_thread_id of a forum topic; empty: none." },
+      silent: { label: "Silent", hint: "Messages arrive without a sound." },
+      server: {
+        ...server("https://api.telegram.org"),
+        hint: "Another one only where you run a Bot API server yourself.",
       },
     },
   },
@@ -84,26 +107,37 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
       token: {
         label: "Access token",
         placeholder: "tk_…",
-        hint: "For a protected topic: Account, Access tokens.",
+        hint: "For a protected topic: in the web app, Account, Access tokens.",
       },
+      username: { label: "User name", hint: "With a password, instead of a token." },
+      password: { label: "Password" },
+      priority: {
+        label: "Priority of outages",
+        hint: "1 (lowest) to 5 (highest); everything else has at most 3.",
+      },
+      tags: { label: "Tags", hint: "Of every message; names of emojis are shown as these." },
     },
   },
   pagerduty: {
     label: "PagerDuty",
     mark: "PD",
     what: "Opens and resolves incidents",
-    help: "At the service open Integrations, add “Events API V2” and copy its integration key.",
-    fields: { routingKey: { label: "Integration key" } },
+    help: "At the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
+    fields: { routingKey: { label: "Integration key" }, region },
+  },
+  jsm: {
+    label: "Jira Service Management",
+    mark: "JS",
+    what: "Opens and closes alerts",
+    help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys of Opsgenie that were migrated go on here.",
+    fields: { apiKey: { label: "API key" } },
   },
   opsgenie: {
     label: "Opsgenie",
     mark: "Op",
-    what: "Opens and closes alerts",
-    help: "At the team open Integrations, add “API”, turn it on and copy its API key. Accounts at app.eu.opsgenie.com are in the EU.",
-    fields: {
-      apiKey: { label: "API key" },
-      region: { label: "Region" },
-    },
+    what: "Until it ends on 5 April 2027",
+    help: "Opsgenie ends on 5 April 2027: once your account is migrated, take Jira Service Management instead, with the same key. At the team open Integrations, add “API”, turn it on and copy its API key.",
+    fields: { apiKey: { label: "API key" }, region },
   },
   pushover: {
     label: "Pushover",
@@ -113,37 +147,52 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     fields: {
       userKey: { label: "User or group key" },
       apiToken: { label: "API token" },
+      priority: {
+        label: "Priority of outages",
+        hint: "-2 (lowest) to 2 (an emergency, repeated until somebody confirms it or it is over); everything else has at most 0.",
+      },
+      retry: { label: "Repeat an emergency every", unit: "s" },
+      expire: { label: "Stop repeating it after", unit: "s" },
     },
   },
   mattermost: {
     label: "Mattermost",
     mark: "Mm",
     what: "A message in a channel",
-    help: "In the product menu open Integrations, Incoming Webhooks, add one for the channel and copy its URL.",
+    help: "In the product menu open Integrations, Incoming Webhooks, choose “Add Incoming Webhook”, pick the channel and copy the URL.",
     fields: incoming("https://chat.acme.lan/hooks/…"),
   },
   googlechat: {
     label: "Google Chat",
     mark: "Gc",
     what: "A message in a space",
-    help: "At the space's name open Apps & integrations, add a webhook and copy its link.",
+    help: "In a browser, open “Apps & integrations” at the space's name, choose “Add webhooks”, name it and copy its link.",
     fields: incoming("https://chat.googleapis.com/v1/spaces/…"),
   },
   gotify: {
     label: "Gotify",
     mark: "Go",
     what: "Push from your own server",
-    help: "In Gotify's web page open Apps, create an application and copy its token.",
+    help: "In Gotify's web page open Apps, choose “Create Application” and copy its token.",
     fields: { server: server("https://gotify.lan"), token: { label: "Application token" } },
   },
   apprise: {
     label: "Apprise",
     mark: "Ap",
     what: "A hundred more services",
-    help: "Needs an Apprise API server. Save the services' URLs there under a key of your choice, and name that key here.",
+    help: "Needs an Apprise API server. Save the services' URLs there under a key of your choice, and name that key here; or give the URLs here.",
     fields: {
       server: server("http://apprise.lan:8000"),
-      key: { label: "Configuration key", mono: true },
+      key: { label: "Configuration key", hint: "Empty where you give URLs.", mono: true },
+      tag: {
+        label: "Tags",
+        hint: "Only what has one of these under the key: “a, b” is either, “a b” both. Empty: all of it.",
+      },
+      urls: {
+        label: "Apprise URLs",
+        placeholder: "mailto://…, json://…",
+        hint: "Instead of a key, separated by commas.",
+      },
     },
   },
 };

@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createHmac } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import { webhook } from "../../../src/alerting/providers/webhook.ts";
+import { SigningSecret } from "../../../src/base/fields.ts";
+import { sealAll } from "../../../src/base/secrets.ts";
+import { alertOf, deliveryId, receiver, storm, telling } from "../../support/delivering.ts";
+import { pager } from "../../support/pager.ts";
+import type { Asked } from "../../support/target.ts";
+
+const base64Of = (length: number) => Buffer.alloc(length, "key of ours").toString("base64");
+
+/** A request as it arrives that was signed with this secret at this time. */
+async function signedWith(secret: string, now = Date.now(), alerts = storm(3)) {
+  await using to = await receiver();
+  const settings = { url: "https://bot.lan/alerts", secret, headers: {} };
+  await to.deliver(webhook, settings, telling(alerts), { now });
+  const { headers, body } = to.last();
+  return { headers: headers as Record<string, string>, body };
+}
+
+describe("the reference library takes our signature", () => {
+  test.each([24, 25, 31, 32, 33, 63, 64])("under a secret of %d bytes", async (length) => {
+    for (const sent of [`whsec_${base64Of(length)}`, base64Of(length)]) {
+      const { headers, body } = await signedWith(SigningSecret.parse(sent));
+      expect(new Webhook(sent).verify(body, headers)).toEqual(JSON.parse(body));
+    }
+  });
+
+  test("under any secret that we take, whatever it was that was sent", async () => {
+    const like = fc.oneof(
+      fc.string({ maxLength: 100 }),
+      fc.uint8Array({ maxLength: 70 }).map((bytes) => Buffer.from(bytes).toString("base64")),
+      fc.uint8Array({ maxLength: 70 }).map((bytes) => Buffer.from(bytes).toString("base64url")),
+    );
+    const secrets = fc.tuple(fc.constantFrom("", "whsec_", "WHSEC_"), like);
+    await fc.assert(
+      fc.asyncProperty(secrets, async ([prefix, rest]) => {
+        const taken = SigningSecret.safeParse(prefix + rest);
+        if (!taken.success) return;
+        const { headers, body } = await signedWith(taken.data, Date.now(), [alertOf("test")]);
+        expect(new Webhook(prefix + rest).verify(body, headers)).toEqual(JSON.parse(body));
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+test.each([
+  "s3cret",
+  "",
+  "whsec_",
+  `whsec_${base64Of(23)}`,
+  `whsec_${base64Of(65)}`,
+  `whsec_${base64Of(25).replaceAll("=", "")}`,
+  `whsec_${base64Of(32)} `,
+  `whsec_whsec_${base64Of(32)}`,
+  "x".repeat(32) + "-_",
+])("%p is no secret that it could use", (secret) => {
+  expect(SigningSecret.safeParse(secret).success).toBe(false);
+});
+
+test("a secret that stands there since before goes on as it was, until another one is sent", async () => {
+  const made = await pager();
+  await using hook = await made.inbox();
+  const path = `/api/v1/alert-channels/${hook.id}`;
+  for (const old of ["open sesame", base64Of(32), "whsec_c2hvcnQ="]) {
+    const place = `${made.ours.id}/alert-channel/${hook.id}`;
+    made.database.run("update alert_channels set secrets = ? where id = ?", [
+      sealAll(made.appliance.vault, place, { secret: old }),
+      hook.id,
+    ]);
+    const shown = (await made.api("GET", path)).json.data;
+    expect((await made.api("PATCH", path, { body: shown })).status).toBe(200);
+    expect((await made.api("PATCH", path, { body: { name: "Bot" } })).status).toBe(200);
+    expect(made.secretsOf("alert-channel", hook.id)).toEqual({ secret: old });
+    await made.api("POST", `${path}/test`);
+    const { headers, body } = hook.asked.at(-1) as Asked;
+    const key = old.startsWith("whsec_") ? Buffer.from("short") : Buffer.from(old);
+    const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
+    expect(headers["webhook-signature"]).toBe(
+      `v1,${createHmac("sha256", key).update(signed).digest("base64")}`,
+    );
+  }
+  const refused = await made.api("PATCH", path, { body: { secret: "open sesame" } });
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "secret"]);
+  await made.api("PATCH", path, { body: { secret: base64Of(32) } });
+  expect(made.secretsOf("alert-channel", hook.id)).toEqual({ secret: `whsec_${base64Of(32)}` });
+});
+
+describe("the sample of the README", async () => {
+  const readme = await Bun.file(new URL("../../../README.md", import.meta.url)).text();
+  const [, sample = ""] = /```js\n(import \{ createHmac[^]*?)```/.exec(readme) ?? [];
+  const module = new Bun.Transpiler({ loader: "js" }).transformSync(sample);
+  const url = `data:text/javascript;base64,${Buffer.from(module).toString("base64")}`;
+  const { isOurs } = (await import(url)) as {
+    isOurs: (secret: string, headers: Record<string, string>, rawBody: string | Buffer) => boolean;
+  };
+  const secret = `whsec_${base64Of(32)}`;
+
+  test("takes what we sign, as text and as bytes, whichever of several signatures is ours", async () => {
+    const { headers, body } = await signedWith(secret);
+    expect(headers["webhook-id"]).toBe(deliveryId);
+    expect(isOurs(secret, headers, body)).toBe(true);
+    expect(isOurs(secret, headers, Buffer.from(body))).toBe(true);
+    const other = (await signedWith(`whsec_${base64Of(40)}`)).headers["webhook-signature"];
+    const both = `v1a,AAAA ${other} ${headers["webhook-signature"]}`;
+    expect(isOurs(secret, { ...headers, "webhook-signature": both }, body)).toBe(true);
+  });
+
+  test("refuses what is older than five minutes, or from a future", async () => {
+    for (const [age, expected] of [
+      [290, true],
+      [310, false],
+      [-290, true],
+      [-310, false],
+    ] as const) {
+      const { headers, body } = await signedWith(secret, Date.now() - age * 1_000);
+      expect([age, isOurs(secret, headers, body)]).toEqual([age, expected]);
+    }
+  });
+
+  test("refuses what was forged, changed or not signed", async () => {
+    const { headers, body } = await signedWith(secret);
+    const { "webhook-signature": signature = "", ...unsigned } = headers;
+    const forged = [
+      { ...headers, "webhook-signature": `v1,${"A".repeat(43)}=` },
+      { ...headers, "webhook-signature": "v1," },
+      { ...headers, "webhook-signature": "v1,short" },
+      { ...headers, "webhook-signature": signature.replace("v1,", "v2,") },
+      { ...headers, "webhook-signature": signature.replace("v1,", "") },
+      { ...headers, "webhook-id": "another" },
+      { ...headers, "webhook-timestamp": String(Number(headers["webhook-timestamp"]) + 1) },
+      { ...headers, "webhook-timestamp": "NaN" },
+      unsigned,
+      {},
+    ];
+    for (const changed of forged) expect(isOurs(secret, changed, body)).toBe(false);
+    expect(isOurs(secret, headers, body.replace("down", "up"))).toBe(false);
+    expect(isOurs(`whsec_${base64Of(40)}`, headers, body)).toBe(false);
+  });
+});
