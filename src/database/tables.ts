@@ -683,6 +683,8 @@ export const subscribers = sqliteTable(
     confirmedAt: text("confirmed_at"),
     /** It is told of events behind this one. */
     heardFrom: integer("heard_from"),
+    /** Whether somebody gave it on the page itself, and not through the API. */
+    byVisitor: flag("by_visitor").notNull().default(false),
     /** How often it was asked, and when last, in Unix milliseconds. */
     asked: integer("asked").notNull(),
     askedAt: integer("asked_at"),
@@ -695,6 +697,9 @@ export const subscribers = sqliteTable(
     primaryKey({ columns: [t.organizationId, t.id] }),
     uniqueIndex("subscribers_by_address").on(t.organizationId, t.pageId, t.type, t.addressKey),
     index("subscribers_by_page").on(t.organizationId, t.pageId, t.id),
+    index("subscribers_waiting")
+      .on(t.organizationId, t.pageId, t.askedAt)
+      .where(sql`confirmed_at is null and by_visitor`),
     index("subscribers_unconfirmed")
       .on(t.askedAt)
       .where(sql`confirmed_at is null`),

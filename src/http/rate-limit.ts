@@ -2,7 +2,7 @@ import { networkOf } from "../base/client-network.ts";
 import type { Clock } from "../base/clock.ts";
 
 export type RateLimit = {
-  /** Counts one and returns 0, or returns the whole seconds to wait when the minute's share is used up. */
+  /** Counts one and returns 0, or returns the whole seconds to wait when the share of the time is used up. */
   take(who: string): number;
   /** Takes back one that turned out not to count. */
   giveBack(who: string): void;
@@ -10,19 +10,26 @@ export type RateLimit = {
 
 type Window = { endsAt: number; count: number };
 
-const windowMs = 60_000;
+const minuteMs = 60_000;
 /** Callers that are remembered at a time: some 10 MB. */
 const maxCallers = 50_000;
 
 /**
- * `perMinute` a minute for each caller, from its first request on; 0 means no limit. Of too many
+ * `count` a minute, or another time, for each caller, from its first request on; 0 means no limit. Of too many
  * callers those are forgotten first that have something left: nobody who has used up their share gets
  * it anew by sending others after it, and as many others have as many shares of their own.
  */
-export function rateLimit(perMinute: number, clock: Clock, most = maxCallers): RateLimit {
+export function rateLimit(
+  count: number,
+  clock: Clock,
+  { most = maxCallers, windowMs = minuteMs } = {},
+): RateLimit {
   const open = new Map<string, Window>();
   const spent = new Map<string, Window>();
   let sweepAt = 0;
+
+  /** A window that ends later than a whole one from now was begun before the clock was set back. */
+  const isOver = ({ endsAt }: Window, now: number) => endsAt <= now || endsAt > now + windowMs;
 
   function sweep(now: number) {
     for (const windows of [open, spent])
@@ -49,14 +56,14 @@ export function rateLimit(perMinute: number, clock: Clock, most = maxCallers): R
 
   return {
     take(who) {
-      if (perMinute === 0) return 0;
+      if (count === 0) return 0;
       const now = clock();
       if (now >= sweepAt || sweepAt > now + windowMs) sweep(now);
       const known = open.get(who) ?? spent.get(who);
       const window = known === undefined || isOver(known, now) ? begin(who, now) : known;
-      if (window.count >= perMinute) return Math.max(1, Math.ceil((window.endsAt - now) / 1000));
+      if (window.count >= count) return Math.max(1, Math.ceil((window.endsAt - now) / 1000));
       window.count += 1;
-      if (window.count >= perMinute) {
+      if (window.count >= count) {
         open.delete(who);
         spent.set(who, window);
       }
@@ -71,11 +78,6 @@ export function rateLimit(perMinute: number, clock: Clock, most = maxCallers): R
       else open.delete(who);
     },
   };
-}
-
-/** A window that ends later than a minute from now was begun before the clock was set back. */
-function isOver({ endsAt }: Window, now: number): boolean {
-  return endsAt <= now || endsAt > now + windowMs;
 }
 
 /** A limit for strangers, asked with their address: all that share a network are one caller. */

@@ -170,7 +170,7 @@ export function statusSite(room: Room): StatusSite {
       headers: {
         "Content-Type": type,
         "Cache-Control": "no-store",
-        ...(status === 429 && { "Retry-After": "60" }),
+        ...(result.retryAfter !== undefined && { "Retry-After": String(result.retryAfter) }),
         ...headers,
       },
     });

@@ -2,7 +2,13 @@ import { Back, documentOf, type PageFiles } from "./frame.tsx";
 import type { StatusView } from "./view.ts";
 
 /** What became of a sign-up; null where nothing was sent yet. */
-export type SignUpResult = { email: string; trouble: string | null; status: number } | null;
+export type SignUpResult = {
+  email: string;
+  trouble: string | null;
+  status: number;
+  /** Seconds. */
+  retryAfter?: number;
+} | null;
 
 /** How to be told of updates: by e-mail, where a mail server is set, and by feeds. */
 export function subscribePage(

@@ -8,7 +8,7 @@ import { type LoggedEvent, readSince } from "../events/log.ts";
 import { type Loaded, pageLoader } from "../status-pages/load.ts";
 import { findPublicPageById } from "../status-pages/store.ts";
 import type { Notice } from "./notice.ts";
-import { concernsSubscribers, incidentNoticeOf, pendingMs } from "./rules.ts";
+import { concernsSubscribers, crowd, incidentNoticeOf, pendingMs } from "./rules.ts";
 import { forgetOld, listenersAt, pagesWithSubscribers, tell } from "./store.ts";
 
 /** So long events gather between two portions: a storm is told in few writes. */
@@ -153,6 +153,10 @@ async function noticeOf(
 
 /** Removes who never said yes and what was told long ago. */
 export async function sweepSubscribers(store: Store, now: number): Promise<void> {
-  const before = { notices: timestamp(now - keptMs), pending: now - pendingMs };
+  const before = {
+    notices: timestamp(now - keptMs),
+    pending: now - pendingMs,
+    crowded: now - crowd.pendingMs,
+  };
   await store.atomic(forgetOld(before));
 }

@@ -4,8 +4,10 @@ const maxAsked = 3;
 const askAgainMs = 10 * 60_000;
 /** The link that confirms works for so long; who has not used it then is forgotten. */
 export const pendingMs = 7 * 86_400_000;
-/** So many of one page may be waiting for their yes. */
+/** So many of one page may be waiting for their yes: of more, the oldest go. */
 export const maxPending = 1_000;
+/** Where more than so many wait, they do so for a day only. */
+export const crowd = { size: 250, pendingMs: 86_400_000 };
 
 /** Whether an address is sent the question once more: nobody's mailbox is flooded through our form. */
 export function mayAskAgain(
@@ -18,6 +20,11 @@ export function mayAskAgain(
 /** What makes two addresses the same: mailboxes in any case, URLs as they are. */
 export function addressKeyOf(type: "email" | "webhook", address: string): string {
   return type === "email" ? address.toLowerCase() : address;
+}
+
+/** The mailbox behind an address: what follows a `+` only sorts what arrives there. */
+export function mailboxOf(email: string): string {
+  return addressKeyOf("email", email).replace(/\+.*(?=@)/, "");
 }
 
 export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook" {

@@ -17,12 +17,13 @@ import type { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
   allSubscribers,
   changeSubscriber,
+  countedSubscribers,
   findByAddress,
   findSubscriber,
   insertSubscriber,
   mustBeNew,
-  isCrowded,
   listenFromNow,
+  makeRoom,
   mustHavePage,
   pageOfSubscribers,
   removeSubscriber,
@@ -89,6 +90,7 @@ function rowOf(scope: Scope, pageId: string, made: Made): SubscriberRow {
     ...made,
     addressKey: addressKeyOf(made.type, made.address),
     heardFrom: null,
+    byVisitor: false,
     asked: 0,
     askedAt: null,
     version: 1,
@@ -148,7 +150,7 @@ export async function addSubscriber(
       mustHavePage(row),
       mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
       insertSubscriber(store, row),
-      mustBeWithin(scope, "subscribers", subscribers),
+      mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
       ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
     ],
     { action: isAsked ? "subscriber.asked" : "subscriber.confirmed", subjectId: id },
@@ -177,36 +179,43 @@ function remove(scope: Scope, row: SubscriberRow, action: string): Promise<objec
 }
 
 /**
- * Asks a mailbox that somebody gave on a page. Who asks learns nothing of it: neither whether it has
- * subscribed already nor whether it was asked before. Throws RATE_LIMITED while too many wait.
+ * Asks a mailbox that somebody gave on a page, where `mayAsk` lets it. Who asks learns nothing of it:
+ * neither whether it has subscribed already nor whether it was asked before.
  */
-export function askMailbox(scope: Scope, pageId: string, email: string): Promise<void> {
+export async function askMailbox(
+  scope: Scope,
+  pageId: string,
+  email: string,
+  mayAsk: (email: string) => boolean,
+): Promise<void> {
   const { store, organizationId } = scope;
   const of = { organizationId, pageId };
   const key = addressKeyOf("email", email);
-  return retrying(async () => {
+  let isAllowed: boolean | null = null;
+  await retrying(async () => {
     const now = scope.clock();
-    // Before anything is looked up: who is known here and who is not are answered alike.
-    if (await isCrowded(store, of)) throw tooMany();
     const known = await findByAddress(store, of, "email", key);
+    if (known !== null && (known.confirmedAt !== null || !mayAskAgain(known, now))) return;
+    isAllowed ??= mayAsk(email);
+    if (!isAllowed) return;
     if (known === null) {
       const id = newId(now);
       const made = { id, type: "email" as const, address: email, secrets: "{}", confirmedAt: null };
-      const row = { ...rowOf(scope, pageId, made), asked: 1, askedAt: now };
+      const row = { ...rowOf(scope, pageId, made), byVisitor: true, asked: 1, askedAt: now };
       await commit(
         scope,
         [
           mustHavePage(row),
           // Somebody gave it twice at once: the other one is looked at again.
           mustBeNew(row, () => new StaleRead()),
+          makeRoom(row),
           insertSubscriber(store, row),
-          mustBeWithin(scope, "subscribers", subscribers, "true", tooMany),
           ...ask(scope, row),
         ],
         { action: "subscriber.asked", subjectId: id },
         {},
       );
-    } else if (known.confirmedAt === null && mayAskAgain(known, now)) {
+    } else {
       await commit(
         scope,
         [
@@ -225,15 +234,7 @@ export function askMailbox(scope: Scope, pageId: string, email: string): Promise
   });
 }
 
-function tooMany() {
-  return new AppError(
-    "RATE_LIMITED",
-    "Too many people are signing up at the moment. Try again later.",
-    { headers: { "Retry-After": "3600" } },
-  );
-}
-
-/** Takes the yes of a mailbox; a second one changes nothing. Null where it is not waited for any more. */
+/** Takes the yes of a mailbox; a second one changes nothing. Null where it is not waited for any more. Throws CONFLICT where the organization has as many as it may. */
 export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -244,6 +245,7 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
       [
         ...mustBeCurrent(scope, subscribers, row),
         listenFromNow(organizationId, id, timestamp(scope.clock())),
+        mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
       ],
       { action: "subscriber.confirmed", subjectId: id },
       {},

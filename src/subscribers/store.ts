@@ -12,7 +12,7 @@ import {
   type Store,
 } from "../database/store.ts";
 import { notices, statusPages, subscribers } from "../database/tables.ts";
-import { maxPending, receiverTypeOf } from "./rules.ts";
+import { crowd, maxPending, receiverTypeOf } from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -105,10 +105,20 @@ export function mustBeNew(row: SubscriberRow, otherwise: () => AppError | StaleR
   );
 }
 
-/** Whether so many wait for their yes that nobody else may come. */
-export async function isCrowded(store: Store, of: OfPage): Promise<boolean> {
-  const pending = and(isOf(of), isNull(subscribers.confirmedAt));
-  return (await store.db.$count(subscribers, pending)) >= maxPending;
+/** Visitors' mailboxes that have not said yes, whatever they are. */
+const waits = "confirmed_at is null and by_visitor";
+
+/** Of an organization's subscribers all but these count. */
+export const countedSubscribers = `not (${waits})`;
+
+/** Makes room for one more that waits for its yes: those that were asked longest ago go, never one that said it. */
+export function makeRoom({ organizationId, pageId }: OfPage): Statement {
+  const waiting = `from subscribers where organization_id = ?1 and page_id = ?2 and ${waits}`;
+  return {
+    text: `delete from subscribers where rowid in (select rowid ${waiting} order by asked_at, id
+        limit max(0, (select count(*) ${waiting}) - ?3))`,
+    parameters: [organizationId, pageId, maxPending - 1],
+  };
 }
 
 export function changeSubscriber(
@@ -205,9 +215,21 @@ export async function noticeOfDelivery(
   return row ?? null;
 }
 
-/** Forgets, in portions, who never said yes, and notices that no delivery tells any more. */
-export function forgetOld(before: { notices: string; pending: number }): Statement[] {
+/** Forgets, in portions, who never said yes, where many wait sooner, and notices that no delivery tells any more. */
+export function forgetOld(before: {
+  notices: string;
+  pending: number;
+  crowded: number;
+}): Statement[] {
   return [
+    {
+      text: `delete from subscribers where rowid in (select rowid from subscribers
+        where ${waits} and asked_at < ? and (organization_id, page_id) in (
+          select organization_id, page_id from subscribers where ${waits}
+          group by organization_id, page_id having count(*) > ?)
+        limit 1000)`,
+      parameters: [before.crowded, crowd.size],
+    },
     {
       text: `delete from subscribers where rowid in (select rowid from subscribers
         where confirmed_at is null and asked_at < ? limit 1000)`,

@@ -12,6 +12,7 @@ import { findPages } from "../status-pages/store.ts";
 import type { Subscriptions } from "../status-pages/subscriptions.ts";
 import { ownerOf, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
+import { signUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
 type Room = Pick<Scope, "ownHosts" | "limits"> & {
@@ -27,6 +28,7 @@ type Room = Pick<Scope, "ownHosts" | "limits"> & {
 /** What visitors of the public pages do about their subscriptions. */
 export function subscriptionsOf(room: Room): Subscriptions {
   const { store, clock, vault, targets, ownHosts, limits, signUps, addressOf } = room;
+  const budget = signUpBudget(clock);
 
   const scopeOf = (organizationId: string): Scope => ({
     store,
@@ -47,24 +49,26 @@ export function subscriptionsOf(room: Room): Subscriptions {
     async signUp(request, page) {
       const { email = "" } = await fieldsOf(request);
       const said = email.trim().slice(0, 320);
-      if (signUps.take(addressOf(request)) > 0)
-        return {
-          email: said,
-          trouble: "Too many sign-ups from here. Try again in a minute.",
-          status: 429,
-        };
+      const address = addressOf(request);
+      const pause = signUps.take(address);
+      if (pause > 0) return refused(said, "Too many sign-ups from here.", pause);
       if (!EmailAddress.safeParse(said).success)
         return {
           email: said,
           trouble: "This must be an e-mail address, such as ann@team.example.",
           status: 422,
         };
-      try {
-        await askMailbox(scopeOf(page.organizationId), page.id, said);
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
-        return { email: said, trouble: error.message, status: 429 };
-      }
+      // Before anything is looked up: who is known here and who is not are answered alike.
+      const { wait, by } = budget.take(address, page.id);
+      if (wait > 0)
+        return refused(
+          said,
+          by === "network"
+            ? "Too many sign-ups from here."
+            : "Too many people are signing up at the moment.",
+          wait,
+        );
+      await askMailbox(scopeOf(page.organizationId), page.id, said, budget.mayAsk);
       return { email: said, trouble: null, status: 200 };
     },
 
@@ -79,7 +83,10 @@ export function subscriptionsOf(room: Room): Subscriptions {
       const scope = scopeOf(organizationId);
       if (request.method === "POST") {
         if (verb === "confirm") {
-          if ((await confirmSubscriber(scope, id)) === null) return ended(verb);
+          const taken = await confirmSubscriber(scope, id).catch(orFull);
+          if (taken === null) return ended(verb);
+          if (taken === "full")
+            return statement("Not now", `${title} takes no more subscribers at the moment.`, 409);
           return statement("You are subscribed", `Updates from ${title} go to ${row.address}.`);
         }
         await endSubscription(scope, id);
@@ -94,6 +101,16 @@ export function subscriptionsOf(room: Room): Subscriptions {
         : question(`Updates from ${title}`, `They go to ${row.address}.`, "Unsubscribe");
     },
   };
+}
+
+function orFull(error: unknown): "full" {
+  if (error instanceof AppError && error.code === "CONFLICT") return "full";
+  throw error;
+}
+
+function refused(email: string, why: string, seconds: number) {
+  const time = seconds <= 60 ? "a minute" : seconds <= 600 ? "ten minutes" : "an hour";
+  return { email, trouble: `${why} Try again in ${time}.`, status: 429, retryAfter: seconds };
 }
 
 /** What a link says whose subscriber is gone. */

@@ -28,7 +28,7 @@ test("a clock that is set back shuts nobody out for longer than a minute", () =>
 });
 
 test("who has used up their share does not get it anew by sending any number of others", () => {
-  const limit = rateLimit(3, () => 0, 100);
+  const limit = rateLimit(3, () => 0, { most: 100 });
   for (let i = 0; i < 3; i++) limit.take("guesser");
   for (let i = 0; i < 10_000; i++) expect(limit.take(`other ${i}`)).toBe(0);
   expect(limit.take("guesser")).toBe(60);

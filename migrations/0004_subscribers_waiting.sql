@@ -1,0 +1,2 @@
+ALTER TABLE `subscribers` ADD `by_visitor` integer DEFAULT false NOT NULL;--> statement-breakpoint
+CREATE INDEX `subscribers_waiting` ON `subscribers` (`organization_id`,`page_id`,`asked_at`) WHERE confirmed_at is null and by_visitor;
