@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
+import { channelKinds } from "./alert-channels/schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
 import { backupDesk } from "./backups/desk.ts";
@@ -12,6 +13,7 @@ import { checkEngine } from "./checks/engine.ts";
 import type { Config } from "./config.ts";
 import { copyInChild } from "./database/copy.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
+import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { answerCache } from "./http/answer-cache.ts";
 import type { Appliance } from "./http/call.ts";
 import { crowd } from "./http/crowd.ts";
@@ -23,6 +25,7 @@ import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
 import { forgetOldInvitations } from "./invitations/store.ts";
 import { isAnybodyThere } from "./people/store.ts";
+import { monitorKinds } from "./monitors/schema.ts";
 import { newSetUp, noSetUp } from "./sign-in/set-up-token.ts";
 import { sharingOf } from "./organizations/sharing.ts";
 import { pageLock } from "./status-pages/lock.ts";
@@ -93,6 +96,11 @@ export async function startApp(
   });
   const listeners: Listener[] = [];
   const { store, vault } = data;
+  const sealed = sealPlainSecrets(data, [
+    { name: "monitors", noun: "monitor", kinds: monitorKinds },
+    { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
+  ]);
+  if (sealed > 0) log.info("sealed secrets that an older version kept plain", { records: sealed });
   const ownHosts = ownHostsOf(config.allowedHost, config.url);
   const sharing = sharingOf(store);
   await sharing.refresh();

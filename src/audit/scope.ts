@@ -24,6 +24,8 @@ export type Scope = {
   limits: Limits;
   organizationId: string;
   actor: Actor;
+  /** Whether the caller may change the organization's data; who may not is shown nothing that lets them. */
+  mayWrite: boolean;
   requestId: string | null;
   /** Address of this appliance as the caller reached it, without a trailing slash. */
   origin: string;

@@ -42,6 +42,7 @@ export function commandLineScope(data: DataDirectory, organizationId: string): S
     limits: noLimits,
     organizationId,
     actor: { type: "command-line", id: null, name: "command line" },
+    mayWrite: true,
     requestId: null,
     origin: "",
     ifMatch: null,

@@ -47,7 +47,7 @@ export type Endpoint<
   status?: 200 | 201;
   /** False for what has no address of its own. */
   isLocated?: boolean;
-  /** Whether the answer depends on stored rows and the URL alone, so that it holds until something is written. */
+  /** Whether the answer depends on stored rows, the URL and who may write alone, so that it holds until something is written. */
   cached?: boolean;
   /** How long an answer may take, in seconds, where that is longer than a connection may be silent. */
   takesSeconds?: number;
@@ -119,7 +119,7 @@ export function endpoint<
 
   async function read(request: Request, call: Call, caller: Caller, ids: Ids) {
     const { answers } = call.appliance;
-    const key = `${caller.principal?.organizationId} ${request.url}`;
+    const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${request.url}`;
     const known = spec.cached === true ? answers.find(key) : { revision: null };
     if ("body" in known) return known;
     const query = queryOf(request, call);
@@ -221,6 +221,7 @@ export function scopeOf(
     limits: appliance.limits,
     organizationId: principal.organizationId,
     actor: principal.actor,
+    mayWrite: principal.scope === "write",
     requestId,
     get origin() {
       return originOf(request);

@@ -86,15 +86,9 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 /** The monitor as clients see it. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
   const { monitor, state, alertChannelIds, uptime24h } = stored;
-  const pushUrl =
-    monitor.type === "push"
-      ? {
-          pushUrl: `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, monitor.id), monitor.secrets)[pushToken]}`,
-        }
-      : {};
   return {
     ...settingsIn(monitorKinds, monitor.type, monitor.settings),
-    ...pushUrl,
+    ...(monitor.type === "push" && { pushUrl: pushUrlOf(scope, monitor) }),
     ...common(monitor),
     id: monitor.id,
     alertChannelIds,
@@ -110,4 +104,10 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     createdAt: monitor.createdAt,
     updatedAt: monitor.updatedAt,
   };
+}
+
+/** Whoever knows it may report, so it is for those who may write. */
+function pushUrlOf(scope: Scope, { id, secrets }: MonitorRow): string | null {
+  if (!scope.mayWrite) return null;
+  return `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, id), secrets)[pushToken]}`;
 }

@@ -128,9 +128,10 @@ export const monitorKinds = {
     {},
     {
       grace: z.int().min(0),
-      pushUrl: z
-        .string()
-        .meta({ description: "Where the watched job reports; whoever knows it may report." }),
+      pushUrl: z.string().nullable().meta({
+        description:
+          "Where the watched job reports. Whoever knows it may report, so it is shown to those who may write and null to others.",
+      }),
     },
   ),
 };

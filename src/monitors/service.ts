@@ -152,7 +152,16 @@ export function updateMonitor(
   });
 }
 
-/** The whole of a monitor as a patch leaves it, secrets included. Throws VALIDATION_ERROR. */
+/** The whole of a monitor as a patch would leave it, secrets included. Throws NOT_FOUND, VALIDATION_ERROR. */
+export async function monitorAfter(
+  scope: Scope,
+  id: string,
+  patch: MonitorPatch,
+): Promise<NewMonitor> {
+  const { monitor } = await getStored(scope, id);
+  return changed(scope, monitor, patch);
+}
+
 async function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): Promise<NewMonitor> {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the monitor is created");

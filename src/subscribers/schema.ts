@@ -4,7 +4,7 @@ import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../
 import { kind, newOf } from "../base/kinds.ts";
 import { pageFields } from "../base/paging.ts";
 
-const subscriberKinds = {
+export const subscriberKinds = {
   email: kind({
     email: EmailAddress,
     confirmed: z.boolean().default(false).meta({

@@ -39,6 +39,7 @@ export function subscriptionsOf(room: Room): Subscriptions {
     limits,
     organizationId,
     actor: { type: "visitor", id: null, name: "visitor" },
+    mayWrite: false,
     requestId: null,
     origin: "",
     ifMatch: null,

@@ -58,6 +58,7 @@ function nodeOn(directory: string) {
 
 const commandLine = {
   actor: { type: "command-line" as const, id: null, name: "test" },
+  mayWrite: true,
   requestId: null,
   origin: "",
   ifMatch: null,

@@ -4,11 +4,13 @@ import { dashboard } from "../support/dashboard.ts";
 import { canary, newMonitors } from "../support/samples.ts";
 
 const path = "/api/v1/monitors";
+const isHeader = (field: string) => field.startsWith("headers.");
 
 describe("secrets", () => {
   const secrets = {
     basicAuth: { username: "probe", password: canary },
     bearerToken: canary,
+    headers: { "X-Api-Key": canary },
   };
   async function withSecrets() {
     const made = await dashboard();
@@ -32,21 +34,27 @@ describe("secrets", () => {
     for (const { json } of answers.slice(0, 3)) {
       expect(json.data.secretsSet).toEqual(["bearerToken", "basicAuth.password"]);
       expect(json.data.basicAuth).toEqual({ username: "probe" });
+      expect(json.data.headers).toEqual({ "X-Api-Key": null });
       expect(json.data).not.toHaveProperty("bearerToken");
     }
     const everything = [...answers.map(({ text }) => text), ...made.logged, dump(made)].join();
     expect(everything).not.toContain(canary);
   });
 
-  const both = { bearerToken: canary, "basicAuth.password": canary };
+  const header = { "headers.X-Api-Key": canary };
+  const both = { bearerToken: canary, "basicAuth.password": canary, ...header };
   const changes: [does: string, patch: object, left: Record<string, string>][] = [
-    ["absent keeps both", { name: "Renamed" }, both],
-    ["null clears the token", { bearerToken: null }, { "basicAuth.password": canary }],
-    ["null clears the user and the password", { basicAuth: null }, { bearerToken: canary }],
+    ["absent keeps all", { name: "Renamed" }, both],
+    ["null clears the token", { bearerToken: null }, { "basicAuth.password": canary, ...header }],
+    [
+      "null clears the user and the password",
+      { basicAuth: null },
+      { bearerToken: canary, ...header },
+    ],
     [
       "null clears the password alone",
       { basicAuth: { username: "probe", password: null } },
-      { bearerToken: canary },
+      { bearerToken: canary, ...header },
     ],
     ["basicAuth sent back keeps its password", { basicAuth: { username: "probe" } }, both],
     [
@@ -54,15 +62,70 @@ describe("secrets", () => {
       { basicAuth: { username: "other" }, bearerToken: "new" },
       { ...both, bearerToken: "new" },
     ],
+    ["headers sent back keep their values", { headers: { "X-Api-Key": null } }, both],
+    [
+      "a header is added beside one that is kept, in any case",
+      { headers: { "x-api-key": null, "X-Team": "ops" } },
+      {
+        bearerToken: canary,
+        "basicAuth.password": canary,
+        "headers.x-api-key": canary,
+        "headers.X-Team": "ops",
+      },
+    ],
+    [
+      "a header that is left out is removed, and its value with it",
+      { headers: {} },
+      { bearerToken: canary, "basicAuth.password": canary },
+    ],
+    [
+      "a header's new value replaces the old one",
+      { headers: { "X-Api-Key": "new" } },
+      { ...both, "headers.X-Api-Key": "new" },
+    ],
   ];
   for (const [does, patch, left] of changes)
     test(`in a patch, ${does}`, async () => {
       const { changeMonitor, id, monitorOf, secretsOf } = await withSecrets();
       const { status, json } = await changeMonitor(id, patch);
-      expect([status, json.data.secretsSet]).toEqual([200, Object.keys(left)]);
+      const [headers, others] = [Object.keys(left).filter(isHeader), Object.keys(left)];
+      expect([status, json.data.secretsSet, Object.keys(json.data.headers)]).toEqual([
+        200,
+        others.filter((path) => !isHeader(path)),
+        headers.map((path) => path.replace("headers.", "")),
+      ]);
       expect(secretsOf("monitor", id)).toEqual(left);
       expect(await monitorOf(id)).toEqual(json.data);
     });
+});
+
+describe("a header without a value", () => {
+  const needs = "needs its value: null keeps one that is stored, and there is none";
+  test("can't be made, nor one that takes over a value under another name", async () => {
+    const made = await dashboard();
+    const { api, monitor, changeMonitor } = made;
+    const http = { type: "http", ...newMonitors.http };
+    const { id } = await monitor({ ...http, headers: { "X-Api-Key": canary } });
+    const { id: bot } = await made.channel({
+      type: "webhook",
+      url: "http://bot.lan",
+      headers: { "X-Api-Key": canary },
+    });
+    const before = dump(made);
+    const refused = [
+      await api("POST", path, { body: { ...http, name: "A", headers: { "X-Other": null } } }),
+      await changeMonitor(id, { headers: { "X-Other": null } }),
+      await api("PATCH", `/api/v1/alert-channels/${bot}`, {
+        body: { headers: { "X-Other": null } },
+      }),
+    ];
+    for (const { status, json } of refused)
+      expect([status, json.error.details]).toEqual([
+        422,
+        [{ path: "headers.X-Other", message: needs }],
+      ]);
+    expect(dump(made)).toBe(before);
+  });
 });
 
 describe("a push monitor's URL", () => {

@@ -46,6 +46,32 @@ test("the password is kept by a patch without it, cleared by null, and never sho
   expect((await patch({ password: null })).json.data.secretsSet).toEqual([]);
 });
 
+describe("the stored password stays with its mail server", () => {
+  const stored = { ...mail, port: 465, user: "signalbox", password: canary, tls: "tls" };
+  const asked: [change: object, isAsked: boolean][] = [
+    [{ host: "other.lan" }, true],
+    [{ port: 466 }, true],
+    [{ tls: "starttls" }, true],
+    [{ tls: "none" }, true],
+    [{ host: "other.lan", password: "new" }, false],
+    [{ host: "other.lan", password: null }, false],
+    [{ host: "MAIL.lan", user: "other", from: "b@team.example", tls: "tls", port: 465 }, false],
+  ];
+  test.each(asked)("%j", async (change, isAsked) => {
+    const made = await testAppliance();
+    const patch = (smtp: object) => made.ours.api("PATCH", path, { body: { smtp } });
+    await patch(stored);
+    const before = dump(made);
+    const { status, json } = await patch(change);
+    expect([status, json.error?.details]).toEqual(
+      isAsked ? [422, [{ path: "smtp.password", message: refusal }]] : [200, undefined],
+    );
+    if (isAsked) expect(dump(made)).toBe(before);
+  });
+  const refusal =
+    "stays with the address it was given for: send it again for the new address, or null";
+});
+
 test("the settings of one organization are not another's", async () => {
   const { ours, theirs } = await testAppliance();
   await ours.api("PATCH", path, { body: { smtp: mail } });

@@ -185,6 +185,7 @@ export async function testAppliance(settings: Settings = {}) {
     limits: noLimits,
     organizationId,
     actor: { type: "command-line", id: null, name: "test" },
+    mayWrite: true,
     requestId: null,
     origin: "http://localhost",
     ifMatch: null,

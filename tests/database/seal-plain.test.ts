@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { channelKinds } from "../../src/alert-channels/schema.ts";
+import { assets } from "../../src/assets.ts";
+import { copyDatabase } from "../../src/database/copy.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
+import { monitorKinds } from "../../src/monitors/schema.ts";
+import { createOrganization } from "../../src/organizations/service.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { canary, newMonitors } from "../support/samples.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+const tables: SealedTable[] = [
+  { name: "monitors", noun: "monitor", kinds: monitorKinds },
+  { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
+];
+
+/** Monitors and channels whose header values an older version left as they were sent. */
+async function older() {
+  const made = await dashboard();
+  const { monitor, channel, database, appliance } = made;
+  const headers = { "X-Api-Key": canary, "X.Team": "" };
+  const shop = await monitor({ type: "http", ...newMonitors.http, headers, bearerToken: "token" });
+  const bot = await channel({ type: "webhook", url: "http://bot.lan", headers, secret: "s" });
+  await monitor({ type: "http", ...newMonitors.http, headers: { "X-New": "sealed" } });
+  await monitor();
+  for (const [table, id] of [
+    ["monitors", shop.id],
+    ["alert_channels", bot.id],
+  ])
+    database.run(
+      `update ${table} set settings = json_set(settings, '$.headers', json(?)),
+        secrets = json_remove(secrets, '$."headers.X-Api-Key"', '$."headers.X.Team"') where id = ?`,
+      [JSON.stringify(headers), id],
+    );
+  const seal = () => sealPlainSecrets({ database, vault: appliance.vault }, tables);
+  return { ...made, shop: shop.id as string, bot: bot.id as string, seal };
+}
+
+test("what an older version kept plain is sealed, and read as if it had always been", async () => {
+  const { shop, bot, seal, secretsOf, monitorOf, changeMonitor, database } = await older();
+  const headers = { "headers.X-Api-Key": canary, "headers.X.Team": "" };
+  expect(JSON.stringify(database.query("select settings from monitors").values())).toContain(
+    canary,
+  );
+  expect(seal()).toBe(2);
+  expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
+  expect(secretsOf("alert-channel", bot)).toEqual({ secret: "s", ...headers });
+  const shown = await monitorOf(shop);
+  expect(shown.headers).toEqual({ "X-Api-Key": null, "X.Team": null });
+  expect(shown.secretsSet).toEqual(["bearerToken"]);
+  expect((await changeMonitor(shop, shown)).json.data).toEqual(shown);
+  expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
+});
+
+test("that happens once, and to nothing else", async () => {
+  const { seal, database } = await older();
+  const rows = () => database.query("select id, settings, secrets, version from monitors").values();
+  const untouched = rows().filter(([, settings]) => !String(settings).includes(canary));
+  seal();
+  expect(rows()).toEqual(expect.arrayContaining(untouched));
+  const after = rows();
+  expect(seal()).toBe(0);
+  expect(rows()).toEqual(after);
+});
+
+test("a backup made afterwards holds nothing of it", async () => {
+  const directory = newDirectory();
+  const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+  const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
+  const { id: organization } = await createOrganization(data.store, clock, "Ours");
+  const headers = { "X-Api-Key": canary.repeat(300) };
+  const settings = JSON.stringify({ url: "http://bot.lan", headers });
+  for (let index = 0; index < 20; index++)
+    data.database.run(
+      `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
+        settings, secrets, version, created_at, updated_at)
+       values (?, ?, 'Bot', 'webhook', 1, 0, 1, ?, '{}', 1, '', '')`,
+      [organization, `c${index}`, settings],
+    );
+  const backup = () => {
+    const file = join(newDirectory(), "backup.db");
+    copyDatabase(directory, file);
+    return readFileSync(file).includes(canary);
+  };
+  expect(backup()).toBe(true);
+  expect(sealPlainSecrets(data, tables)).toBe(20);
+  expect(backup()).toBe(false);
+  data.close();
+});

@@ -1,0 +1,344 @@
+import { describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { channelKinds } from "../src/alert-channels/schema.ts";
+import { type Kinds, splitSecrets } from "../src/base/kinds.ts";
+import { monitorKinds } from "../src/monitors/schema.ts";
+import { settingsKinds } from "../src/settings/schema.ts";
+import { subscriberKinds } from "../src/subscribers/schema.ts";
+import { dump, testAppliance } from "./support/appliance.ts";
+import { crawl, reads } from "./support/crawling.ts";
+import { mailServer } from "./support/mail-server.ts";
+import { apiRoutes } from "./support/records.ts";
+import { canary, newChannels, newMonitors } from "./support/samples.ts";
+import { target } from "./support/target.ts";
+import { member } from "./support/visiting.ts";
+
+type Own = Record<string, unknown>;
+type Json = {
+  writeOnly?: boolean;
+  properties?: Record<string, Json>;
+  additionalProperties?: unknown;
+  anyOf?: Json[];
+  enum?: unknown[];
+  $ref?: string;
+  $defs?: Record<string, Json>;
+};
+
+/** The schema of a field, named parts in their places. */
+function jsonOf(field: z.ZodType): Json {
+  const whole = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
+  const inPlace = (json: Json): Json => ({
+    ...json,
+    ...whole.$defs?.[json.$ref?.split("/").pop() ?? ""],
+  });
+  return { ...inPlace(whole), anyOf: (whole.anyOf ?? []).map(inPlace) };
+}
+
+const optionsOf = (field: Json): Json[] => [field, ...(field.anyOf ?? []).flatMap(optionsOf)];
+
+/** Paths of what a schema calls write-only, and of objects whose names people choose. */
+function secretsOf(field: Json, path: string): string[] {
+  return optionsOf(field).flatMap(({ writeOnly, properties = {}, additionalProperties }) => [
+    ...(writeOnly === true ? [path] : []),
+    ...(typeof additionalProperties === "object" ? [`${path}.*`] : []),
+    ...Object.entries(properties).flatMap(([name, inner]) => secretsOf(inner, `${path}.${name}`)),
+  ]);
+}
+
+const everyKinds: Record<string, Kinds> = {
+  monitors: monitorKinds,
+  "alert-channels": channelKinds,
+  settings: settingsKinds,
+  subscribers: subscriberKinds,
+};
+const everyType = Object.entries(everyKinds).flatMap(([noun, kinds]) =>
+  Object.entries(kinds).map(([type, kind]) => ({ noun, type, kind })),
+);
+
+describe("each type declares where its secrets go", () => {
+  test.each(everyType)("$noun: $type", ({ kind: { fields, secrets } }) => {
+    const found = Object.entries(fields).flatMap(([name, field]) => secretsOf(jsonOf(field), name));
+    expect([...new Set(found)].toSorted()).toEqual(Object.keys(secrets).toSorted());
+    const decisive = Object.values(secrets).flatMap((destination) => Object.keys(destination));
+    expect(decisive.filter((name) => !(name in fields))).toEqual([]);
+  });
+
+  test("and a subscriber, whose secret stays with its address, can't be changed", () => {
+    const methods = apiRoutes
+      .filter(({ path }) => path.includes("/subscribers"))
+      .map(({ method }) => method);
+    expect([...new Set(methods)].toSorted()).toEqual(["DELETE", "GET", "POST"]);
+  });
+});
+
+test("no secret of any type stands in an answer, a row, a figure or the log", async () => {
+  const appliance = await testAppliance({
+    exchange: async () => ({ status: 500, headers: new Map(), body: canary }),
+  });
+  await using site = await target();
+  const { api } = appliance.ours;
+  const ids: Record<string, string> = {};
+  const make = async (noun: string, body: object) => {
+    const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
+    expect([body, status, text.includes(canary)]).toEqual([body, 201, false]);
+    return (ids[noun] = json.data.id as string);
+  };
+  for (const type of Object.keys(channelKinds)) {
+    const id = await make("alert-channels", { type, name: "On-call", ...channelHome(type) });
+    appliance.time.now += 60_000;
+    const { text } = await api("POST", `/api/v1/alert-channels/${id}/test`);
+    expect([type, text.includes(canary)]).toEqual([type, false]);
+  }
+  const monitor = { type: "http", name: "Shop", ...httpHome(site.at()) };
+  const shop = await make("monitors", monitor);
+  expect((await api("POST", `/api/v1/monitors/${shop}/check`)).text).not.toContain(canary);
+  const smtp = { host: "mail.lan", from: "a@team.example", password: canary };
+  await api("PATCH", "/api/v1/settings", { body: { smtp } });
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  ids["status-pages"] = page.id;
+  const subscriber = { type: "webhook", url: "http://bot.lan", secret: canary };
+  await make(`status-pages/${page.id}/subscribers`, subscriber);
+
+  const owner = (await member(appliance, "owner")).page;
+  const answers = [
+    ...(await crawl(reads.api, ids, api)),
+    ...(await crawl(reads.dashboard, ids, owner)),
+    { path: "/metrics", ...(await api("GET", "/metrics")) },
+  ];
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(80);
+  const telling = answers.filter(({ text }) => isSecret(text)).map(({ path }) => path);
+  expect([...new Set(telling)]).toEqual([]);
+  expect(isSecret(dump(appliance) + appliance.logged.join("\n"))).toBe(false);
+  expect(appliance.database.serialize().includes(canary)).toBe(false);
+});
+
+/** A record with each secret that its type may have, and ways to have these sent. */
+type World = AsyncDisposable & {
+  kinds: Kinds;
+  /** The type's own fields, secrets included, that lead home. */
+  home: Own;
+  /** Values that lead elsewhere, for whichever field takes them. */
+  elsewhere: readonly unknown[];
+  change: (body: Own) => Promise<{ status: number; json: any }>;
+  /** Has what is stored sent. */
+  use: () => Promise<unknown>;
+  /** Has it sent as the change would leave it, where the product can do that. */
+  tryOut?: (body: Own) => Promise<unknown>;
+  /** What came to anywhere else than home; it must not hold a secret. */
+  astray: () => string[];
+  /** Whether something secret came home: else the test would show nothing. */
+  isSentHome: () => boolean;
+};
+
+/** What gives a secret away on its way: itself, a login in Base64, or something signed with it. */
+const marks = [canary, Buffer.from(`probe:${canary}`).toString("base64"), "webhook-signature"];
+const isSecret = (text: string) => marks.some((mark) => text.includes(mark));
+
+/** The type's own fields with every secret that it may have. */
+const channelHome = (type: string): Own => {
+  const { secrets = {}, others = {} } = newChannels[type] ?? {};
+  return { ...others, ...secrets, ...(type === "webhook" && headers) };
+};
+const headers = { headers: { "X-Api-Key": canary } };
+const httpHome = (url: string): Own => ({
+  url,
+  bearerToken: canary,
+  basicAuth: { username: "probe", password: canary },
+  ...headers,
+});
+
+const at = (noun: string) => `/api/v1/${noun}`;
+
+async function monitorWorld(type: string): Promise<World> {
+  const [near, far] = [await target(), await target()];
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "member");
+  const home: Own = {
+    ...newMonitors[type as keyof typeof newMonitors],
+    ...(type === "http" && httpHome(near.at("/health"))),
+  };
+  const { api } = appliance.ours;
+  const { json } = await api("POST", at("monitors"), { body: { type, name: "Shop", ...home } });
+  const path = `${at("monitors")}/${json.data.id}`;
+  return {
+    kinds: monitorKinds,
+    home,
+    elsewhere: [far.at("/health"), near.at("/health").replace("http:", "https:"), far.port],
+    change: (body) => api("PATCH", path, { body }),
+    use: () => api("POST", `${path}/check`),
+    tryOut: (body) => page("POST", `/dashboard/monitors/${json.data.id}/try`, { body }),
+    astray: () => far.asked.map((asked) => JSON.stringify(asked)),
+    isSentHome: () => near.asked.some((asked) => isSecret(JSON.stringify(asked))),
+    async [Symbol.asyncDispose]() {
+      await near[Symbol.asyncDispose]();
+      await far[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function channelWorld(type: string): Promise<World> {
+  const sent: { origin: string; text: string }[] = [];
+  const appliance = await testAppliance({
+    exchange: async ({ url, headers, body }) => {
+      sent.push({ origin: url.origin, text: JSON.stringify([url.href, headers, body]) });
+      return { status: 200, headers: new Map(), body: "ok" };
+    },
+  });
+  const home = channelHome(type);
+  const { api } = appliance.ours;
+  const body = { type, name: "On-call", ...home };
+  const { json } = await api("POST", at("alert-channels"), { body });
+  const path = `${at("alert-channels")}/${json.data.id}`;
+  const use = () => {
+    // Tests of a channel are limited by the minute.
+    appliance.time.now += 60_000;
+    return api("POST", `${path}/test`);
+  };
+  await use();
+  const homes = new Set(sent.map(({ origin }) => origin));
+  return {
+    kinds: channelKinds,
+    home,
+    elsewhere: ["http://elsewhere.example/in", "https://elsewhere.example/in"],
+    change: (change) => api("PATCH", path, { body: change }),
+    use,
+    astray: () => sent.filter(({ origin }) => !homes.has(origin)).map(({ text }) => text),
+    isSentHome: () => sent.some(({ origin, text }) => homes.has(origin) && isSecret(text)),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+async function settingsWorld(): Promise<World> {
+  const users = { users: { probe: canary } };
+  const [near, far] = [
+    await mailServer(users, { allowInsecureAuth: true }),
+    await mailServer(users, { allowInsecureAuth: true }),
+  ];
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const home = { smtp: near.smtp({ user: "probe", password: canary }) };
+  const change = (body: Own) => appliance.ours.api("PATCH", at("settings"), { body });
+  await change(home);
+  const test = (body: Own) => {
+    appliance.time.now += 60_000;
+    return page("POST", "/dashboard/settings/test-mail", {
+      body: { to: "ada@team.example", ...body },
+    });
+  };
+  return {
+    kinds: settingsKinds,
+    home,
+    elsewhere: ["localhost", far.smtp().port],
+    change,
+    use: () => test({}),
+    tryOut: test,
+    astray: () => Array.from({ length: far.connections() }, () => canary),
+    isSentHome: () => near.mails.some(({ user }) => user === "probe"),
+    async [Symbol.asyncDispose]() {
+      await near[Symbol.asyncDispose]();
+      await far[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const worlds: Record<string, (type: string) => Promise<World>> = {
+  monitors: monitorWorld,
+  "alert-channels": channelWorld,
+  settings: settingsWorld,
+};
+
+/** Every change of one field that is no secret to a value that it takes, wherever that leads. */
+function changesOf({ kinds, home, elsewhere }: World, type: string): Own[] {
+  const { fields = {}, secrets = {} } = kinds[type] ?? {};
+  const always = [true, false, 1, 2525, "elsewhere.example", "127.0.0.2", null];
+  const candidates = (json: Json) => [
+    ...elsewhere,
+    ...always,
+    ...optionsOf(json).flatMap((option) => option.enum ?? []),
+  ];
+  return Object.entries(fields).flatMap(([name, field]) => {
+    if (name in secrets || `${name}.*` in secrets) return [];
+    const json = jsonOf(field);
+    const inner = Object.entries(Object.assign({}, ...optionsOf(json).map((o) => o.properties)));
+    const within = inner
+      .filter(([key]) => !(`${name}.${key}` in secrets))
+      .flatMap(([key, schema]) => candidates(schema as Json).map((value) => ({ [key]: value })));
+    return [...candidates(json), ...within]
+      .filter((value) => {
+        const before = home[name] ?? field.safeParse(undefined).data;
+        const isPart = typeof value === "object" && value !== null;
+        return field.safeParse(isPart ? { ...(before as object), ...value } : value).success;
+      })
+      .map((value) => ({ [name]: value }));
+  });
+}
+
+/** The secrets of a record as they would be sent again with this change. */
+function sentAgain({ kinds, home }: World, type: string, change: Own): Own {
+  const body: Own = { ...change };
+  for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
+    const [field = "", inner] = path.split(".");
+    const value = home[field];
+    if (inner === undefined || inner === "*") body[field] = value;
+    else
+      body[field] = {
+        ...(value as object),
+        ...(change[field] as object | undefined),
+        [inner]: (value as Own)[inner],
+      };
+  }
+  return body;
+}
+
+const withSecrets = everyType.filter(
+  ({ noun, kind }) => noun in worlds && Object.keys(kind.secrets).length > 0,
+);
+
+describe("a sealed secret never leaves by a changed address", () => {
+  test.each(withSecrets)(
+    "$noun: $type",
+    async ({ noun, type, kind }) => {
+      await using world = (await worlds[noun]?.(type)) as World;
+      const { home, change, use, tryOut, astray, isSentHome } = world;
+      const { secrets } = splitSecrets(world.kinds, type, home);
+      const paths = Object.keys(secrets).toSorted();
+      for (const path of Object.keys(kind.secrets)) {
+        // A new type needs a record with its secrets, or this shows nothing of them.
+        const start = path.replace(/\*$/, "");
+        expect(paths.some((one) => one === path || one.startsWith(start))).toBe(true);
+      }
+      await use();
+      expect(isSentHome()).toBe(true);
+
+      const refused: Own[] = [];
+      for (const patch of changesOf(world, type)) {
+        const { status, json } = await change(patch);
+        if (status === 200) {
+          await use();
+          expect(patch).not.toHaveProperty("verifyTls", false);
+          const whole = { ...home, ...sentAgain(world, type, {}) };
+          expect([patch, (await change(whole)).status]).toEqual([patch, 200]);
+        } else if (json.error.message.includes("send it again")) {
+          refused.push(patch);
+          const asked = json.error.details.map((detail: { path: string }) => detail.path);
+          expect([patch, status, asked.toSorted()]).toEqual([patch, 422, paths]);
+          await tryOut?.(patch);
+        }
+        expect([patch, astray().filter(isSecret)]).toEqual([patch, []]);
+      }
+
+      const decisive = Object.values(kind.secrets).flatMap((destination) =>
+        Object.keys(destination),
+      );
+      const moved = refused.flatMap((patch) => Object.keys(patch));
+      expect([...new Set(moved)].toSorted()).toEqual([...new Set(decisive)].toSorted());
+      for (const patch of refused) {
+        const sent = sentAgain(world, type, patch);
+        expect([patch, (await change(sent)).status]).toEqual([patch, 200]);
+        const back = { ...home, ...sentAgain(world, type, {}) };
+        expect((await change(back)).status).toBe(200);
+      }
+    },
+    60_000,
+  );
+});
