@@ -9,7 +9,7 @@ import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plai
 import { monitorKinds } from "../../src/monitors/schema.ts";
 import { createOrganization } from "../../src/organizations/service.ts";
 import { dashboard } from "../support/dashboard.ts";
-import { canary, newMonitors } from "../support/samples.ts";
+import { canary, newMonitors, signingCanary } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
@@ -25,7 +25,12 @@ async function older() {
   const { monitor, channel, database, appliance } = made;
   const headers = { "X-Api-Key": canary, "X.Team": "" };
   const shop = await monitor({ type: "http", ...newMonitors.http, headers, bearerToken: "token" });
-  const bot = await channel({ type: "webhook", url: "http://bot.lan", headers, secret: "s" });
+  const bot = await channel({
+    type: "webhook",
+    url: "http://bot.lan",
+    headers,
+    secret: signingCanary,
+  });
   await monitor({ type: "http", ...newMonitors.http, headers: { "X-New": "sealed" } });
   await monitor();
   for (const [table, id] of [
@@ -49,7 +54,7 @@ test("what an older version kept plain is sealed, and read as if it had always b
   );
   expect(seal()).toBe(2);
   expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
-  expect(secretsOf("alert-channel", bot)).toEqual({ secret: "s", ...headers });
+  expect(secretsOf("alert-channel", bot)).toEqual({ secret: signingCanary, ...headers });
   const shown = await monitorOf(shop);
   expect(shown.headers).toEqual({ "X-Api-Key": null, "X.Team": null });
   expect(shown.secretsSet).toEqual(["bearerToken"]);

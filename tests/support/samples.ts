@@ -16,11 +16,16 @@ export const signingCanary = `whsec_CANARY7f3a${"A".repeat(22)}`;
 
 const webhookUrl = `https://chat.example/hooks/${canary}`;
 
+type NewChannel = {
+  secrets: Record<string, string>;
+  optional?: boolean;
+  others: Record<string, unknown>;
+  /** The same with the secrets that can't stand beside these. */
+  instead?: { secrets: Record<string, string>; others: Record<string, unknown> };
+};
+
 /** The secrets of each channel type, and what else a new channel of it needs. */
-export const newChannels: Record<
-  string,
-  { secrets: Record<string, string>; optional?: boolean; others: Record<string, unknown> }
-> = {
+export const newChannels: Record<string, NewChannel> = {
   webhook: {
     secrets: { secret: signingCanary },
     optional: true,
@@ -46,6 +51,10 @@ export const newChannels: Record<
       priority: 5,
       tags: ["shop"],
     },
+    instead: {
+      secrets: { password: canary },
+      others: { server: "http://ntfy.lan", topic: "alerts", username: "probe" },
+    },
   },
   gotify: { secrets: { token: canary }, others: { server: "http://gotify.lan" } },
   pushover: {
@@ -55,5 +64,9 @@ export const newChannels: Record<
   pagerduty: { secrets: { routingKey: canary }, others: { region: "eu" } },
   jsm: { secrets: { apiKey: canary }, others: {} },
   opsgenie: { secrets: { apiKey: canary }, others: { region: "eu" } },
-  apprise: { secrets: {}, others: { server: "http://apprise.lan", key: "ops", tag: "oncall" } },
+  apprise: {
+    secrets: {},
+    others: { server: "http://apprise.lan", key: "ops", tag: "oncall" },
+    instead: { secrets: { urls: canary }, others: { server: "http://apprise.lan" } },
+  },
 };
