@@ -121,7 +121,7 @@ test("channels get what the rules of alerting say, whatever happens", async () =
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
     { numRuns: 150, interruptAfterTimeLimit: 50_000 },
   );
-}, 120_000);
+});
 
 /** What the pure rules tell for such a history of one monitor. */
 function toldByRules(history: readonly Happening[], reminderMs: number | null): string[] {
@@ -195,4 +195,4 @@ test("the rules tell what their words say, over many courses of a monitor", () =
     }),
     { numRuns: 5_000, interruptAfterTimeLimit: 30_000 },
   );
-}, 60_000);
+});

@@ -53,7 +53,7 @@ test("a new monitor is green, and a changed one what it is then, within two seco
   const red = await untilIs(api, id, "down");
   expect(red.lastMessage).toBe("The connection was refused.");
   expect(Date.parse(red.lastCheckedAt) - Date.parse(red.updatedAt)).toBeLessThan(2_000);
-}, 20_000);
+});
 
 test("restarts, gentle and rude, keep every state and tell nothing", async () => {
   await using box = await machineWithKey();
@@ -90,7 +90,7 @@ test("restarts, gentle and rude, keep every state and tell nothing", async () =>
     }
     expect(rows(box, told)).toEqual(before);
   }
-}, 60_000);
+});
 
 test("a process that was stopped and goes on makes nobody down: neither who was asked nor who was to report", async () => {
   await using box = await machineWithKey();
@@ -122,7 +122,7 @@ test("a process that was stopped and goes on makes nobody down: neither who was 
   expect(rows(box, "SELECT count(*) FROM heartbeats WHERE status = 2")).toEqual([[0]]);
   const changes = rows(box, told).map(([, type]) => String(type));
   expect(changes.toSorted()).toEqual(["appliance.troubled", "monitor.up", "monitor.up"]);
-}, 40_000);
+});
 
 test("told to stop with checks under way it exits with 0, and nothing is said of their targets", async () => {
   await using box = await machineWithKey();
@@ -140,7 +140,7 @@ test("told to stop with checks under way it exits with 0, and nothing is said of
   expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
   expect(rows(box, "SELECT count(*) FROM heartbeats")).toEqual([[0]]);
   expect(rows(box, told)).toEqual([]);
-}, 30_000);
+});
 
 test("its own port is refused as a number, and as a name or the end of a redirect never connected to", async () => {
   await using box = await machineWithKey();
@@ -164,7 +164,7 @@ test("its own port is refused as a number, and as a name or the end of a redirec
       "Blocked: the target is this appliance itself.",
     );
   expect((await until(api, job.id, () => true)).lastCheckedAt).toBeNull();
-}, 20_000);
+});
 
 test("--allow-target opens a range, its own port included", async () => {
   await using box = await machineWithKey();
@@ -178,7 +178,7 @@ test("--allow-target opens a range, its own port included", async () => {
   await site(api, "http://169.254.10.7/", { paused: true });
   const other = { name: "Metadata", type: "http", url: "http://169.254.169.254/" };
   expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
-}, 20_000);
+});
 
 test("a second organization closes loopback to the checks of a running appliance, --allow-target opens it again", async () => {
   await using box = await machineWithKey();
@@ -199,7 +199,7 @@ test("a second organization closes loopback to the checks of a running appliance
   await server.stop();
   const again = await box.serve({ flags: [...unlimited, "--allow-target", "127.0.0.0/8"] });
   expect((await checked(clientOf(again.url, box.key))).status).toBe("up");
-}, 30_000);
+});
 
 test.each([
   ["--keep-results", "0", "whole number of days"],

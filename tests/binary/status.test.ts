@@ -163,7 +163,7 @@ test("a new incident is on the page and in every feed right after its 201, and a
   await site.api("DELETE", `/api/v1/incidents/${json.data.id}`);
   for (const part of shown)
     await until(site.address + part, (text) => !text.includes("Orders are late"));
-}, 30_000);
+});
 
 test("after a kill and a restart the same pages are there", async () => {
   await using site = await statusWorld(typical);

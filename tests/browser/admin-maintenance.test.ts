@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, visitAs } from "../support/admin-world.ts";
-import { hasChromium, launchChromium, violations } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium, violations } from "../support/browsing.ts";
 
 const schemes = ["light", "dark"] as const;
 
@@ -54,7 +54,7 @@ if (hasChromium)
         expect(await flawsOfLooks(page, name)).toEqual([]);
         await open.shifts();
         expect(open.faults).toEqual([]);
-      }, 30_000);
+      });
 
     test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
       await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
@@ -105,7 +105,7 @@ if (hasChromium)
       await page.getByRole("listitem").getByText("Sun 2 Jan 2061, 02:00 – 03:30").waitFor();
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 30_000);
+    });
 
     test("what runs is on top and can be ended now; its monitors follow", async () => {
       await using open = await world.open(browser, "/maintenance");
@@ -118,7 +118,7 @@ if (hasChromium)
       await page.getByRole("link", { name: /Print server/ }).waitFor();
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 20_000);
+    });
 
     test("viewers read all of it and are offered nothing that they may not do", async () => {
       await using open = await visitAs(browser, world, "viewer", "/maintenance?view=calendar");
@@ -130,5 +130,5 @@ if (hasChromium)
       expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 20_000);
+    });
   });

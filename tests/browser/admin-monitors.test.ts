@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import { hasChromium, launchChromium, violations } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium, violations } from "../support/browsing.ts";
 
 const schemes = ["light", "dark"] as const;
 
@@ -36,7 +36,7 @@ if (hasChromium)
         expect(await flawsOfLooks(page, name)).toEqual([]);
         await open.shifts();
         expect(open.faults).toEqual([]);
-      }, 30_000);
+      });
 
     test("editors, palette and shortcuts have no violations either", async () => {
       await using open = await world.open(browser, "/");
@@ -62,7 +62,7 @@ if (hasChromium)
       await judge();
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 30_000);
+    });
 
     test("by keyboard alone: rows are walked and moved, also into the next group, and groups folded", async () => {
       await using open = await world.open(browser, "/");
@@ -121,7 +121,7 @@ if (hasChromium)
       ]);
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 20_000);
+    });
 
     test("a group that is paused as a whole says so in the REST API, its rows follow live", async () => {
       await using open = await world.open(browser, "/");
@@ -132,7 +132,7 @@ if (hasChromium)
       expect(await world.ask("GET", path)).toMatchObject({ paused: true, muted: false });
       await page.getByRole("button", { name: "Resume Office" }).click();
       await rowOf(page, "Router").getByRole("img", { name: "Up" }).waitFor();
-    }, 20_000);
+    });
 
     test("a deletion can be taken back for ten seconds", async () => {
       await using open = await world.open(browser, "/");
@@ -143,7 +143,7 @@ if (hasChromium)
       await page.getByRole("button", { name: /^Undo/ }).click();
       await rowOf(page, "NAS").waitFor();
       expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
-    }, 20_000);
+    });
 
     test("what two people change is a choice, and what was typed outlives the session", async () => {
       const path = `/api/v1/monitors/${world.idOf("Search")}`;
@@ -166,5 +166,5 @@ if (hasChromium)
       expect(await world.ask("GET", path)).toMatchObject({ name: "Search engine" });
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 20_000);
+    });
   });

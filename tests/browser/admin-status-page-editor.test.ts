@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";
-import { hasChromium, launchChromium } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
 import { pixel } from "../support/images.ts";
 import { until } from "../support/status-client.ts";
 
@@ -15,7 +15,7 @@ if (hasChromium)
       browser = await launchChromium();
       world = await adminWorld();
       id = (await world.ask("GET", path))[0].id;
-    }, 20_000);
+    });
     afterAll(async () => {
       await browser.close();
       await world[Symbol.asyncDispose]();
@@ -57,7 +57,7 @@ if (hasChromium)
       const text = await until(address, (text) => text.includes("Acme, all of it"));
       expect(text).toContain("Paying");
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 30_000);
+    });
 
     test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
       await using opened = await open(`/status-pages/${id}`);
@@ -78,7 +78,7 @@ if (hasChromium)
       expect(sections.map(({ name }: { name: string | null }) => name)).toEqual(["Network", null]);
       const [router, nas] = [world.idOf("Router"), world.idOf("NAS")];
       expect(sections[0].monitors.map((one: { id: string }) => one.id)).toEqual([nas, router]);
-    }, 30_000);
+    });
 
     test("sections are moved by dragging", async () => {
       await using opened = await open(`/status-pages/${id}`);
@@ -91,7 +91,7 @@ if (hasChromium)
       await save(page);
       const names = (await stored()).sections.map((one: { name: string | null }) => one.name);
       expect(names).toEqual([null, "Network"]);
-    }, 30_000);
+    });
 
     test("what the API refuses stands at its field, and a missing password too", async () => {
       await using opened = await open(`/status-pages/${id}`);
@@ -107,7 +107,7 @@ if (hasChromium)
       await page.getByRole("option", { name: "With a password" }).click();
       await page.getByRole("button", { name: "Save", exact: true }).click();
       await page.getByText("Is required while visibility is password.").waitFor();
-    }, 30_000);
+    });
 
     test("a change by somebody else is a choice; leaving with something unsaved is asked about", async () => {
       await using opened = await open(`/status-pages/${id}`);
@@ -126,7 +126,7 @@ if (hasChromium)
       await page.getByRole("link", { name: "Alert channels" }).click();
       await page.getByRole("button", { name: "Leave" }).click();
       await page.getByRole("heading", { name: "Alert channels" }).waitFor();
-    }, 30_000);
+    });
 
     test("a logo with a script is refused at its field; a good one is on the page and in the preview", async () => {
       await using opened = await open(`/status-pages/${id}`);
@@ -144,5 +144,5 @@ if (hasChromium)
       await page.getByText("Logo removed").waitFor();
       expect((await stored()).logoUrl).toBeNull();
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 30_000);
+    });
   });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { hasChromium, launchChromium } from "../support/browsing.ts";
+import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
 
 if (hasChromium)
   describe("status pages on the admin page", () => {
@@ -19,7 +19,7 @@ if (hasChromium)
         title: "Acme, all of it",
         sections: [{ groupId: world.production.id, monitors: [checkout] }],
       });
-    }, 20_000);
+    });
     afterAll(async () => {
       await browser.close();
       await world[Symbol.asyncDispose]();
@@ -65,7 +65,7 @@ if (hasChromium)
       await page.getByRole("button", { name: /Undo/ }).click();
       await page.getByText("bob@team.example", { exact: true }).waitFor();
       await page.getByRole("link", { name: "Subscribers 2" }).waitFor();
-    }, 30_000);
+    });
 
     test("a badge is ready to be pasted", async () => {
       await using opened = await open(`/status-pages/${id}?tab=addresses`);
@@ -74,7 +74,7 @@ if (hasChromium)
       await badge.waitFor();
       expect(await badge.evaluate((image) => (image as HTMLImageElement).naturalWidth)).not.toBe(0);
       await page.getByText(/^\[!\[Paying: status\]\(http/).waitFor();
-    }, 30_000);
+    });
 
     test("a further page begins hidden, and goes with undo", async () => {
       await using opened = await open("/status-pages");
@@ -95,7 +95,7 @@ if (hasChromium)
       expect(await page.getByRole("link", { name: /^Card payments/ }).count()).toBe(0);
       await page.getByRole("button", { name: /Undo/ }).click();
       await page.getByRole("link", { name: /^Card payments/ }).waitFor();
-    }, 30_000);
+    });
 
     test("a viewer sees what a page shows and who subscribes, and no action", async () => {
       await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
@@ -108,7 +108,7 @@ if (hasChromium)
       await page.getByText("ann@team.example").waitFor();
       expect(await page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
       expect(ownFaults(opened.faults)).toEqual([]);
-    }, 30_000);
+    });
 
     for (const [name, place] of [
       ["status-pages", () => "/status-pages"],
@@ -122,5 +122,5 @@ if (hasChromium)
         await opened.page.waitForTimeout(500);
         expect(await flawsOfLooks(opened.page, name)).toEqual([]);
         expect(ownFaults(opened.faults)).toEqual([]);
-      }, 30_000);
+      });
   });

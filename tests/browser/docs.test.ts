@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
+import {
+  type Browser,
+  hasChromium,
+  launchChromium,
+  overflowOf,
+  screenshots,
+  visit,
+} from "../support/browsing.ts";
 import { machine } from "../support/outside.ts";
-
-const executablePath = "/usr/bin/chromium";
-const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
-const args = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
 
@@ -29,35 +24,26 @@ async function operationsOf(url: string) {
   );
 }
 
-/** Opens the page and collects what it complains about (errors, warnings, blocked content) and asks of other hosts. */
-async function visit(browser: Browser, url: string, options: BrowserContextOptions) {
-  const page = await browser.newPage(options);
-  const faults: string[] = [];
-  page.on("pageerror", ({ message }) => faults.push(message));
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) faults.push(message.text());
-  });
-  page.on("request", (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (!["data:", "blob:"].includes(protocol) && origin !== url) faults.push(request.url());
-  });
-  await page.goto(`${url}/docs`);
-  await page.getByRole("heading", { name: "Signalbox API" }).waitFor();
-  return { page, faults };
+/** The page once it has read the document. */
+async function opened(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+  const open = await visit(browser, `${url}/docs`, options);
+  await open.page.getByRole("heading", { name: "Signalbox API" }).waitFor();
+  return open;
 }
 
-if (existsSync(executablePath))
+if (hasChromium)
   describe("the reference page in Chromium", () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath, args });
+      browser = await launchChromium();
     });
     afterAll(() => browser.close());
 
     test("shows every operation of the document under an address of its own", async () => {
       await using box = machine();
       const { url } = await box.serve();
-      const { page, faults } = await visit(browser, url, {});
+      await using open = await opened(browser, url);
+      const { page, faults } = open;
       const operations = await operationsOf(url);
       expect(operations.length).toBeGreaterThan(0);
       for (const { summary, hash } of operations) {
@@ -65,7 +51,6 @@ if (existsSync(executablePath))
         await page.getByRole("heading", { name: summary, exact: true }).waitFor();
       }
       expect(faults).toEqual([]);
-      await page.close();
     }, 180_000);
 
     for (const colorScheme of ["light", "dark"] as const)
@@ -74,19 +59,13 @@ if (existsSync(executablePath))
           await using box = machine();
           const { url } = await box.serve();
           const options = { colorScheme, viewport: { width, height: 900 } };
-          const { page, faults } = await visit(browser, url, options);
+          await using open = await opened(browser, url, options);
+          const { page, faults } = open;
           await page.waitForLoadState("networkidle");
           await page.screenshot({ path: join(screenshots, `docs-${colorScheme}-${width}.png`) });
           expect(await page.locator(`body.${colorScheme}-mode`).count()).toBe(1);
-          const overflow = await page.evaluate(
-            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-          );
-          expect(overflow).toBe(0);
+          expect(await overflowOf(page)).toBe(0);
           expect(faults).toEqual([]);
-          await page.close();
-        }, 30_000);
+        });
   });
-else
-  console.warn(
-    `\nNOT TESTED: the reference page, because there is no Chromium at ${executablePath}.\n`,
-  );
+else console.warn(`\nNOT TESTED: the reference page, because there is no Chromium.\n`);

@@ -245,7 +245,7 @@ test("a new incident, a change of state and another title show by themselves", a
   await until(async () => (await get("/status/ours")).text.includes("Renamed</b>"));
   await publish({ visibility: "hidden" });
   await until(async () => (await get("/status/ours")).status === 404);
-}, 15_000);
+});
 
 test("a host name answers from when a page has it, and no longer than that", async () => {
   await using made = await visitor();

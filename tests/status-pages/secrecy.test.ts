@@ -232,7 +232,7 @@ test("nothing private is told at any public path, nor anything of another organi
     ...approved.badges.map((kind) => `/badge/monitor/:id/${kind}.svg`),
   ];
   expect(routes.filter((route) => !known.includes(route.replace(/\?month=.*/, "")))).toEqual([]);
-}, 20_000);
+});
 
 test("what the docs and the health check tell strangers has nothing of any organization", async () => {
   await using site = await target();

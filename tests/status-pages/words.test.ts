@@ -162,7 +162,7 @@ describe("what people write", () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 });
 
 test("no name, target or reason of a monitor is told outside, whatever its type does", async () => {

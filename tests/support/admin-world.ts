@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { visit } from "./browsing.ts";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { type Browser, visit } from "./browsing.ts";
 import { machine } from "./outside.ts";
 import { answer, target } from "./target.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 const executablePath = "/usr/bin/chromium";
 const args = [
@@ -14,12 +14,35 @@ const args = [
   "--disable-sync",
 ];
 
+/** Nobody measures here how quick a page is: a busy machine only takes longer. Less than a test has. */
+const patienceMs = 60_000;
+
 export const hasChromium = existsSync(executablePath);
 
 /** Pictures that the tests keep for people to look at. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
-export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath, args });
+/** A Chromium of one test file. */
+export type Browser = Awaited<ReturnType<typeof launchChromium>>;
+
+/**
+ * A test that times out takes its processes with it, the browser among them: the next one gets another,
+ * so that it fails for nothing but its own faults.
+ */
+export async function launchChromium() {
+  const launch = () => chromium.launch({ executablePath, args });
+  let browser = launch();
+  const living = async () => {
+    if (!(await browser).isConnected()) browser = launch();
+    return browser;
+  };
+  await browser;
+  return {
+    newPage: async (options?: BrowserContextOptions) => (await living()).newPage(options),
+    newContext: async (options?: BrowserContextOptions) => (await living()).newContext(options),
+    close: async () => (await browser).close(),
+  };
+}
 
 /** Opens an address in a context of its own; collects what the page complains about and asks of other hosts. */
 export async function visit(
@@ -29,6 +52,7 @@ export async function visit(
   prepare: (page: Page) => Promise<unknown> = async () => {},
 ) {
   const page = await browser.newPage(options);
+  page.setDefaultTimeout(patienceMs);
   const faults: string[] = [];
   const { origin } = new URL(address);
   page.on("pageerror", ({ message }) => faults.push(message));

@@ -1,6 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { complain } from "./toasts.tsx";
+import { BusyButton } from "./busy-button.tsx";
 
 /** Asks before what takes effect at once and can't be undone. */
 export function Confirm({
@@ -33,9 +34,9 @@ export function Confirm({
       <div className="form-buttons">
         <div className="form-extra" />
         <Button onClick={onClose}>Cancel</Button>
-        <Button variant="filled" color="red" loading={busy} onClick={run} data-autofocus>
+        <BusyButton variant="filled" color="red" loading={busy} onClick={run} data-autofocus>
           {verb}
-        </Button>
+        </BusyButton>
       </div>
     </Modal>
   );

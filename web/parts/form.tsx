@@ -1,6 +1,8 @@
 import { Alert, Button, Group, Modal, Text } from "@mantine/core";
 import { type ReactNode, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
+import { BusyButton } from "./busy-button.tsx";
 
 type Values = Record<string, unknown>;
 type Flaw = { path: string; message: string };
@@ -51,14 +53,16 @@ export function useForm<V extends Values>(
     try {
       await save(values, force);
       setDirty(false);
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 412) setConflict(true);
-      else if (error instanceof ApiError && error.details.length > 0) {
-        setFlaws(error.details);
-        focusFirstFlaw();
-      } else setFailure(error instanceof Error ? error.message : String(error));
-    } finally {
       setBusy(false);
+    } catch (error) {
+      // At once, not with some next frame: the field that gets the focus must be marked by then.
+      flushSync(() => {
+        setBusy(false);
+        if (error instanceof ApiError && error.status === 412) setConflict(true);
+        else if (error instanceof ApiError && error.details.length > 0) setFlaws(error.details);
+        else setFailure(error instanceof Error ? error.message : String(error));
+      });
+      document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
     }
   }
 
@@ -103,12 +107,6 @@ function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
 }
 
-function focusFirstFlaw() {
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus(),
-  );
-}
-
 /** The frame of every form: what has no field of its own, the buttons, and the choice after a 412. */
 export function FormFrame<V extends Values>({
   form,
@@ -146,9 +144,9 @@ export function FormFrame<V extends Values>({
             {cancel}
           </Button>
         )}
-        <Button type="submit" variant="filled" loading={form.busy} disabled={disabled}>
+        <BusyButton type="submit" variant="filled" loading={form.busy} disabled={disabled}>
           {submit}
-        </Button>
+        </BusyButton>
       </div>
       <ConflictDialog form={form} />
     </form>

@@ -1,4 +1,5 @@
 import { type DragEvent, type HTMLAttributes, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Icon } from "./icons.tsx";
 
 /** `items` with the one at `from` at `to`. */
@@ -16,11 +17,9 @@ export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => voi
 
   function move(from: number, to: number) {
     if (to < 0 || to >= items.length) return;
-    onChange(moved(items, from, to));
+    flushSync(() => onChange(moved(items, from, to)));
     // The grip goes where its item went.
-    requestAnimationFrame(() =>
-      list.current?.children[to]?.querySelector<HTMLElement>("[data-grip]")?.focus(),
-    );
+    list.current?.children[to]?.querySelector<HTMLElement>("[data-grip]")?.focus();
   }
 
   return {

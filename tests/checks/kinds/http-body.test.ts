@@ -118,7 +118,7 @@ describe("of a body, no more than 1 MiB is looked at:", () => {
       expect(await messageOf(coded(coding, bomb))).toBe(lacks);
       expect(process.memoryUsage().rss - before).toBeLessThan(100 * mib);
     }
-  }, 60_000);
+  });
 
   test("a compressed stream that stands for nothing, however long, ends there, too", async () => {
     const empty = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0, 0, 255, 255)));

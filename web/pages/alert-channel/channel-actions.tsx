@@ -7,6 +7,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { deleteChannel, setEnabled } from "../alert-channels/actions.ts";
 import type { Test } from "./test-outcome.tsx";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 type Props = { channel: AlertChannel; mayWrite: boolean; test: Test; onEdit: () => void };
 
@@ -29,9 +30,9 @@ export function ChannelActions({ channel, mayWrite, test, onEdit }: Props) {
     <>
       {mayWrite && (
         <>
-          <Button onClick={() => void test.run()} loading={test.busy}>
+          <BusyButton onClick={() => void test.run()} loading={test.busy}>
             Send test
-          </Button>
+          </BusyButton>
           <Button onClick={() => void setEnabled(channel)}>{enabled ? "Disable" : "Enable"}</Button>
           <Button onClick={onEdit}>Edit</Button>
         </>

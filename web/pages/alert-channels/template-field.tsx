@@ -1,5 +1,6 @@
 import { Textarea } from "@mantine/core";
 import { useRef } from "react";
+import { flushSync } from "react-dom";
 import { placeholders } from "../../../src/alert-channels/schema.ts";
 
 type Props = {
@@ -17,11 +18,9 @@ export function TemplateField({ value, onChange, error }: Props) {
     const { selectionStart: from = text.length, selectionEnd: to = text.length } =
       area.current ?? {};
     const put = `{{${name}}}`;
-    onChange(text.slice(0, from) + put + text.slice(to));
-    requestAnimationFrame(() => {
-      area.current?.focus();
-      area.current?.setSelectionRange(from + put.length, from + put.length);
-    });
+    flushSync(() => onChange(text.slice(0, from) + put + text.slice(to)));
+    area.current?.focus();
+    area.current?.setSelectionRange(from + put.length, from + put.length);
   }
 
   return (

@@ -22,6 +22,7 @@ import { PushPanel } from "./push-panel.tsx";
 import { RecentChecks } from "./recent-checks.tsx";
 import { WhatHappened } from "./what-happened.tsx";
 import { Incidents, WhoIsTold } from "./who-is-told.tsx";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 export function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
@@ -141,9 +142,13 @@ function Actions({ monitor }: { monitor: Monitor }) {
     <>
       {mayWrite && (
         <>
-          <Button onClick={actions.check} loading={checking} disabled={paused || type === "push"}>
+          <BusyButton
+            onClick={actions.check}
+            loading={checking}
+            disabled={paused || type === "push"}
+          >
             Check now
-          </Button>
+          </BusyButton>
           <Button onClick={actions.pause}>{paused ? "Resume" : "Pause"}</Button>
           <Button onClick={actions.edit}>Edit</Button>
         </>

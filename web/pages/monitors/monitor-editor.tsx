@@ -1,4 +1,4 @@
-import { Button, MultiSelect, SegmentedControl, Select } from "@mantine/core";
+import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
 import { useMemo, useState } from "react";
 import {
   type Monitor,
@@ -18,6 +18,7 @@ import type { Editing } from "./editing.ts";
 import { commonSections, monitorWords, ownSections, type Section } from "./monitor-words.ts";
 import { TryResult, useTry } from "./try-monitor.tsx";
 import { typeWords } from "./type-words.ts";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 type What = Extract<Editing, { kind: "new-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
@@ -120,9 +121,9 @@ function Fields({
       extra={
         <>
           {type !== "push" && (
-            <Button loading={trying.busy} onClick={() => void trying.run(bodyOf(values))}>
+            <BusyButton loading={trying.busy} onClick={() => void trying.run(bodyOf(values))}>
               Test now
-            </Button>
+            </BusyButton>
           )}
           <CurlButton
             action={() => ({ method: isNew ? "POST" : "PATCH", path, body: bodyOf(values) })}

@@ -1,10 +1,10 @@
-import { Button } from "@mantine/core";
 import { useState } from "react";
 import { ApiError } from "../../data/client.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { addMonitor } from "./actions.ts";
 import { editing } from "./editing.ts";
 import { planOf, targetOf } from "./quick-add.ts";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
 export function QuickAdd({ onClose }: { onClose?: () => void }) {
@@ -52,9 +52,9 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
           }}
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
-        <Button type="submit" variant="filled" loading={busy}>
+        <BusyButton type="submit" variant="filled" loading={busy}>
           Watch
-        </Button>
+        </BusyButton>
       </div>
       <p className="quick-words" id="quick-words" aria-live="polite">
         <span className={flaw === null ? "" : "down"}>

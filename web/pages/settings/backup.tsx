@@ -1,4 +1,4 @@
-import { Alert, Button } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeBackup } from "../../../src/backups/schema.ts";
@@ -8,6 +8,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { backupQuery } from "./data.ts";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 export default function Backup() {
   const query = useQuery(backupQuery);
@@ -46,14 +47,14 @@ export default function Backup() {
             </p>
             {allowed ? (
               <div className="backup-act">
-                <Button
+                <BusyButton
                   variant="filled"
                   loading={making}
                   leftSection={<Icon name="download" size={15} />}
                   onClick={() => void make()}
                 >
                   Download backup
-                </Button>
+                </BusyButton>
                 <span className="faint">{bytesInWords(dataBytes)} at most</span>
               </div>
             ) : (

@@ -1,4 +1,4 @@
-import { Alert, Button, TextInput } from "@mantine/core";
+import { Alert, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TestMail as Verdict } from "../../../src/alerting/test-mail-schema.ts";
 import { send } from "../../data/client.ts";
@@ -6,6 +6,7 @@ import { useSignedIn } from "../../data/session.ts";
 import { useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { type MailServerFields, smtpOf } from "./mail-server-fields.ts";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 /** Tries what stands in the form where `unsaved` has it, else what is stored. */
 export function useTestMail(unsaved: () => MailServerFields | null) {
@@ -43,9 +44,9 @@ export function TestMail({
           onChange={({ currentTarget }) => set("to", currentTarget.value.trim())}
           error={errorOf("to")}
         />
-        <Button type="submit" loading={busy}>
+        <BusyButton type="submit" loading={busy}>
           Send test mail
-        </Button>
+        </BusyButton>
       </form>
       <div aria-live="polite">
         {rest !== null && (

@@ -4,6 +4,7 @@ import { logoTypes } from "../../../src/status-pages/schema.ts";
 import { ApiError, call } from "../../data/client.ts";
 import { keepStatusPage, pagePath, type StatusPage } from "../../data/status-pages.ts";
 import { say } from "../../parts/toasts.tsx";
+import { BusyButton } from "../../parts/busy-button.tsx";
 
 /** The page's logo; it is stored as soon as it is chosen. */
 export function LogoField({
@@ -56,9 +57,9 @@ export function LogoField({
           onChange={(file) => file && void change(file)}
         >
           {(props) => (
-            <Button {...props} size="xs" loading={busy}>
+            <BusyButton {...props} size="xs" loading={busy}>
               {logoUrl === null ? "Upload" : "Replace"}
-            </Button>
+            </BusyButton>
           )}
         </FileButton>
         {logoUrl !== null && (
