@@ -1,22 +1,17 @@
-import { type Clock, timestamp } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
-import { appendEvent, readSince } from "../events/log.ts";
+import { readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
+import { type Caller, onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing } from "./kinds/push.ts";
+import { rateLimit } from "../http/rate-limit.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
-import {
-  momentAfter,
-  nextSlot,
-  phaseOf,
-  secondsSince,
-  secondsToNext,
-  stateAfter,
-} from "./rules.ts";
+import { nextSlot, phaseOf } from "./rules.ts";
 import {
   type Checkable,
   maxStallMs,
@@ -25,17 +20,18 @@ import {
   slowed,
   unjudged,
 } from "./run-check.ts";
-import { scheduler } from "./scheduler.ts";
-import { findByPushToken, laneOf, type Watched } from "./watch-list.ts";
+import { type Limits, scheduler } from "./scheduler.ts";
+import { settling } from "./settling.ts";
+import { findByPushToken, termsOf, type Watched } from "./watch-list.ts";
 import { type FirstCheck, watching } from "./watching.ts";
 
-/** Checks at one time, in all and of one host: far above what spread checks need, below what a machine has. */
-const limits = { total: 2_000, perLane: 1_000 };
+/** Checks at one time: far above what spread checks need, below what a machine has. */
+const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
+/** Monitors of one organization that are checked at once when they are made or changed, a minute; others soon. */
+const immediatePerMinute = 120;
 const minTickMs = 50;
 /** A report that came in while we stood still is read a moment later. */
 const pushPatienceMs = 10_000;
-/** Own trouble after so long without any is told anew. */
-const troubleEpisodeMs = 300_000;
 /** Checks that are brought forward together come within this time. */
 const rushMs = 5_000;
 
@@ -52,10 +48,10 @@ export type Engine = {
   stop(): Promise<void>;
   /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
   runOnce(): Promise<void>;
-  /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE. */
-  checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
-  /** Makes one check of what is no monitor yet; nothing of it is kept. */
-  tryCheck: (monitor: Checkable) => Promise<Outcome>;
+  /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE, RATE_LIMITED. */
+  checkNow: (caller: Caller, monitorId: string) => Promise<boolean>;
+  /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
+  tryCheck: (caller: Caller, monitor: Checkable) => Promise<Outcome>;
   /** Brings the next checks of these monitors forward to the next seconds. */
   checkSoon: (monitorIds: readonly string[]) => void;
   /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
@@ -72,22 +68,23 @@ export type EngineRoom = {
   log: Log;
   /** What a maintenance window that holds for the monitor means for its results; null where none does. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
+  limits?: Limits;
 };
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
 export function checkEngine(room: EngineRoom): Engine {
-  const { store, clock, monotonic = () => performance.now(), log } = room;
+  const { store, clock, monotonic = () => performance.now(), log, limits = usual } = room;
   const trouble = troubleWatch(clock, monotonic);
   const results = recorder(store, log);
+  const { settle, storedNow } = settling(room, results);
+  const asked = onDemand(clock);
+  const immediate = rateLimit(immediatePerMinute, clock);
   const monitors = watching(room, begin, end);
   const running = new Map<number, AbortController>();
-  /** Checks whose result is not stored yet. */
-  const recording = new Map<number, Promise<void>>();
-  const troubled = new Map<string, number>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
   const keys = new Map<string, number>();
-  const jobs = scheduler(check, monotonic, limits);
+  const jobs = scheduler({ run: check, overdue: miss }, monotonic, limits);
   let following: Following | null = null;
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -108,7 +105,7 @@ export function checkEngine(room: EngineRoom): Engine {
     running.delete(key);
     // Changed, paused or deleted meanwhile: the result is about something else.
     if (monitors.get(key) !== monitor || stopped) return;
-    const seconds = settle(monitor, outcome, outsideTurn);
+    const seconds = settle(monitor, outcome, outsideTurn ? "since the last" : "turn");
     const interval = monitor.intervalSeconds * 1000;
     const isRetry = seconds < monitor.intervalSeconds;
     const next =
@@ -117,7 +114,7 @@ export function checkEngine(room: EngineRoom): Engine {
         : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
           : nextSlot(key, interval, startedAt);
-    jobs.schedule(key, next, laneOf(monitor));
+    jobs.schedule(key, next, termsOf(monitor));
     arm();
   }
 
@@ -132,80 +129,19 @@ export function checkEngine(room: EngineRoom): Engine {
     return stalled === null ? overdue(monitor) : unjudged(stalled);
   }
 
-  /**
-   * Moves the monitor to what the outcome makes of it and hands that to the recorder; returns the
-   * seconds to the next check. A result that came outside its turn stands for the time since the last.
-   */
-  function settle(monitor: Watched, outcome: Outcome, outsideTurn: boolean): number {
-    const at = momentAfter(monitor.lastAt, clock());
-    const held = room.maintenanceOf?.(monitor) ?? null;
-    const before = monitor.state;
-    const patience = { retries: monitor.retries, inMaintenance: held !== null };
-    const after = stateAfter(before, outcome, patience, timestamp(at));
-    const toNext = secondsToNext(after, outcome, monitor);
-    const seconds =
-      outsideTurn || monitor.lastAt === null
-        ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
-        : toNext;
-    const { status, message, latencyMs, said = message, certificateExpiresAt: expiresAt } = outcome;
-    const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
-    const certificateExpiresAt = expiresAt ?? kept;
-    Object.assign(monitor, { state: after, lastAt: at, certificateExpiresAt });
-    const heartbeat = {
-      monitorKey: monitor.key,
-      at,
-      status: held === null || held.countsUptime ? status : ("maintenance" as const),
-      latencyMs,
-      seconds,
-      message: status === "up" ? null : said,
-    };
-    const stored = results.add({
-      monitor,
-      heartbeat,
-      before,
-      after,
-      reason: message,
-      message: said,
-      certificateExpiresAt,
-    });
-    recording.set(monitor.key, stored);
-    const forget = () => {
-      if (recording.get(monitor.key) === stored) recording.delete(monitor.key);
-    };
-    stored.then(forget, forget);
-    if (status === "unknown") tellTrouble(monitor, message, at);
-    return toNext;
-  }
-
-  /** Somebody waits for it: writes at once. Throws UNAVAILABLE where that fails; it is tried again later. */
-  async function storedNow({ key }: Watched) {
-    const stored = recording.get(key);
-    void results.flush();
-    await stored;
-  }
-
-  /** One event an episode and organization, for the alert that tells of it. */
-  function tellTrouble({ organizationId }: Watched, message: string, at: number) {
-    const last = troubled.get(organizationId);
-    troubled.set(organizationId, at);
-    if (last !== undefined && at - last < troubleEpisodeMs) return;
-    log.warn("checks can't be judged", { message });
-    results.addEvent(
-      appendEvent({
-        organizationId,
-        at: timestamp(at),
-        type: "appliance.troubled",
-        subjectId: organizationId,
-        data: { message },
-      }),
-    );
+  /** Its turn did not come: nobody knows what it is meanwhile. */
+  function miss(key: number) {
+    const monitor = monitors.get(key);
+    if (monitor === undefined || stopped) return;
+    const { patienceMs } = termsOf(monitor);
+    settle(monitor, unjudged("too many other checks are under way"), patienceMs / 1000);
   }
 
   /** A monitor to check, new or other than it was: what runs now is about what it was. */
   function begin(monitor: Watched, firstCheck: FirstCheck) {
     running.get(monitor.key)?.abort();
     keys.set(monitor.id, monitor.key);
-    jobs.schedule(monitor.key, firstDue(monitor, firstCheck), laneOf(monitor));
+    jobs.schedule(monitor.key, firstDue(monitor, firstCheck), termsOf(monitor));
     arm();
   }
 
@@ -218,8 +154,9 @@ export function checkEngine(room: EngineRoom): Engine {
   function firstDue(monitor: Watched, firstCheck: FirstCheck): number {
     const now = monotonic();
     if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
-    if (firstCheck === "soon") return now + phaseOf(monitor.key, rushMs);
-    return firstCheck === "now" ? now : nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
+    if (firstCheck === "spread") return nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
+    const atOnce = firstCheck === "now" && immediate.take(monitor.organizationId) === 0;
+    return atOnce ? now : now + phaseOf(monitor.key, rushMs);
   }
 
   function arm() {
@@ -263,32 +200,39 @@ export function checkEngine(room: EngineRoom): Engine {
       await jobs.settled();
       await results.flush();
     },
-    async checkNow(organizationId, monitorId) {
-      for (;;) {
-        const monitor = await monitors.refresh(organizationId, monitorId);
-        if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
-        if (monitor === undefined || monitor.type === "push") return false;
-        const { key, lastAt } = monitor;
-        if (!jobs.isRunning(key)) wanted.add(key);
-        await jobs.runNow(key, laneOf(monitor));
-        // Else it was changed or paused meanwhile, and the result was void.
-        if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
-          await storedNow(monitor);
-          return true;
+    checkNow: (caller, monitorId) =>
+      asked(caller, async () => {
+        for (;;) {
+          const monitor = await monitors.refresh(caller.organizationId, monitorId);
+          if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+          if (monitor === undefined || monitor.type === "push") return false;
+          const { key, lastAt } = monitor;
+          if (!jobs.isRunning(key)) wanted.add(key);
+          await jobs.runNow(key, termsOf(monitor));
+          // Else it was changed or paused meanwhile, and the result was void.
+          if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
+            await storedNow(monitor);
+            return true;
+          }
         }
-      }
-    },
-    tryCheck: (monitor) =>
-      runCheck(monitor, { ...room, monotonic, trouble }, new AbortController().signal),
+      }),
+    tryCheck: (caller, monitor) =>
+      asked(caller, () =>
+        runCheck(monitor, { ...room, monotonic, trouble }, new AbortController().signal),
+      ),
     checkSoon(monitorIds) {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);
       for (const id of monitorIds) {
         const monitor = monitors.get(keys.get(id) ?? -1);
         if (monitor === undefined) continue;
         if (monitor.type !== "push")
-          jobs.schedule(monitor.key, monotonic() + phaseOf(monitor.key, spreadMs), laneOf(monitor));
+          jobs.schedule(
+            monitor.key,
+            monotonic() + phaseOf(monitor.key, spreadMs),
+            termsOf(monitor),
+          );
         // It can't be asked: what is known of it is that it failed.
-        else if (monitor.state.failures > 0) settle(monitor, stillFailing, false);
+        else if (monitor.state.failures > 0) settle(monitor, stillFailing, "turn");
       }
       arm();
     },
@@ -307,8 +251,8 @@ export function checkEngine(room: EngineRoom): Engine {
         latencyMs,
         ...(message !== null && { said: message }),
       };
-      settle(monitor, slowed(finding, monitor.degradedAfterMs), true);
-      jobs.schedule(monitor.key, monotonic() + allowed * 1000, laneOf(monitor));
+      settle(monitor, slowed(finding, monitor.degradedAfterMs), "since the last");
+      jobs.schedule(monitor.key, monotonic() + allowed * 1000, termsOf(monitor));
       await storedNow(monitor);
       return true;
     },

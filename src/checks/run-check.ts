@@ -6,6 +6,7 @@ import { judgedAddresses, nameServersAnswer } from "../outgoing/addresses.ts";
 import { OwnTrouble, TargetFailure } from "../outgoing/failures.ts";
 import { reasonFor } from "../outgoing/reasons.ts";
 import { type CheckContext, type CheckKind, type Finding } from "./check.ts";
+import { notJudged } from "../uptime/schema.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
 
@@ -32,7 +33,7 @@ export type CheckRoom = {
 };
 
 export function unjudged(reason: string): Outcome {
-  return { status: "unknown", message: `Not judged: ${reason}.`, latencyMs: null };
+  return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
 }
 
 /**

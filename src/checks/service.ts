@@ -5,19 +5,20 @@ import type { MonitorType, NewMonitor } from "../monitors/schema.ts";
 import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
+import type { Caller } from "./on-demand.ts";
 import type { Checkable, Outcome } from "./run-check.ts";
 import type { Trial } from "./schema.ts";
 
-/** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, CONFLICT for a paused or push monitor. */
+/** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */
 export async function checkNow(
   scope: Scope,
-  run: (organizationId: string, monitorId: string) => Promise<boolean>,
+  run: (caller: Caller, monitorId: string) => Promise<boolean>,
   id: string,
 ): Promise<Heartbeat> {
   const { type } = await getMonitor(scope, id);
   if (type === "push")
     throw new AppError("CONFLICT", "A push monitor is not checked; it reports to its pushUrl.");
-  if (!(await run(scope.organizationId, id))) {
+  if (!(await run(callerOf(scope), id))) {
     // It may be gone by now.
     await getMonitor(scope, id);
     throw new AppError("CONFLICT", "The monitor is paused, so it is not checked.");
@@ -27,10 +28,10 @@ export async function checkNow(
   return newest;
 }
 
-/** Makes one check of what is no monitor yet and stores nothing. Throws VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
+/** Makes one check of what is no monitor yet and stores nothing. Throws RATE_LIMITED, and VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
 export async function tryMonitor(
   scope: Scope,
-  run: (monitor: Checkable) => Promise<Outcome>,
+  run: (caller: Caller, monitor: Checkable) => Promise<Outcome>,
   input: NewMonitor,
 ): Promise<Trial> {
   await mustBeCheckable(scope, input);
@@ -40,11 +41,15 @@ export async function tryMonitor(
       "type",
       "can't be tried: a push monitor is not checked, it reports to its pushUrl",
     );
-  const { status, message, latencyMs, certificateExpiresAt } = await run({
+  const { status, message, latencyMs, certificateExpiresAt } = await run(callerOf(scope), {
     type,
     settings: input,
     timeoutMs: input.timeout * 1000,
     degradedAfterMs: input.degradedAfterMs,
   });
   return { status, message, latencyMs, certificateExpiresAt: certificateExpiresAt ?? null };
+}
+
+function callerOf({ organizationId, actor }: Scope): Caller {
+  return { organizationId, callerId: `${actor.type} ${actor.id}` };
 }

@@ -5,6 +5,7 @@ import type { Store } from "../database/store.ts";
 import { settingsOf } from "../monitors/record.ts";
 import type { MonitorType } from "../monitors/schema.ts";
 import type { MonitorState, StoredStatus } from "./rules.ts";
+import type { Terms } from "./scheduler.ts";
 
 /** A monitor as the engine watches it: what is checked, how often, and what it is now. */
 export type Watched = {
@@ -126,8 +127,12 @@ export function fingerprintOf(monitor: Watched): string {
   return JSON.stringify([type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch]);
 }
 
-/** Checks of one host share a limit, so that none is overrun. */
-export function laneOf({ type, settings }: Watched): string {
+/** A check that has waited for so long shows as not judged, however long its interval. */
+const maxPatienceMs = 60_000;
+
+/** Checks of one organization at one host share a limit, so that none is overrun; what a job reports takes no time. */
+export function termsOf({ organizationId, type, settings, intervalSeconds }: Watched): Terms {
   const { host, url } = (settings ?? {}) as { host?: string; url?: string };
-  return host ?? (url === undefined ? type : new URL(url).hostname);
+  const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
+  return { organizationId, lane, patienceMs: Math.min(intervalSeconds * 1000, maxPatienceMs) };
 }

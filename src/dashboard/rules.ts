@@ -1,4 +1,5 @@
-import type { LeanMonitor, LeanOverview, Overview, OverviewMonitor } from "./schema.ts";
+import { notJudged } from "../uptime/schema.ts";
+import type { LeanMonitor, LeanOverview, Overview, OverviewMonitor, PastState } from "./schema.ts";
 
 /** What a row of the Monitors page says unless it says otherwise; its group is the folder it is sent in. */
 const usual = {
@@ -74,9 +75,18 @@ export function targetOf({ type, url, host, port }: Target): string | null {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
+/** What a row shows: not what the monitor was before its last check could not be judged, unless that was worse. */
+export function shownStatus({
+  status,
+  lastMessage,
+}: Pick<OverviewMonitor, "status" | "lastMessage">): OverviewMonitor["status"] {
+  const mayHide = status === "up" || status === "degraded" || status === "pending";
+  return mayHide && lastMessage?.startsWith(notJudged) === true ? "unknown" : status;
+}
+
 /** Whether the last message says more than that all is well. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {
-  return status === "down" || status === "degraded" || status === "pending";
+  return ["down", "degraded", "pending", "unknown"].includes(status);
 }
 
 /** Live streams: of one session, of one organization, and of all; the last of each are kept for whoever has few. */
@@ -109,10 +119,10 @@ export function mayListen(one: Stream, others: Iterable<Stream>): boolean {
 /** How many events a page that was away may have missed before it starts afresh. */
 export const replayable = 500;
 
-const statusOfEvent = { resumed: "pending" } as Record<string, OverviewMonitor["status"]>;
+const statusOfEvent = { resumed: "pending" } as Record<string, PastState["status"]>;
 
 /** The state that an event of a monitor says has begun. */
-export function statusBegun(eventType: string): OverviewMonitor["status"] {
+export function statusBegun(eventType: string): PastState["status"] {
   const verb = eventType.slice("monitor.".length);
-  return statusOfEvent[verb] ?? (verb as OverviewMonitor["status"]);
+  return statusOfEvent[verb] ?? (verb as PastState["status"]);
 }

@@ -3,6 +3,8 @@ import { Id, Timestamp } from "../base/fields.ts";
 import { countUpTo } from "../base/paging.ts";
 
 const Status = z.enum(["up", "degraded", "down", "pending", "paused", "maintenance"]);
+/** `unknown`: it was up, degraded or pending, and its last check could not be judged. */
+const ShownStatus = z.enum([...Status.options, "unknown"]);
 
 /** A folder of the Monitors page. */
 export const OverviewGroup = z.object({
@@ -25,7 +27,7 @@ export const OverviewMonitor = z.object({
   type: z.string(),
   groupId: Id.nullable(),
   tags: z.array(z.string()),
-  status: Status,
+  status: ShownStatus,
   statusSince: Timestamp,
   lastMessage: z.string().nullable(),
   latencyMs: z.int().nullable(),

@@ -1,5 +1,5 @@
 import type { Store } from "../database/store.ts";
-import { hasMessage, targetOf } from "./rules.ts";
+import { hasMessage, shownStatus, targetOf } from "./rules.ts";
 import type { OverviewGroup, OverviewMonitor } from "./schema.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
@@ -66,9 +66,9 @@ export async function monitorsOf(
     type: row.type,
     groupId: row.groupId,
     tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
-    status: row.status,
+    status: shownStatus(row),
     statusSince: row.statusSince,
-    lastMessage: hasMessage(row.status) ? row.lastMessage : null,
+    lastMessage: hasMessage(shownStatus(row)) ? row.lastMessage : null,
     latencyMs: row.latencyMs,
     paused: row.paused === 1,
     muted: row.muted === 1,

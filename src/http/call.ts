@@ -46,10 +46,13 @@ export type Appliance = {
   /** Reaches the outside world, where that is not the real one. */
   exchange?: Exchange;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
-  checkNow: (organizationId: string, monitorId: string) => Promise<boolean>;
+  checkNow: (caller: Asking, monitorId: string) => Promise<boolean>;
   /** Makes one check of what is no monitor yet and keeps nothing of it. */
-  tryCheck: (monitor: Unsaved) => Promise<Found>;
+  tryCheck: (caller: Asking, monitor: Unsaved) => Promise<Found>;
 };
+
+/** On whose behalf and by whom a check is asked for. */
+type Asking = { organizationId: string; callerId: string };
 
 /** What a check needs to know of a monitor. */
 type Unsaved = {

@@ -5,9 +5,12 @@ import { countUpTo } from "../base/paging.ts";
 export const HeartbeatStatus = z.enum(["up", "degraded", "down", "unknown", "maintenance"]).meta({
   id: "HeartbeatStatus",
   description:
-    "What one check found. `unknown`: the appliance itself was the trouble, so the target was not judged. `maintenance`: found during a maintenance window.",
+    "What one check found. `unknown`: the appliance itself was the trouble, or the check did not have its turn, so the target was not judged. `maintenance`: found during a maintenance window.",
 });
 export type HeartbeatStatus = z.infer<typeof HeartbeatStatus>;
+
+/** How the message of an `unknown` heartbeat begins. */
+export const notJudged = "Not judged: ";
 
 export const Heartbeat = z
   .object({

@@ -1,45 +1,53 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Limits, scheduler } from "../../src/checks/scheduler.ts";
+import { scheduler } from "../../src/checks/scheduler.ts";
 
-const plenty = { total: 1_000, perLane: 1_000 };
-
-/** A scheduler whose clock stands still and whose runs end when the test says so. */
-function workshop(limits: Limits = plenty) {
+/** A scheduler whose clock stands still and whose runs end when the test says so; of one organization. */
+function workshop({ total = 1_000, perLane = 1_000 } = {}) {
   const time = { now: 1_000 };
   const started: number[] = [];
   const dueAts: number[] = [];
+  const overdue: number[] = [];
   const endings = new Map<number, () => void>();
   const jobs = scheduler(
-    (key, dueAt) => {
-      if (endings.has(key)) throw new Error(`${key} runs twice at one time.`);
-      started.push(key);
-      dueAts.push(dueAt);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      endings.set(key, resolve);
-      return promise;
+    {
+      run(key, dueAt) {
+        if (endings.has(key)) throw new Error(`${key} runs twice at one time.`);
+        started.push(key);
+        dueAts.push(dueAt);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        endings.set(key, resolve);
+        return promise;
+      },
+      overdue: (key) => void overdue.push(key),
     },
     () => time.now,
-    limits,
+    { reserved: 1, shared: total - 1, perLane },
   );
+  const schedule = (key: number, dueAt: number, lane: string | null) =>
+    jobs.schedule(key, dueAt, { organizationId: "ours", lane, patienceMs: 5_000 });
+  const runNow = (key: number, lane: string) =>
+    jobs.runNow(key, { organizationId: "ours", lane, patienceMs: 5_000 });
   return {
-    jobs,
+    jobs: { ...jobs, schedule, runNow },
     time,
     /** What was started, in order. */
     started,
     /** When each of them was due. */
     dueAts,
+    /** What was said to be overdue, in order. */
+    overdue,
     running: () => [...endings.keys()],
     /** Ends a run; whatever has waited for its place is started then. */
     end: async (key: number) => {
-      const ended = jobs.runNow(key, "any");
+      const ended = runNow(key, "any");
       endings.get(key)?.();
       endings.delete(key);
       await ended;
     },
     /** Due at once, all in one lane. */
     due: (...keys: number[]) => {
-      for (const key of keys) jobs.schedule(key, time.now, "one host");
+      for (const key of keys) schedule(key, time.now, "one host");
       jobs.startDue();
     },
   };
@@ -177,6 +185,53 @@ describe("the limits", () => {
       }),
     );
   });
+});
+
+describe("a job that waits", () => {
+  test("is overdue when its patience has ended, and again each time as long, until it starts", async () => {
+    const { jobs, due, end, time, overdue, started } = workshop({ total: 1, perLane: 1 });
+    due(1, 2);
+    const at = async (now: number) => {
+      time.now = now;
+      jobs.startDue();
+      return overdue.splice(0);
+    };
+    expect(jobs.nextDueAt()).toBe(6_000);
+    expect(await at(5_999)).toEqual([]);
+    expect(await at(6_000)).toEqual([2]);
+    expect(await at(10_999)).toEqual([]);
+    expect(await at(11_000)).toEqual([2]);
+    await end(1);
+    expect(started).toEqual([1, 2]);
+    expect(await at(99_000)).toEqual([]);
+  });
+
+  test("is not, where it is put off or removed before", () => {
+    const { jobs, due, time, overdue } = workshop({ total: 1, perLane: 1 });
+    due(1, 2, 3);
+    jobs.remove(2);
+    jobs.schedule(3, 50_000, "one host");
+    time.now = 40_000;
+    jobs.startDue();
+    expect([overdue, jobs.nextDueAt()]).toEqual([[], 50_000]);
+  });
+
+  test("for its own end is not overdue: it is being done", () => {
+    const { due, jobs, time, overdue } = workshop();
+    due(1);
+    due(1);
+    time.now = 60_000;
+    jobs.startDue();
+    expect(overdue).toEqual([]);
+  });
+});
+
+test("what takes no time waits for nobody", () => {
+  const { jobs, due, started } = workshop({ total: 1, perLane: 1 });
+  due(1, 2);
+  jobs.schedule(3, 1_000, null);
+  jobs.startDue();
+  expect(started).toEqual([1, 3]);
 });
 
 describe("running now", () => {

@@ -61,7 +61,11 @@ export async function target(usual: Reply = answer()) {
     changed = Promise.withResolvers();
   });
   let connections = 0;
-  server.on("connection", () => connections++);
+  server.on("connection", () => {
+    connections++;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  });
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -84,6 +88,11 @@ export async function target(usual: Reply = answer()) {
     release(reply: Reply = answer()) {
       for (const response of open) if (!response.headersSent) reply(response);
     },
+    async untilConnected(times: number) {
+      while (connections < times) await changed.promise;
+    },
+    /** Closes every connection. */
+    disconnect: () => server.closeAllConnections(),
     async untilAsked(times: number) {
       while (asked.length < times) await changed.promise;
     },

@@ -103,9 +103,9 @@ export const worstFirst: State[] = [
   "degraded",
   "maintenance",
   "pending",
+  "unknown",
   "up",
   "paused",
-  "unknown",
 ];
 
 export function worstOf(states: Iterable<State>): State {

@@ -89,6 +89,7 @@ export function headline({ monitors }: Overview): { state: State; words: string 
   const of = (state: State) => counts.find((one) => one.state === state)?.count ?? 0;
   if (of("down") > 0) return { state: "down", words: `${of("down")} down` };
   if (of("degraded") > 0) return { state: "degraded", words: `${of("degraded")} degraded` };
+  if (of("unknown") > 0) return { state: "unknown", words: `${of("unknown")} not judged` };
   if (of("up") > 0) return { state: "up", words: "Everything is up" };
   if (of("maintenance") > 0) return { state: "maintenance", words: "In maintenance" };
   if (of("pending") > 0) return { state: "pending", words: "Waiting for the first checks" };
