@@ -6,6 +6,7 @@ import { sweepAlerts } from "./alerting/retention.ts";
 import { backupDesk } from "./backups/desk.ts";
 import { keyDesk } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
+import { fairQueue } from "./base/fair-queue.ts";
 import type { Log } from "./base/log.ts";
 import { ownHostsOf } from "./base/own-hosts.ts";
 import { type Listener, targetGuard } from "./base/target-guard.ts";
@@ -55,6 +56,12 @@ const passwordsPerMinute = 10;
 
 /** Test mails a minute of one organization. */
 const testMailsPerMinute = 6;
+
+/** Previews of status pages a minute of one person: one for each pause in typing. */
+const previewsPerMinute = 240;
+
+/** Incidents, months, badges and sign-up forms a minute that are made for one network because none is kept. */
+const makingsPerMinute = 600;
 
 /** Mailboxes a minute that may be given on status pages, from one network. */
 const signUpsPerMinute = 5;
@@ -146,6 +153,8 @@ export async function startApp(
     setUp,
     backups,
     testMailLimit: rateLimit(testMailsPerMinute, clock),
+    previewLimit: rateLimit(previewsPerMinute, clock),
+    pageQueue: fairQueue(),
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,
@@ -163,8 +172,10 @@ export async function startApp(
     log,
     web: files,
     origin,
-    ownPort: () => server.port ?? config.port,
     ownHosts,
+    queue: appliance.pageQueue,
+    makingLimit: networkLimit(makingsPerMinute, clock),
+    addressOf,
     lock,
     subscriptions: subscriptionsOf({
       store,

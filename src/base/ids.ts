@@ -3,6 +3,12 @@ export function newId(unixMs: number): string {
   return Bun.randomUUIDv7("hex", unixMs);
 }
 
+/** The smallest id that was made at this time or later. */
+export function firstIdAt(unixMs: number): string {
+  const hex = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /** `length` characters of 0-9A-Za-z from the system's randomness; 43 of them carry 256 bits. */

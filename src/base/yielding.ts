@@ -2,7 +2,7 @@
 const turnMs = 5;
 
 /** Like `map`, for work that takes the processor: yields to the event loop every few milliseconds. */
-export async function mapYielding<T, U>(items: readonly T[], use: (item: T) => U): Promise<U[]> {
+export async function mapYielding<T, U>(items: Iterable<T>, use: (item: T) => U): Promise<U[]> {
   const results: U[] = [];
   let since = performance.now();
   for (const item of items) {

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf } from "../base/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { inTurn } from "../status-pages/framed.ts";
 import {
   IncidentAudience,
   IncidentAudienceQuery,
@@ -22,7 +23,9 @@ export const incidentDashboardRoutes = new Elysia()
         answer: dataOf(IncidentPreview),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, body }) => ({ data: await previewIncident(scope, body) }),
+      async ({ scope, body, appliance }) => ({
+        data: await inTurn(appliance, scope, () => previewIncident(scope, body)),
+      }),
     ),
   )
   .get(

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { FairQueue } from "../base/fair-queue.ts";
 import type { Limits } from "../base/limits.ts";
 import type { Log } from "../base/log.ts";
 import type { OwnHosts } from "../base/own-hosts.ts";
@@ -39,6 +40,10 @@ export type Appliance = {
   backups: Backups;
   /** Test mails a minute by organization. */
   testMailLimit: RateLimit;
+  /** Previews of status pages a minute by person. */
+  previewLimit: RateLimit;
+  /** Where status pages are read and put into words. */
+  pageQueue: FairQueue;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   /** Lets the answer to this request take so many seconds, where a connection may not be silent for as long. */

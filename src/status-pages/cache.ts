@@ -1,44 +1,60 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
+import { mapYielding } from "../base/yielding.ts";
 
-/** What is served under one path: made once, kept in every encoding that was asked for. */
+/** What is served at one address: made once, kept in every encoding that was asked for. */
 export type Made = {
   status: number;
   type: string;
-  body: string;
+  /** Whole, or in pieces, each of which is made when it is its turn. */
+  body: string | Uint8Array<ArrayBuffer> | Iterable<string>;
   /** Further headers. */
   headers?: Record<string, string>;
 };
 
+/** What was made of an organization's page, from what was read at `readAt` by the cache's own time; null where there is nothing to publish. */
+export type Making = { organizationId: string; readAt: number; made: Made | null };
+
 /** A page is made again this often at most, whatever happens … */
-const atMostEveryMs = 1_000;
+export const atMostEveryMs = 1_000;
 /** … and at least so often, because its times and figures grow old. */
 const atLeastEveryMs = 30_000;
-/** So many paths are kept: those made longest ago make room. */
-const maxEntries = 2_000;
+/** Bytes that are kept in all, in whichever encoding. */
+const usualCapacity = 64 * 1024 * 1024;
+/** What an entry takes beside its bytes. */
+const overhead = 1_024;
+/** So many keys are known to have nothing, for as long as a page is not made again. */
+const maxMisses = 1_000;
 
 const encodings = ["br", "gzip", "identity"] as const;
 type Encoding = (typeof encodings)[number];
 
+/** An answer's headers and bytes: answers share those of a Blob, of an array each would have a copy. */
+type Variant = { bytes: Blob; headers: Record<string, string> };
+
 type Entry = {
   organizationId: string;
-  madeAt: number;
+  readAt: number;
   etag: string;
   status: number;
-  identity: Uint8Array<ArrayBuffer>;
-  /** Ready answers' headers and bytes. */
-  variants: Map<Encoding, { bytes: Uint8Array<ArrayBuffer>; headers: Record<string, string> }>;
+  variants: Map<Encoding, Variant>;
+  /** Encodings that are being made. */
+  packing: Map<Encoding, Promise<void>>;
+  size: number;
 };
 
 export type PageCache = {
   /** The kept answer; null where there is none that may be served without looking. */
-  answer(request: Request, path: string): Response | null;
+  answer(request: Request, key: string): Response | null;
+  /** Whether it was looked for a moment ago and there was nothing. */
+  isMissing(key: string): boolean;
   /** Makes the answer where there is none, or an old one. Null where `make` finds nothing to publish. */
   answerOrMake(
     request: Request,
-    path: string,
-    make: () => Promise<(Made & { organizationId: string }) | null>,
+    key: string,
+    make: () => Promise<Making | null>,
   ): Promise<Response | null>;
   /** What this organization publishes has changed. */
   touch(organizationId: string): void;
@@ -58,18 +74,28 @@ const compress = {
   gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
 };
 
-/** Keeps rendered bytes by path; the query is no part of it. */
-export function pageCache(log: Log, monotonic: () => number = () => performance.now()): PageCache {
+/** Keeps rendered bytes by key, those of one organization no longer than others leave room for. */
+export function pageCache(
+  log: Log,
+  monotonic: () => number = () => performance.now(),
+  capacity = usualCapacity,
+): PageCache {
+  /** Those read longest ago first. */
   const entries = new Map<string, Entry>();
+  /** Bytes in all, and of each organization. */
+  let total = 0;
+  const sizes = new Map<string, number>();
+  /** When keys were looked for that have nothing. */
+  const misses = new Map<string, number>();
   /** When an organization's pages changed last. */
   const touched = new Map<string, number>();
   /** When what an organization publishes at all changed last. */
   const dropped = new Map<string, number>();
-  const filling = new Map<string, Promise<void>>();
+  const filling = new Map<string, Promise<Entry | null>>();
 
-  function mayServe({ organizationId, madeAt }: Entry): boolean {
-    const isStale = (touched.get(organizationId) ?? -Infinity) >= madeAt;
-    return monotonic() - madeAt < (isStale ? atMostEveryMs : atLeastEveryMs);
+  function mayServe({ organizationId, readAt }: Entry): boolean {
+    const isStale = (touched.get(organizationId) ?? -Infinity) >= readAt;
+    return monotonic() - readAt < (isStale ? atMostEveryMs : atLeastEveryMs);
   }
 
   function respond(request: Request, entry: Entry): Response | null {
@@ -81,37 +107,79 @@ export function pageCache(log: Log, monotonic: () => number = () => performance.
     return new Response(variant.bytes, { status: entry.status, headers: variant.headers });
   }
 
-  async function prepared(request: Request, entry: Entry): Promise<Response | null> {
+  async function prepared(request: Request, key: string, entry: Entry): Promise<Response | null> {
     const encoding = encodingFor(request);
     if (!entry.variants.has(encoding) && encoding !== "identity") {
-      const bytes = new Uint8Array(await compress[encoding](entry.identity));
-      const plain = entry.variants.get("identity");
-      entry.variants.set(encoding, {
-        bytes,
-        headers: {
-          ...plain?.headers,
-          "Content-Encoding": encoding,
-          // Other bytes, another tag (RFC 9110 §8.8.3).
-          ETag: entry.etag.replace(/"$/, `-${encoding}"`),
-        },
-      });
+      const under =
+        entry.packing.get(encoding) ??
+        pack(key, entry, encoding).finally(() => entry.packing.delete(encoding));
+      entry.packing.set(encoding, under);
+      await under;
     }
     return respond(request, entry);
   }
 
+  async function pack(key: string, entry: Entry, encoding: "br" | "gzip") {
+    const plain = entry.variants.get("identity");
+    if (plain === undefined) throw new Error("An entry has no bytes.");
+    const bytes = new Uint8Array(await compress[encoding](await plain.bytes.bytes()));
+    entry.variants.set(encoding, {
+      bytes: new Blob([bytes]),
+      headers: {
+        ...plain.headers,
+        "Content-Encoding": encoding,
+        // Other bytes, another tag (RFC 9110 §8.8.3).
+        ETag: entry.etag.replace(/"$/, `-${encoding}"`),
+      },
+    });
+    grow(key, entry, bytes.length);
+  }
+
+  /** Counts further bytes of an entry, unless it is gone meanwhile, and makes room for them. */
+  function grow(key: string, entry: Entry, bytes: number) {
+    if (entries.get(key) !== entry) return;
+    entry.size += bytes;
+    count(entry.organizationId, bytes);
+    // Whoever has most makes room, so that nobody's many pages send away another's.
+    while (total > capacity) {
+      const [most] = [...sizes].reduce((a, b) => (b[1] > a[1] ? b : a));
+      const [oldest] = [...entries].find(([, one]) => one.organizationId === most) ?? [];
+      if (oldest === undefined) return;
+      remove(oldest);
+    }
+  }
+
+  function count(organizationId: string, bytes: number) {
+    total += bytes;
+    const size = (sizes.get(organizationId) ?? 0) + bytes;
+    if (size === 0) sizes.delete(organizationId);
+    else sizes.set(organizationId, size);
+  }
+
+  function remove(key: string) {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entries.delete(key);
+    count(entry.organizationId, -entry.size);
+  }
+
   async function fill(
-    path: string,
-    make: () => Promise<(Made & { organizationId: string }) | null>,
-  ): Promise<void> {
-    // What changes from here on is not in what is being made.
-    const madeAt = monotonic();
-    const made = await make();
-    if (made !== null && (dropped.get(made.organizationId) ?? -Infinity) >= madeAt)
-      return fill(path, make);
-    entries.delete(path);
-    if (made === null) return;
-    const identity = new TextEncoder().encode(made.body);
-    const etag = `"${Bun.hash(made.body).toString(36)}"`;
+    key: string,
+    make: () => Promise<Making | null>,
+    tries = 3,
+  ): Promise<Entry | null> {
+    const making = await make();
+    const bytes = making?.made ? await bytesOf(making.made.body) : null;
+    // What was read before it was dropped is not kept, nor answered.
+    if (making !== null && (dropped.get(making.organizationId) ?? -Infinity) >= making.readAt)
+      return tries > 0 ? fill(key, make, tries - 1) : null;
+    remove(key);
+    if (making === null || making.made === null || bytes === null) {
+      miss(key);
+      return null;
+    }
+    const { organizationId, readAt, made } = making;
+    const etag = `"${Bun.hash(bytes).toString(36)}"`;
     const headers = {
       "Content-Type": made.type,
       "Cache-Control": "no-cache",
@@ -119,45 +187,66 @@ export function pageCache(log: Log, monotonic: () => number = () => performance.
       ETag: etag,
       ...made.headers,
     };
-    entries.set(path, {
-      organizationId: made.organizationId,
-      madeAt,
+    const entry: Entry = {
+      organizationId,
+      readAt,
       etag,
       status: made.status,
-      identity,
-      variants: new Map([["identity", { bytes: identity, headers }]]),
-    });
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value ?? "");
+      variants: new Map([["identity", { bytes: new Blob([bytes]), headers }]]),
+      packing: new Map(),
+      size: 0,
+    };
+    entries.set(key, entry);
+    misses.delete(key);
+    grow(key, entry, bytes.length + 2 * key.length + overhead);
+    return entry;
+  }
+
+  function miss(key: string) {
+    misses.delete(key);
+    misses.set(key, monotonic());
+    if (misses.size > maxMisses) misses.delete(misses.keys().next().value ?? "");
   }
 
   return {
-    answer(request, path) {
-      const entry = entries.get(path);
+    answer(request, key) {
+      const entry = entries.get(key);
       return entry === undefined || !mayServe(entry) ? null : respond(request, entry);
     },
-    async answerOrMake(request, path, make) {
-      const known = entries.get(path);
-      if (known === undefined || !mayServe(known)) {
-        const under = filling.get(path) ?? fill(path, make).finally(() => filling.delete(path));
-        filling.set(path, under);
-        try {
-          await under;
-        } catch (error) {
-          // What was true a moment ago is better than nothing.
-          if (known === undefined) throw error;
-          log.warn("a status page could not be made anew", { path, cause: String(error) });
-        }
+    isMissing: (key) => monotonic() - (misses.get(key) ?? -Infinity) < atMostEveryMs,
+    async answerOrMake(request, key, make) {
+      const known = entries.get(key);
+      if (known !== undefined && mayServe(known)) return prepared(request, key, known);
+      const under = filling.get(key) ?? fill(key, make).finally(() => filling.delete(key));
+      filling.set(key, under);
+      try {
+        const entry = await under;
+        return entry && prepared(request, key, entry);
+      } catch (error) {
+        const before = entries.get(key);
+        // What was true a moment ago is better than nothing.
+        if (before === undefined) throw error;
+        if (!(error instanceof AppError) || error.code !== "RATE_LIMITED")
+          log.warn("a status page could not be made anew", { key, cause: String(error) });
+        return prepared(request, key, before);
       }
-      const entry = entries.get(path);
-      return entry === undefined ? null : prepared(request, entry);
     },
     touch: (organizationId) => void touched.set(organizationId, monotonic()),
     drop(organizationId) {
       dropped.set(organizationId, monotonic());
-      for (const [path, entry] of entries)
-        if (entry.organizationId === organizationId) entries.delete(path);
+      misses.clear();
+      for (const [key, entry] of entries) if (entry.organizationId === organizationId) remove(key);
     },
   };
+}
+
+const encoder = new TextEncoder();
+
+/** Others have their turn while a long page is put into words. */
+async function bytesOf(body: Made["body"]): Promise<Uint8Array<ArrayBuffer>> {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === "string") return encoder.encode(body);
+  return Buffer.concat(await mapYielding(body, (piece) => encoder.encode(piece)));
 }
 
 /** Whether an If-None-Match names this tag (RFC 9110 §13.1.2). */

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf } from "../base/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { inTurn } from "./framed.ts";
 import { previewStatusPage } from "./preview.ts";
 import { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
@@ -17,6 +18,8 @@ export const statusPageDashboardRoutes = new Elysia({ prefix: "/status-pages" })
       answer: dataOf(StatusPagePreview),
       errors: ["NOT_FOUND"],
     },
-    async ({ scope, id, body }) => ({ data: await previewStatusPage(scope, id, body) }),
+    async ({ scope, id, body, appliance }) => ({
+      data: await inTurn(appliance, scope, () => previewStatusPage(scope, id, body)),
+    }),
   ),
 );

@@ -4,25 +4,34 @@ import { timesIn, viewOf } from "./view.ts";
 
 const monthText = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
-/** The month that a history's address asks for, `2026-11`; null where it names none. */
-export function monthOf(url: string): string | null {
-  const query = url.indexOf("?");
-  if (query === -1) return null;
-  const month = new URLSearchParams(url.slice(query)).get("month");
-  return month !== null && monthText.test(month) ? month : null;
+/** The month that a history's address asks for, `2026-11`; null where it names none, or the current one. */
+export function monthOf(query: URLSearchParams, now: number): string | null {
+  const month = query.get("month");
+  return month !== null && monthText.test(month) && month !== monthAt(now) ? month : null;
 }
 
-/** The incidents of one month (UTC), newest first; null for a month to come. */
+/** The month (UTC) of a time. */
+export function monthAt(now: number): string {
+  return new Date(now).toISOString().slice(0, 7);
+}
+
+/** When the month after this one begins. */
+export function endOf(month: string): number {
+  return Date.parse(`${monthFrom(month, 1)}-01T00:00:00.000Z`);
+}
+
+/** The incidents of one month (UTC), newest first; null for a month to come, or before the page's first incident. */
 export async function monthlyHistory(
   published: Loaded,
   month: string | null,
   now: number,
 ): Promise<History | null> {
-  const current = new Date(now).toISOString().slice(0, 7);
+  const current = monthAt(now);
   const wanted = month ?? current;
   if (wanted > current) return null;
   const from = Date.parse(`${wanted}-01T00:00:00.000Z`);
-  const to = Date.parse(`${monthFrom(wanted, 1)}-01T00:00:00.000Z`);
+  const to = endOf(wanted);
+  if (wanted < current && !(await published.hasBefore(to))) return null;
   const incidents = await published.openedBetween(from, to);
   const times = timesIn(published.page.timeZone);
   const views = viewOf({ ...published, incidents }, now).all;

@@ -1,6 +1,7 @@
 import type { Store } from "../database/store.ts";
 import type { IncidentRecord } from "../incidents/store.ts";
-import { framed, loaderOf } from "./framed.ts";
+import { framed } from "./framed.ts";
+import { loaderOf } from "./load.ts";
 import { incidentPage, statusPage } from "./page.tsx";
 import type { StatusPagePreview } from "./schema.ts";
 import { findPages, findPublicPageById } from "./store.ts";
@@ -29,6 +30,6 @@ export async function pageWithIncident(
   return framed(view, (view, files) =>
     incident === undefined || incident.isOpen
       ? statusPage(view, files, base)
-      : incidentPage(view, incident, files, base),
+      : [incidentPage(view, incident, files, base)],
   );
 }

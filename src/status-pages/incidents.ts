@@ -1,4 +1,5 @@
 import { timestamp } from "../base/clock.ts";
+import { firstIdAt } from "../base/ids.ts";
 import type { Store } from "../database/store.ts";
 import {
   type AutomaticTitle,
@@ -99,6 +100,9 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
     case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt
   from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
+  where u.seq >= coalesce((select seq from incident_updates later
+    where later.organization_id = u.organization_id and later.incident_id = u.incident_id
+    order by seq desc limit 1 offset ?), 0)
   order by u.seq desc`;
 
 const oneText = `select ${incidentColumns} from incidents
@@ -114,12 +118,9 @@ const lastText = `select updated_at as updatedAt from (select * from incidents
 
 /** So many incidents a page shows at most. */
 const maxIncidents = 200;
-
-/** The smallest id that was made at this time or later. */
-function firstIdAt(unixMs: number): string {
-  const hex = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}
+/** Of one incident its last 1,000 updates are shown, of many together fewer, but of each the last five. */
+const maxUpdates = 1_000;
+const minUpdatesOfOne = 5;
 
 /** Incidents with their timelines, under the public names of their monitors. */
 async function incidentsOf(
@@ -132,6 +133,7 @@ async function incidentsOf(
   const updates = await store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
     ids,
     organizationId,
+    Math.max(minUpdatesOfOne, Math.floor(maxUpdates / Math.max(1, rows.length))) - 1,
   ]);
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return rows.map((row) =>

@@ -1,49 +1,28 @@
 import { dayMs, ratioOf } from "../uptime/rules.ts";
-import { type Published, uptimeOf } from "./published.ts";
+import { type Published, type PublishedMonitor, uptimeOf } from "./published.ts";
 import type { StatusView } from "./view.ts";
 
-/** The page for machines: what it says, with figures instead of words. */
-export function jsonOf(
+/** The page for machines, as JSON: what it says, with figures instead of words; one piece a monitor. */
+export function* jsonOf(
   { page, sections, incidents, windows }: Published,
   view: StatusView,
   now: number,
-) {
-  const today = Math.floor(now / dayMs);
-  const count = page.historyDays;
-  return {
-    page: {
-      slug: page.slug,
-      title: page.title,
-      description: page.description,
-      timeZone: page.timeZone,
-    },
+): Generator<string> {
+  const { slug, title, description, timeZone } = page;
+  const head = {
+    page: { slug, title, description, timeZone },
     status: view.headline.tone,
     headline: view.headline.text,
     updatedAt: new Date(now).toISOString(),
-    sections: sections.map(({ name, monitors }) => ({
-      name,
-      monitors: monitors.map(({ id, name, state, latencyMs, days, lastCheckedAt }) => {
-        return {
-          id,
-          name,
-          status: state,
-          uptime: uptimeOf(days, today, count),
-          ...(page.showLatency && { latencyMs }),
-          lastCheckedAt,
-          days: Array.from({ length: count }, (_, index) => {
-            const day = today - count + 1 + index;
-            const sums = days.get(day);
-            return {
-              day: new Date(day * dayMs).toISOString().slice(0, 10),
-              uptime: sums === undefined ? null : ratioOf(sums),
-              downSeconds: sums?.downSeconds ?? 0,
-              degradedSeconds: sums?.degradedSeconds ?? 0,
-              maintenanceSeconds: sums?.maintenanceSeconds ?? 0,
-            };
-          }),
-        };
-      }),
-    })),
+  };
+  yield `${JSON.stringify(head).slice(0, -1)},"sections":[`;
+  for (const [index, { name, monitors }] of sections.entries()) {
+    yield `${index === 0 ? "" : ","}{"name":${JSON.stringify(name)},"monitors":[`;
+    for (const [place, monitor] of monitors.entries())
+      yield (place === 0 ? "" : ",") + JSON.stringify(monitorOf(monitor, page, now));
+    yield "]}";
+  }
+  const tail = {
     incidents: incidents.map(({ updatedAt: _at, monitor, ...incident }) => ({
       ...incident,
       monitor,
@@ -56,5 +35,33 @@ export function jsonOf(
       endsAt,
       isRunning,
     })),
+  };
+  yield `],${JSON.stringify(tail).slice(1)}`;
+}
+
+function monitorOf(
+  { id, name, state, latencyMs, days, lastCheckedAt }: PublishedMonitor,
+  { showLatency, historyDays }: Published["page"],
+  now: number,
+) {
+  const today = Math.floor(now / dayMs);
+  return {
+    id,
+    name,
+    status: state,
+    uptime: uptimeOf(days, today, historyDays),
+    ...(showLatency && { latencyMs }),
+    lastCheckedAt,
+    days: Array.from({ length: historyDays }, (_, index) => {
+      const day = today - historyDays + 1 + index;
+      const sums = days.get(day);
+      return {
+        day: new Date(day * dayMs).toISOString().slice(0, 10),
+        uptime: sums === undefined ? null : ratioOf(sums),
+        downSeconds: sums?.downSeconds ?? 0,
+        degradedSeconds: sums?.degradedSeconds ?? 0,
+        maintenanceSeconds: sums?.maintenanceSeconds ?? 0,
+      };
+    }),
   };
 }

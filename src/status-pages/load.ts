@@ -1,6 +1,7 @@
 import type { Store } from "../database/store.ts";
 import { findSettings } from "../settings/store.ts";
 import { dayMs } from "../uptime/rules.ts";
+import { badgeDays } from "./badges.ts";
 import { type IncidentReader, incidentReader } from "./incidents.ts";
 import type {
   DayTotals,
@@ -9,6 +10,7 @@ import type {
   PublishedMonitor,
   PublishedWindow,
 } from "./published.ts";
+import { maxShownMonitors, shownDays } from "./rules.ts";
 import { windowReader } from "./windows.ts";
 
 /** A page as its record says it. */
@@ -49,7 +51,7 @@ const groupedText = `select ${monitorColumns}
     cross join monitors m indexed by monitors_by_group
       on m.organization_id = ? and m.group_id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-  order by m.group_id, m.position, m.id`;
+  order by wanted.key, m.position, m.id limit ${maxShownMonitors}`;
 
 const groupText = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
@@ -77,6 +79,7 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
       .flatMap(({ monitors }) => monitors)
       .flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])),
   );
+  let left = maxShownMonitors;
   return sections.map(({ name, groupId, monitors }) => {
     const rows =
       groupId === null
@@ -85,7 +88,7 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
     return {
       name: name ?? names.get(groupId ?? "") ?? "",
       monitors: rows
-        .filter(({ id }) => !taken.has(id) && taken.add(id))
+        .filter(({ id }) => !taken.has(id) && left-- > 0 && taken.add(id))
         .map((row) => ({ ...row, name: publicNames.get(row.id) ?? row.name })),
     };
   });
@@ -99,8 +102,11 @@ const dayText = `select u.monitor_key as key, u.up_seconds as upSeconds,
 
 type Days = Map<number, DayTotals>;
 
-/** Daily sums by monitor. What is over stays in memory: only today is read again. */
-export function dayReader(store: Store) {
+/** Days of all monitors that are kept: some 60 MB with what is made of them. */
+const maxKeptDays = 200_000;
+
+/** Daily sums by monitor. What is over stays in memory while there is room: only today is read again. */
+function dayReader(store: Store) {
   const known = new Map<number, { since: number; until: number; days: Days }>();
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -131,8 +137,23 @@ export function dayReader(store: Store) {
       if (one === undefined) continue;
       one.until = today;
       for (const [day, totals] of days) one.days.set(day, totals);
+      // Those that are asked for stand behind the others.
+      known.delete(key);
+      known.set(key, one);
     }
-    return (key: number): ReadonlyMap<number, DayTotals> => known.get(key)?.days ?? new Map();
+    const found = new Map(keys.map((key) => [key, known.get(key)?.days]));
+    forgetOldest();
+    return (key: number): ReadonlyMap<number, DayTotals> => found.get(key) ?? new Map();
+  }
+
+  function forgetOldest() {
+    let kept = 0;
+    for (const { days } of known.values()) kept += days.size + 1;
+    for (const [key, { days }] of known) {
+      if (kept <= maxKeptDays) return;
+      kept -= days.size + 1;
+      known.delete(key);
+    }
   }
 
   /** One at a time: pages share what they know. */
@@ -143,17 +164,29 @@ export function dayReader(store: Store) {
   };
 }
 
+type Loader = (page: PageRecord, now: number) => Promise<Loaded>;
+
+/** One of a store, since they know the same days. */
+const loaders = new WeakMap<Store, Loader>();
+
+export function loaderOf(store: Store): Loader {
+  const loader = loaders.get(store) ?? pageLoader(store);
+  loaders.set(store, loader);
+  return loader;
+}
+
 /** Reads what a page publishes now: nothing that is not on it. */
-export function pageLoader(store: Store) {
+function pageLoader(store: Store): Loader {
   const daysOf = dayReader(store);
 
-  return async (page: PageRecord, now: number): Promise<Loaded> => {
+  return async (page, now) => {
     const parts = await sectionsOf(store, page);
     const monitors = parts.flatMap(({ monitors }) => monitors);
     const shown = new Map(monitors.map((monitor) => [monitor.id, monitor]));
     const today = Math.floor(now / dayMs);
     const keys = monitors.map(({ key }) => key);
-    const days = await daysOf(keys, today, page.historyDays);
+    const historyDays = shownDays(page.historyDays, monitors.length);
+    const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
     const sections = parts.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map(({ id, name, state, paused, key, ...row }): PublishedMonitor => ({
@@ -170,7 +203,7 @@ export function pageLoader(store: Store) {
     const incidents = incidentReader(store, page, shown);
     const windows = windowReader(store, page, monitors);
     return {
-      page,
+      page: { ...page, historyDays },
       sections,
       incidents: await incidents.current(now),
       windows: await windows.current(now),

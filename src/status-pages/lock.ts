@@ -6,18 +6,18 @@ import type { Vault } from "../base/secrets.ts";
 import type { NetworkLimit } from "../http/rate-limit.ts";
 import { fieldsOf } from "./form.ts";
 import { smallAnswer } from "./small-page.ts";
-import type { PublicPage } from "./store.ts";
+import type { PageHead } from "./store.ts";
 
 /** Who knew the password does not have to say it again for so long. */
 const openMs = 30 * 86_400_000;
 
 export type Lock = {
   /** Whether this visitor may read the page. */
-  isOpenFor(request: Request, page: PublicPage): boolean;
+  isOpenFor(request: Request, page: PageHead): boolean;
   /** The form that asks for the password; it is sent to the page's own `home` and leads back to `path`. */
-  ask(page: PublicPage, home: string, path: string): Response;
+  ask(page: PageHead, home: string, path: string): Response;
   /** Takes what the form sends: opens the page, or asks again. */
-  unlock(request: Request, page: PublicPage, home: string): Promise<Response>;
+  unlock(request: Request, page: PageHead, home: string): Promise<Response>;
 };
 
 /**
@@ -30,10 +30,10 @@ export function pageLock(
   attempts: NetworkLimit,
   addressOf: (request: Request) => string,
 ): Lock {
-  const placeOf = ({ id, passwordHash }: PublicPage) => `status-page/${id}/${passwordHash}`;
-  const nameOf = ({ id }: PublicPage) => `signalbox_page_${id}`;
+  const placeOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
+  const nameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
 
-  function isOpenFor({ headers }: Request, page: PublicPage): boolean {
+  function isOpenFor({ headers }: Request, page: PageHead): boolean {
     const name = `${nameOf(page)}=`;
     const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(name));
     if (pair === undefined) return false;
@@ -44,7 +44,7 @@ export function pageLock(
     }
   }
 
-  async function unlock(request: Request, page: PublicPage, home: string): Promise<Response> {
+  async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
     const address = addressOf(request);
     const waitSeconds = attempts.take(address);
     if (waitSeconds > 0) {
@@ -79,14 +79,14 @@ function isWithin(home: string, path: string): boolean {
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
 }
 
-function tryAgain(page: PublicPage, home: string, trouble: string, seconds = "1"): Response {
+function tryAgain(page: PageHead, home: string, trouble: string, seconds = "1"): Response {
   const answer = form(page, home, home, trouble, 429);
   answer.headers.set("Retry-After", seconds);
   return answer;
 }
 
 function form(
-  { title }: PublicPage,
+  { title }: PageHead,
   home: string,
   path: string,
   trouble: string | null,

@@ -1,10 +1,20 @@
+import { renderToStaticMarkup } from "react-dom/server";
 import { Back, documentOf, type PageFiles, Time } from "./frame.tsx";
 import { StateIcon } from "./icons.tsx";
-import type { DayView, IncidentView, MonitorView, StatusView } from "./view.ts";
+import type { DayView, IncidentView, MonitorView, StatusView, Tone } from "./view.ts";
 
-/** The page as HTML: complete without script. */
-export function statusPage(view: StatusView, files: PageFiles, base: string): string {
-  return documentOf(view, files, base, view.page.title, <Overview view={view} base={base} />);
+/** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
+const gap = "<!--section-->";
+
+/** The page as HTML, complete without script: in pieces, each of which is made when it is its turn. */
+export function* statusPage(view: StatusView, files: PageFiles, base: string): Generator<string> {
+  const overview = <Overview view={view} base={base} />;
+  const between = documentOf(view, files, base, view.page.title, overview).split(gap);
+  for (const [index, piece] of between.entries()) {
+    yield piece;
+    const section = view.sections[index];
+    if (section !== undefined) yield* sectionPieces(section);
+  }
 }
 
 /** One incident with its whole timeline. */
@@ -104,14 +114,8 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
           <span>Today</span>
         </div>
       )}
-      {sections.map(({ name, monitors }, index) => (
-        <section className="sec" key={index}>
-          <h2 dir="auto">{name}</h2>
-          {monitors.length === 0 && <p className="quiet">Nothing is shown here yet.</p>}
-          {monitors.map((monitor) => (
-            <Monitor key={monitor.id} monitor={monitor} />
-          ))}
-        </section>
+      {sections.map((_, index) => (
+        <section className="sec" key={index} dangerouslySetInnerHTML={{ __html: gap }} />
       ))}
       <section className="past">
         <h2>Past incidents</h2>
@@ -143,30 +147,26 @@ function folded(past: StatusView["past"]): StatusView["past"] {
 /** Beyond so many days bars stand without gaps, or they would not fit. */
 const denseFrom = 170;
 
-function Monitor({ monitor }: { monitor: MonitorView }) {
+/** Written by hand, because there are thousands: one piece a monitor. */
+function* sectionPieces({ name, monitors }: StatusView["sections"][number]): Generator<string> {
+  yield `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
+  if (monitors.length === 0) yield '<p class="quiet">Nothing is shown here yet.</p>';
+  for (const monitor of monitors) yield monitorPiece(monitor);
+}
+
+const icons = new Map<Tone, string>();
+
+function iconOf(tone: Tone): string {
+  const icon = icons.get(tone) ?? renderToStaticMarkup(<StateIcon tone={tone} />);
+  icons.set(tone, icon);
+  return icon;
+}
+
+function monitorPiece(monitor: MonitorView): string {
   const { name, tone, word, uptime, latency, days } = monitor;
-  return (
-    <div className="comp">
-      <div className="line">
-        <span className="what">
-          <StateIcon tone={tone} />
-          <b dir="auto">{name}</b>
-          <span className={word === "" ? "hidden" : "word"}>{word || "Up"}</span>
-        </span>
-        <span className="num">
-          {latency !== null && <span className="latency">{latency}</span>}
-          {uptime}
-        </span>
-      </div>
-      <div
-        className={days.length > denseFrom ? "bars dense" : "bars"}
-        role="img"
-        aria-label={`Uptime of ${days.length} days: ${uptime}`}
-        // Only dates, figures and words of ours; written by hand, because there are thousands.
-        dangerouslySetInnerHTML={{ __html: days.map(bar).join("") }}
-      />
-    </div>
-  );
+  const state = `<span class="${word === "" ? "hidden" : "word"}">${word || "Up"}</span>`;
+  const took = latency === null ? "" : `<span class="latency">${latency}</span>`;
+  return `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span><span class="num">${took}${uptime}</span></div><div class="bars${days.length > denseFrom ? " dense" : ""}" role="img" aria-label="Uptime of ${days.length} days: ${uptime}">${days.map(bar).join("")}</div></div>`;
 }
 
 function bar({ tone, text }: DayView): string {

@@ -13,7 +13,7 @@ import { type StatusView, viewOf } from "./view.ts";
 /** What of a page is asked for. */
 export type Part =
   | { name: "page" | "json" | "rss" | "atom" | "ics" | "subscribe" }
-  | { name: "logo" }
+  | { name: "logo"; version: string | null }
   | { name: "history"; month: string | null }
   | { name: "incident"; id: string }
   | { name: "v2"; what: V2Name };
@@ -22,15 +22,19 @@ const paths = new RegExp(
   `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<subscribe>/subscribe)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2Names.join("|")})\\.json)$`,
 );
 
-/** The part that stands at this path behind the page's address; null for none. */
-export function partAt(path: string, month: string | null): Part | null {
+/** The part that stands at this path behind the page's address; null for none. Of a query only this makes a difference. */
+export function partAt(
+  path: string,
+  { month, version }: { month: string | null; version: string | null },
+): Part | null {
   const found = paths.exec(path)?.groups;
   if (found === undefined) return null;
-  const { incident, v2, history } = found;
+  const { incident, v2, history, logo } = found;
   if (incident !== undefined) return { name: "incident", id: incident };
   if (v2 !== undefined) return { name: "v2", what: v2 as V2Name };
   if (history !== undefined) return { name: "history", month };
-  const name = (["page", "json", "rss", "atom", "ics", "subscribe", "logo"] as const).find(
+  if (logo !== undefined) return { name: "logo", version };
+  const name = (["page", "json", "rss", "atom", "ics", "subscribe"] as const).find(
     (name) => found[name] !== undefined,
   );
   return name === undefined ? null : { name };
@@ -64,7 +68,7 @@ export async function makePart(
     case "ics":
       return feed("text/calendar", calendarOf(published, url));
     case "v2":
-      return json(await v2Of(part.what, published, view, url, now));
+      return json(JSON.stringify(await v2Of(part.what, published, view, url, now)));
     case "subscribe":
       return signUpAnswer(published, null, { base, files, now });
     case "incident":
@@ -81,10 +85,10 @@ export function signUpAnswer(
   published: Loaded,
   result: SignUpResult,
   { base, files, now }: Omit<Place, "url">,
-): Made {
+): Made & { body: string } {
   const view = viewOf(published, now);
   const body = subscribePage(view, published.takesMail, result, files, base);
-  return html(body, result?.status ?? 200);
+  return { ...html(body, result?.status ?? 200), body };
 }
 
 async function incident(id: string, published: Loaded, view: StatusView, place: Place) {
@@ -108,7 +112,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'self'",
 ].join("; ");
 
-export function html(body: string, status = 200): Made {
+export function html(body: Made["body"], status = 200): Made {
   return {
     status,
     type: "text/html; charset=utf-8",
@@ -124,8 +128,8 @@ export function html(body: string, status = 200): Made {
 /** Public JSON and feeds may be read by any other page. */
 const open = { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" };
 
-function json(body: object): Made {
-  return { status: 200, type: "application/json", body: JSON.stringify(body), headers: open };
+function json(body: Made["body"]): Made {
+  return { status: 200, type: "application/json", body, headers: open };
 }
 
 function feed(type: string, body: string): Made {

@@ -1,5 +1,6 @@
 import type { Scope } from "../audit/scope.ts";
-import { framed, loaderOf } from "./framed.ts";
+import { framed } from "./framed.ts";
+import { loaderOf } from "./load.ts";
 import { isServable } from "./logo.ts";
 import { statusPage } from "./page.tsx";
 import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";

@@ -28,7 +28,21 @@ export function addressesOf(
   return { page: url.origin, root: url.origin };
 }
 
-/** Path of a page's logo, which changes with the image, so that it may be kept for ever; null without one. */
+/** Monitors that one page shows, and days of them all that one answer tells of. */
+export const maxShownMonitors = 5_000;
+const maxShownDays = 100_000;
+
+/** How many days a page tells of each of its monitors: of very many fewer than it is set to. */
+export function shownDays(historyDays: number, monitorCount: number): number {
+  return Math.min(historyDays, Math.floor(maxShownDays / Math.max(1, monitorCount)));
+}
+
+/** Names an image of a page, so that what is said of it may be kept for ever. */
+export function logoVersionOf(logoData: string): string {
+  return Bun.hash(logoData).toString(36);
+}
+
+/** Path of a page's logo, which changes with the image; null without one. */
 export function logoUrlOf({
   slug,
   logoData,
@@ -36,7 +50,7 @@ export function logoUrlOf({
   slug: string;
   logoData: string | null;
 }): string | null {
-  return logoData === null ? null : `/status/${slug}/logo?v=${Bun.hash(logoData).toString(36)}`;
+  return logoData === null ? null : `/status/${slug}/logo?v=${logoVersionOf(logoData)}`;
 }
 
 type SectionRow = { position: number; name: string | null; groupId: string | null };

@@ -127,7 +127,10 @@ export const statusPageFields = {
   sections: sections.default([]),
   hosts: hosts.default([]),
   showLatency: z.boolean().default(false),
-  historyDays: integer(1, 365).default(90),
+  historyDays: integer(1, 365).default(90).meta({
+    description:
+      "Days that the page tells of. A page shows 5,000 monitors and 100,000 days of them in all, so that each has fewer days where there are very many.",
+  }),
   timeZone: TimeZone.default("UTC"),
 };
 

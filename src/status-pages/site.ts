@@ -1,29 +1,36 @@
 import type { Clock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import type { FairQueue } from "../base/fair-queue.ts";
 import type { Log } from "../base/log.ts";
 import { hostNameOf, type OwnHosts } from "../base/own-hosts.ts";
 import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { pathOf } from "../http/call.ts";
+import { errorAnswer } from "../http/error-body.ts";
+import type { NetworkLimit } from "../http/rate-limit.ts";
 import type { WebFiles } from "../http/web-files.ts";
-import { badgeDays, type BadgeKind, badgeOf } from "./badges.ts";
-import { type Made, pageCache } from "./cache.ts";
-import { monthOf } from "./history.ts";
-import { pageLoader } from "./load.ts";
+import { findSettings } from "../settings/store.ts";
+import { type BadgeKind, badgeOf } from "./badges.ts";
+import { type Made, type Making, pageCache } from "./cache.ts";
 import { pageFiles as files } from "./frame.tsx";
+import { endOf, monthAt, monthOf } from "./history.ts";
 import type { Lock } from "./lock.ts";
 import { isServable } from "./logo.ts";
 import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
-import { hostsOf } from "./rules.ts";
-import { smallPage } from "./small-page.ts";
+import { pageReadings } from "./readings.ts";
+import { addressesOf, hostsOf } from "./rules.ts";
+import { smallAnswer, smallPage } from "./small-page.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import {
   findDefaultSlugs,
+  findHead,
+  findHeadByHost,
   findHosts,
-  findPageByHost,
-  findPublicPage,
   findSlugShowing,
+  hasIncidentsBefore,
   logoOf,
-  type PublicPage,
+  mayShowIncident,
+  type PageHead,
 } from "./store.ts";
 
 /** The public pages: everything that anybody may read without a key. */
@@ -36,16 +43,19 @@ export type StatusSite = {
   stop(): Promise<void>;
 };
 
-type Room = {
+type Dependencies = {
   store: Store;
   clock: Clock;
   log: Log;
   web: WebFiles;
   /** Address under which people open this appliance; without a trailing slash. */
   origin: () => string;
-  /** Where it listens. */
-  ownPort: () => number;
   ownHosts: OwnHosts;
+  /** Where pages are read and put into words. */
+  queue: FairQueue;
+  /** What is made for strangers because none is kept, a minute by network. */
+  makingLimit: NetworkLimit;
+  addressOf: (request: Request) => string;
   lock: Lock;
   subscriptions: Subscriptions;
 };
@@ -54,84 +64,135 @@ const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
 const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,400})$/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
-export function statusSite(room: Room): StatusSite {
-  const { store, clock, log, web, origin, ownPort, ownHosts, lock, subscriptions } = room;
+/** Where a request leads: to the page of a slug, below its own path or at the root of one of its hosts. */
+type Address = { slug: string; host: string | null; base: string; rest: string };
+
+export function statusSite(dependencies: Dependencies): StatusSite {
+  const { store, clock, log, web, origin, ownHosts, queue, makingLimit } = dependencies;
+  const { addressOf, lock, subscriptions } = dependencies;
   const cache = pageCache(log);
-  const load = pageLoader(store);
-  let hosts: ReadonlySet<string> = new Set();
+  const readings = pageReadings(store, clock);
+  /** Slugs of pages by host. */
+  let hosts: ReadonlyMap<string, string> = new Map();
   let following: Following | null = null;
 
   function answer(request: Request): Response | Promise<Response> | null {
+    const answered = route(request);
+    return answered instanceof Promise ? answered.catch(failed) : answered;
+  }
+
+  function failed(error: unknown): Response {
+    return error instanceof AppError && error.code === "RATE_LIMITED"
+      ? tooMany(error.headers["Retry-After"] ?? "1")
+      : errorAnswer(error, Bun.randomUUIDv7(), log);
+  }
+
+  function route(request: Request): Response | Promise<Response> | null {
     const path = pathOf(request);
-    if (path.startsWith("/status/")) {
-      const key = keyOf(request, path);
-      const known = isReading(request) ? cache.answer(request, key) : null;
-      if (known !== null) return known;
-      const [, verb, token = ""] = linkPath.exec(path) ?? [];
-      if (verb !== undefined) return linked(request, verb as "confirm" | "unsubscribe", token);
-      if (isReading(request)) return bySlug(request, path, key);
+    const address = addressed(request, path);
+    if (isReading(request)) {
+      const part = address && partAt(address.rest, askedFor(request));
+      if (address !== null && part !== null)
+        return cache.answer(request, keyOf(address, part)) ?? served(request, address, part);
+      if (path.startsWith("/status-files/"))
+        return web.answer(request, path.slice(1).replace("-files", "")) ?? nothing();
+      if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
     }
-    if (request.method === "POST") return sent(request, path);
-    if (!isReading(request)) return null;
-    if (path.startsWith("/status-files/"))
-      return web.answer(request, path.slice(1).replace("-files", "")) ?? nothing();
-    if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
-    return hosts.size === 0 ? null : byHost(request, path);
+    const [, verb, token = ""] = linkPath.exec(path) ?? [];
+    if (verb !== undefined) return linked(request, verb as "confirm" | "unsubscribe", token);
+    if (isReading(request)) return path.startsWith("/status/") ? nothing() : null;
+    return request.method === "POST" && address !== null ? sent(request, address) : null;
   }
 
-  /** Of the query only a month makes a difference, and only to the history. */
-  function keyOf(request: Request, path: string): string {
-    const month = path.endsWith("/history") ? monthOf(request.url) : null;
-    return month === null ? path : `${path}?${month}`;
+  function addressed(request: Request, path: string): Address | null {
+    const [base, slug] = slugPath.exec(path) ?? [];
+    if (base !== undefined && slug !== undefined)
+      return { slug, host: null, base, rest: path.slice(base.length) };
+    if (hosts.size === 0 || path.startsWith("/status/")) return null;
+    const host = hostNameOf(request.headers.get("host") ?? "");
+    const hosted = hosts.get(host);
+    if (hosted === undefined) return null;
+    return { slug: hosted, host, base: "", rest: path === "/status.json" ? ".json" : path };
   }
 
-  async function bySlug(request: Request, path: string, key: string): Promise<Response> {
-    const [base = "", slug] = slugPath.exec(path) ?? [];
-    const part = partAt(path.slice(base.length), monthOf(request.url));
-    if (slug === undefined || part === null) return nothing();
-    return served(request, key, part, base, () => findPublicPage(store, slug), origin());
+  function askedFor({ url }: Request) {
+    if (!/[?&](?:month|v)=/.test(url)) return { month: null, version: null };
+    const query = new URLSearchParams(url.slice(url.indexOf("?")));
+    const version = /^[0-9a-z]{1,13}$/.exec(query.get("v") ?? "")?.[0] ?? null;
+    return { month: monthOf(query, clock()), version };
   }
 
-  function byHost(request: Request, path: string): Response | Promise<Response> | null {
-    const host = hostOf(request);
-    if (!hosts.has(host)) return null;
-    const part = partAt(path === "/status.json" ? ".json" : path, monthOf(request.url));
-    if (part === null) return null;
-    // A port that is not ours may be anything that the visitor made up.
-    const port = `:${ownPort()}`;
-    const name = request.headers.get("host")?.endsWith(port) === true ? `${host}${port}` : host;
-    const key = `${name}${keyOf(request, path)}`;
+  function findAt({ slug, host }: Address): Promise<PageHead | null> {
+    return host === null ? findHead(store, slug) : findHeadByHost(store, host);
+  }
+
+  async function served(request: Request, address: Address, part: Part): Promise<Response> {
+    const head = await findAt(address);
+    if (head === null) return nothing();
+    const isLocked = head.visibility === "password";
+    if (isLocked && !lock.isOpenFor(request, head))
+      return lock.ask(head, address.base || "/", pathOf(request));
+    const plainKey = keyOf({ ...address, slug: head.slug }, part);
+    // What is kept under its plain key is served to anybody.
+    const key = isLocked ? `locked ${plainKey}` : plainKey;
     const known = cache.answer(request, key);
     if (known !== null) return known;
-    const address = `${request.url.slice(0, request.url.indexOf(":"))}://${name}`;
-    return served(request, key, part, "", () => findPageByHost(store, host), address);
+    if (cache.isMissing(key) || !(await mayExist(head, part))) return nothing();
+    if (isEndless(part)) takeOne(request);
+    if (part.name === "logo" && part.version !== null) {
+      const version = (await logoOf(store, head))?.version;
+      if (part.version !== version)
+        return served(request, address, { name: "logo", version: null });
+    }
+    const made = await cache.answerOrMake(request, key, () =>
+      inTurn(head, isEndless(part), async () => {
+        const making = await makingOf(head, address, part);
+        if (making === null || !isLocked) return making;
+        return { ...making, made: making.made && forOne(making.made) };
+      }),
+    );
+    return made ?? nothing();
   }
 
-  async function served(
-    request: Request,
-    key: string,
+  /** Looked up before the page is read for it. */
+  async function mayExist(head: PageHead, part: Part): Promise<boolean> {
+    if (part.name === "incident") return mayShowIncident(store, head, part.id);
+    if (part.name !== "history" || part.month === null) return true;
+    return (
+      part.month < monthAt(clock()) &&
+      hasIncidentsBefore(store, head.organizationId, endOf(part.month))
+    );
+  }
+
+  /** Throws RATE_LIMITED for a network that had much made for it. */
+  function takeOne(request: Request) {
+    const wait = makingLimit.take(addressOf(request));
+    if (wait > 0)
+      throw new AppError("RATE_LIMITED", "Too many requests.", {
+        headers: { "Retry-After": String(wait) },
+      });
+  }
+
+  /** What there may be thousands of does not hold up the page itself. */
+  function inTurn<T>(head: PageHead, isOneOfMany: boolean, work: () => Promise<T>): Promise<T> {
+    return queue.run(`${isOneOfMany ? "more of " : ""}${head.organizationId}`, work);
+  }
+
+  async function makingOf(
+    head: PageHead,
+    { host, base }: Address,
     part: Part,
-    base: string,
-    find: () => Promise<PublicPage | null>,
-    address: string,
-  ): Promise<Response> {
-    const page = await find();
-    if (page === null) return nothing();
-    const isLocked = page.visibility === "password";
-    if (isLocked && !lock.isOpenFor(request, page))
-      return lock.ask(page, base || "/", pathOf(request));
-    if (part.name === "logo") return logo(request, page);
-    // What is kept under its plain key is served to anybody.
-    const made = await cache.answerOrMake(request, isLocked ? `locked ${key}` : key, async () => {
-      // Who may read it may have changed since the question was let in.
-      const current = await find();
-      if (current === null || current.visibility !== page.visibility) return null;
-      const now = clock();
-      const place = { base, url: `${address}${base}`, files, now };
-      const made = await makePart(part, await load(current, now), place);
-      return owned(current.organizationId, made && isLocked ? forOne(made) : made);
-    });
-    return made ?? nothing();
+  ): Promise<Making | null> {
+    if (part.name === "logo") return logo(head, part.version);
+    const reading = await readings.of(head);
+    if (reading === null) return null;
+    const { page, loaded, readAt } = reading;
+    const url =
+      host === null
+        ? `${origin()}${base}`
+        : addressesOf({ slug: page.slug, hosts: hostsOf(page, ownHosts) }, origin()).page;
+    const made = await makePart(part, loaded, { base, url, files, now: clock() });
+    return { organizationId: page.organizationId, readAt, made };
   }
 
   /** The links of e-mails: a question, which its own button answers. */
@@ -140,31 +201,29 @@ export function statusSite(room: Room): StatusSite {
   }
 
   /** Takes what the forms of a page send: its password, at its own address, or a sign-up; null where there is none. */
-  function sent(request: Request, path: string): Promise<Response> | null {
-    const host = hostOf(request);
-    const found = /^\/status\/([a-z0-9-]{1,63})(\/subscribe)?\/?$/.exec(path);
-    const isHosted = hosts.has(host) && (path === "/" || path === "/subscribe");
-    if (found === null && !isHosted) return null;
-    const [, slug, signUp] = found ?? [];
+  function sent(request: Request, address: Address): Promise<Response> | null {
+    const [whole, signUp] = /^(\/subscribe)?\/?$/.exec(address.rest) ?? [];
+    if (whole === undefined) return null;
     return (async () => {
-      const page = await (slug === undefined
-        ? findPageByHost(store, host)
-        : findPublicPage(store, slug));
-      if (page === null) return nothing();
-      const base = slug === undefined ? "" : `/status/${slug}`;
-      if (signUp !== undefined || path === "/subscribe") return signedUp(request, page, base);
-      return page.visibility === "password" ? lock.unlock(request, page, base || "/") : nothing();
+      const head = await findAt(address);
+      if (head === null) return nothing();
+      if (signUp !== undefined) return signedUp(request, head, address.base);
+      return head.visibility === "password"
+        ? lock.unlock(request, head, address.base || "/")
+        : nothing();
     })();
   }
 
-  async function signedUp(request: Request, page: PublicPage, base: string): Promise<Response> {
-    if (page.visibility === "password" && !lock.isOpenFor(request, page))
-      return lock.ask(page, base || "/", `${base}/subscribe`);
-    const now = clock();
-    const loaded = await load(page, now);
-    if (!loaded.takesMail) return nothing();
-    const result = await subscriptions.signUp(request, page);
-    const { body, status, type, headers } = signUpAnswer(loaded, result, { base, files, now });
+  async function signedUp(request: Request, head: PageHead, base: string): Promise<Response> {
+    if (head.visibility === "password" && !lock.isOpenFor(request, head))
+      return lock.ask(head, base || "/", `${base}/subscribe`);
+    takeOne(request);
+    if ((await findSettings(store, head.organizationId)).smtp === null) return nothing();
+    const result = await subscriptions.signUp(request, head);
+    const reading = await inTurn(head, true, () => readings.of(head));
+    if (reading === null) return nothing();
+    const place = { base, files, now: clock() };
+    const { body, status, type, headers } = signUpAnswer(reading.loaded, result, place);
     return new Response(body, {
       status,
       headers: {
@@ -176,45 +235,55 @@ export function statusSite(room: Room): StatusSite {
     });
   }
 
-  async function logo(request: Request, page: PublicPage): Promise<Response> {
-    const found = await logoOf(store, page);
-    if (found === null || !isServable(found)) return nothing();
-    const isItsOwn = request.url.slice(request.url.indexOf("/", 8)) === page.logoUrl;
-    const caching =
-      page.visibility === "public"
-        ? isItsOwn
-          ? "public, max-age=31536000, immutable"
-          : "no-cache"
-        : "private, no-cache";
-    return new Response(found.bytes, {
-      headers: {
-        "Content-Type": found.type,
-        "Cache-Control": caching,
-        // An SVG that is opened by itself is a document.
-        "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-        "X-Content-Type-Options": "nosniff",
-      },
-    });
+  async function logo(head: PageHead, version: string | null): Promise<Making> {
+    const readAt = performance.now();
+    const found = await logoOf(store, head);
+    const made: Made | null =
+      found === null || !isServable(found)
+        ? null
+        : {
+            status: 200,
+            type: found.type,
+            body: found.bytes,
+            headers: {
+              // Without its version an address goes on leading to the logo, whichever that is.
+              "Cache-Control":
+                version === found.version ? "public, max-age=31536000, immutable" : "no-cache",
+              // An SVG that is opened by itself is a document.
+              "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+              "X-Content-Type-Options": "nosniff",
+            },
+          };
+    return { organizationId: head.organizationId, readAt, made };
   }
 
   async function badge(request: Request, path: string): Promise<Response> {
     const [, id, kind] = badgePath.exec(path) ?? [];
-    if (id === undefined) return nothing();
-    const made = await cache.answerOrMake(request, path, async () => {
-      const slug = await findSlugShowing(store, id);
-      const page = slug === null ? null : await findPublicPage(store, slug);
-      if (page === null) return null;
-      const now = clock();
-      const { sections } = await load({ ...page, historyDays: badgeDays }, now);
-      const monitor = sections.flatMap(({ monitors }) => monitors).find((one) => one.id === id);
-      if (monitor === undefined || (kind === "latency" && !page.showLatency)) return null;
-      return owned(page.organizationId, {
-        status: 200,
-        type: "image/svg+xml; charset=utf-8",
-        body: badgeOf(kind as BadgeKind, monitor, now),
-        headers: { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" },
-      });
-    });
+    if (id === undefined || cache.isMissing(path)) return nothing();
+    const slug = await findSlugShowing(store, id);
+    const head = slug === null ? null : await findHead(store, slug);
+    if (head === null) return nothing();
+    takeOne(request);
+    const made = await cache.answerOrMake(request, path, () =>
+      inTurn(head, true, async () => {
+        const reading = head.visibility === "public" ? await readings.of(head) : null;
+        if (reading === null) return null;
+        const { page, loaded, readAt } = reading;
+        const monitor = loaded.sections
+          .flatMap(({ monitors }) => monitors)
+          .find((one) => one.id === id);
+        const isShown = monitor !== undefined && (kind !== "latency" || page.showLatency);
+        const made: Made | null = isShown
+          ? {
+              status: 200,
+              type: "image/svg+xml; charset=utf-8",
+              body: badgeOf(kind as BadgeKind, monitor, clock()),
+              headers: { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" },
+            }
+          : null;
+        return { organizationId: page.organizationId, readAt, made };
+      }),
+    );
     return made ?? nothing();
   }
 
@@ -225,7 +294,10 @@ export function statusSite(room: Room): StatusSite {
   }
 
   async function readHosts() {
-    hosts = new Set(hostsOf({ hosts: await findHosts(store) }, ownHosts));
+    const all = await findHosts(store);
+    hosts = new Map(
+      all.flatMap(({ host, slug }) => (ownHosts.reserves(host) ? [] : [[host, slug]])),
+    );
   }
 
   return {
@@ -236,8 +308,10 @@ export function statusSite(room: Room): StatusSite {
       await readHosts();
       following = followEvents(store, log, async (events) => {
         for (const { organizationId, type } of events)
-          if (type.startsWith("status-page.")) cache.drop(organizationId);
-          else cache.touch(organizationId);
+          if (type.startsWith("status-page.")) {
+            cache.drop(organizationId);
+            readings.drop(organizationId);
+          } else cache.touch(organizationId);
         if (events.some(({ type }) => type.startsWith("status-page."))) await readHosts();
       });
     },
@@ -245,21 +319,37 @@ export function statusSite(room: Room): StatusSite {
   };
 }
 
-function isReading({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
+/** Names what is asked for: a page has one copy at its own path and one at the root of all its hosts. */
+function keyOf({ slug, host }: Address, part: Part): string {
+  // Its figures are the same at every address.
+  const place = host === null || part.name === "json" ? "" : "root ";
+  switch (part.name) {
+    case "incident":
+      return `${place}${slug} incident ${part.id}`;
+    case "history":
+      return `${place}${slug} history ${part.month ?? ""}`;
+    case "v2":
+      return `${place}${slug} v2 ${part.what}`;
+    case "logo":
+      return `${slug} logo ${part.version ?? ""}`;
+    default:
+      return `${place}${slug} ${part.name}`;
+  }
 }
 
-function hostOf({ headers }: Request): string {
-  return hostNameOf(headers.get("host") ?? "");
+/** Whether there may be any number of them. */
+function isEndless(part: Part): boolean {
+  if (part.name === "logo") return part.version !== null;
+  return part.name === "incident" || (part.name === "history" && part.month !== null);
+}
+
+function isReading({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 /** Nothing that a cache may hand to others. */
 function forOne(made: Made): Made {
   return { ...made, headers: { ...made.headers, "Cache-Control": "private, no-cache" } };
-}
-
-function owned(organizationId: string, made: Made | null) {
-  return made === null ? null : { ...made, organizationId };
 }
 
 const nothingHere = smallPage(
@@ -275,4 +365,14 @@ function nothing(): Response {
     status,
     headers: { "Content-Type": type, "Cache-Control": "no-cache", ...headers },
   });
+}
+
+function tooMany(retryAfter: string): Response {
+  const answer = smallAnswer(
+    "Too many requests",
+    '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
+    429,
+  );
+  answer.headers.set("Retry-After", retryAfter);
+  return answer;
 }

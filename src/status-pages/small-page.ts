@@ -1,12 +1,9 @@
-import type { Made } from "./cache.ts";
 import { html } from "./parts.ts";
 
 /** A page of few words, such as a question; `content` is HTML. */
-export function smallPage(title: string, content: string, status: number): Made {
-  return html(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main>${content}</main></div></body></html>`,
-    status,
-  );
+export function smallPage(title: string, content: string, status: number) {
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
+  return { ...html(body, status), body };
 }
 
 /** The same as an answer that nobody keeps. */

@@ -1,5 +1,6 @@
 import { and, desc, eq, ne, type SQL, sql } from "drizzle-orm";
 import { AppError } from "../base/errors.ts";
+import { firstIdAt } from "../base/ids.ts";
 import type { Limits } from "../base/limits.ts";
 import { listed, mustBeWithin } from "../database/references.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
@@ -9,7 +10,7 @@ import {
   statusPages,
   statusPageSections,
 } from "../database/tables.ts";
-import { logoUrlOf, sectionsOf } from "./rules.ts";
+import { logoUrlOf, logoVersionOf, sectionsOf } from "./rules.ts";
 import type { StatusPageSection } from "./schema.ts";
 
 export type PageRow = typeof statusPages.$inferSelect;
@@ -23,6 +24,12 @@ export type PublicPage = Omit<PageRow, "logoType" | "logoData"> & {
   sections: StatusPageSection[];
   hosts: string[];
 };
+
+/** A page without what it shows: enough to tell who may read it. */
+export type PageHead = Pick<
+  PageRow,
+  "organizationId" | "id" | "slug" | "title" | "visibility" | "passwordHash"
+>;
 
 /** All pages of an organization, its default page first, then newest first; or the one with this id. */
 export async function findPages(
@@ -99,13 +106,23 @@ export function findPublicPageById(
   return findPublic(store, sql`${isPage(organizationId, id)}`);
 }
 
-/** The page that answers under this host name, given in lower case and without port; null for none and for a hidden one. */
-export function findPageByHost(store: Store, host: string): Promise<PublicPage | null> {
-  return findPublic(
-    store,
-    sql`(${statusPages.organizationId}, ${statusPages.id}) in (
-      select organization_id, page_id from ${statusPageHosts} where host = ${host})`,
+const headText = `select organization_id as organizationId, id, slug, title, visibility,
+  password_hash as passwordHash from status_pages where visibility <> 'hidden' and`;
+
+/** What tells whether somebody may read the page with this slug, of whichever organization; null for none and for a hidden one. */
+export async function findHead(store: Store, slug: string): Promise<PageHead | null> {
+  const [head] = await store.query<PageHead>(`${headText} slug = ?`, [slug]);
+  return head ?? null;
+}
+
+/** The same of the page that answers under this host name, given in lower case and without port. */
+export async function findHeadByHost(store: Store, host: string): Promise<PageHead | null> {
+  const [head] = await store.query<PageHead>(
+    `${headText} (organization_id, id) in (
+       select organization_id, page_id from status_page_hosts where host = ?)`,
+    [host],
   );
+  return head ?? null;
 }
 
 async function findPublic(store: Store, which: SQL): Promise<PublicPage | null> {
@@ -126,13 +143,14 @@ async function findPublic(store: Store, which: SQL): Promise<PublicPage | null> 
 export async function logoOf(
   store: Store,
   { organizationId, id }: { organizationId: string; id: string },
-): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | null> {
+): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer>; version: string } | null> {
   const [row] = await store.db
     .select({ type: statusPages.logoType, data: statusPages.logoData })
     .from(statusPages)
     .where(isPage(organizationId, id));
   if (row === undefined || row.type === null || row.data === null) return null;
-  return { type: row.type, bytes: Uint8Array.fromBase64(row.data) };
+  const { type, data } = row;
+  return { type, bytes: Uint8Array.fromBase64(data), version: logoVersionOf(data) };
 }
 
 function isPage(organizationId: string, id: string) {
@@ -224,10 +242,51 @@ export function replaceHosts(
   ];
 }
 
-/** Every host name that a page has, of all organizations. */
-export async function findHosts(store: Store): Promise<string[]> {
-  const rows = await store.query<{ host: string }>("select host from status_page_hosts", []);
-  return rows.map(({ host }) => host);
+/** Every host name that a page has, of all organizations, and that page's slug. */
+export function findHosts(store: Store): Promise<{ host: string; slug: string }[]> {
+  return store.query(
+    `select h.host, p.slug from status_page_hosts h
+       join status_pages p on p.organization_id = h.organization_id and p.id = h.page_id`,
+    [],
+  );
+}
+
+/** Whether a section of page `p` shows monitor `m`, by itself or in its group. */
+const isShown = `exists (select 1 from status_page_sections s
+  where s.organization_id = p.organization_id and s.page_id = p.id
+    and (s.group_id = m.group_id or (s.group_id is null and exists (
+      select 1 from status_page_monitors l where l.organization_id = p.organization_id
+        and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id))))`;
+
+/** Whether the page may show this incident: looked up before a page is read for it. */
+export async function mayShowIncident(
+  store: Store,
+  { organizationId, id }: PageHead,
+  incidentId: string,
+): Promise<boolean> {
+  const rows = await store.query(
+    `select 1 from incidents i
+       join status_pages p on p.organization_id = i.organization_id and p.id = ?
+     where i.organization_id = ? and i.id = ? and i.public
+       and ((i.origin = 'manual' and (i.monitor_id is null or p.is_default))
+         or exists (select 1 from monitors m
+           where m.organization_id = i.organization_id and m.id = i.monitor_id and ${isShown}))`,
+    [id, organizationId, incidentId],
+  );
+  return rows.length > 0;
+}
+
+/** Whether the organization has published an incident before this time. */
+export async function hasIncidentsBefore(
+  store: Store,
+  organizationId: string,
+  at: number,
+): Promise<boolean> {
+  const rows = await store.query(
+    "select 1 from incidents where organization_id = ? and public and id < ? limit 1",
+    [organizationId, firstIdAt(at)],
+  );
+  return rows.length > 0;
 }
 
 /** The slug of a public page that shows this monitor, by itself or in its group; null for none. */
@@ -235,10 +294,7 @@ export async function findSlugShowing(store: Store, monitorId: string): Promise<
   const [row] = await store.query<{ slug: string }>(
     `select p.slug from monitors m
        join status_pages p on p.organization_id = m.organization_id and p.visibility = 'public'
-       join status_page_sections s on s.organization_id = p.organization_id and s.page_id = p.id
-     where m.id = ? and (s.group_id = m.group_id or (s.group_id is null and exists (
-       select 1 from status_page_monitors l where l.organization_id = p.organization_id
-         and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id)))
+     where m.id = ? and ${isShown}
      order by p.is_default desc, p.id limit 1`,
     [monitorId],
   );

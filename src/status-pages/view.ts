@@ -134,12 +134,17 @@ function monitorView(
     name,
     tone: stateTones[state],
     word: stateWords[state],
-    uptime: percent(uptimeOf(days, today, historyDays)),
     latency: showLatency && latencyMs !== null ? `${latencyMs} ms` : null,
-    days: Array.from({ length: historyDays }, (_, index) => {
-      const day = today - historyDays + 1 + index;
-      return dayView(day, days.get(day));
-    }),
+    // Of a large page these are most of the work: done monitor by monitor, where they are needed.
+    get uptime() {
+      return percent(uptimeOf(days, today, historyDays));
+    },
+    get days() {
+      return Array.from({ length: historyDays }, (_, index) => {
+        const day = today - historyDays + 1 + index;
+        return dayView(day, days.get(day));
+      });
+    },
   };
 }
 

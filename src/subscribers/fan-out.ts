@@ -5,7 +5,7 @@ import { retrying, type Statement, type Store } from "../database/store.ts";
 import { eventCursor } from "../events/cursor.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { type LoggedEvent, readSince } from "../events/log.ts";
-import { type Loaded, pageLoader } from "../status-pages/load.ts";
+import { type Loaded, loaderOf } from "../status-pages/load.ts";
 import { findPublicPageById } from "../status-pages/store.ts";
 import type { Notice } from "./notice.ts";
 import { concernsSubscribers, crowd, incidentNoticeOf, pendingMs } from "./rules.ts";
@@ -38,7 +38,7 @@ type Room = { store: Store; clock: Clock; log: Log };
 /** Tells the subscribers of status pages what these show: the new deliveries and the place in the log stand in one atomic write. */
 export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut {
   const cursor = eventCursor(store, "subscribers");
-  const load = pageLoader(store);
+  const load = loaderOf(store);
   let following: Following | null = null;
 
   const take = (events: readonly LoggedEvent[]) =>

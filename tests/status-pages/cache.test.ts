@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { pageCache } from "../../src/status-pages/cache.ts";
+import { type Made, pageCache } from "../../src/status-pages/cache.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
 /** A cache whose time is set by the test, and one page whose body says how often it was made. */
@@ -13,9 +13,10 @@ function kept() {
   let meanwhile: () => Promise<void> | void = () => {};
   const make = async () => {
     times++;
+    const readAt = time.ms;
     await meanwhile();
-    const body = `made ${times} times`;
-    return { organizationId: "ours", status: 200, type: "text/plain", body };
+    const made = { status: 200, type: "text/plain", body: `made ${times} times` };
+    return { organizationId: "ours", readAt, made };
   };
   const request = (headers: Record<string, string> = {}) =>
     new Request("http://localhost/status/ours", { headers });
@@ -138,14 +139,127 @@ describe("a page", () => {
     expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
   });
 
-  test("leaves the memory when 2,000 others were made after it", async () => {
+  test("that was not there is looked for again after a second, or once what is published has changed", async () => {
     const page = kept();
-    await page.body("/first");
-    for (let count = 0; count < 1_999; count++) await page.body(`/${count}`);
-    expect(page.cache.answer(page.request(), "/first")).not.toBeNull();
-    await page.body("/last");
-    expect(page.cache.answer(page.request(), "/first")).toBeNull();
-    expect(page.cache.answer(page.request(), "/0")).not.toBeNull();
+    const nothing = async () => null;
+    const look = (key: string) => page.cache.answerOrMake(page.request(), key, nothing);
+    await look("/none");
+    expect(page.cache.isMissing("/none")).toBe(true);
+    page.time.ms = 1_000;
+    expect(page.cache.isMissing("/none")).toBe(false);
+    await look("/none");
+    page.cache.drop("ours");
+    expect(page.cache.isMissing("/none")).toBe(false);
+    await look("/first");
+    for (let count = 0; count < 1_000; count++) await look(`/${count}`);
+    expect([page.cache.isMissing("/first"), page.cache.isMissing("/0")]).toEqual([false, true]);
+  });
+
+  test("that changes again and again while it is made is not answered", async () => {
+    const page = kept();
+    page.whileMaking(() => page.cache.drop("ours"));
+    expect(await page.ask()).toBeNull();
+  });
+});
+
+describe("the memory", () => {
+  /** A cache of a million bytes, and a way to have pages of organizations in it. */
+  function small() {
+    const quiet = () => {};
+    const cache = pageCache({ info: quiet, warn: quiet, error: quiet }, () => 0, 1_000_000);
+    const request = (accepted: string) =>
+      new Request("http://localhost/", { headers: { "Accept-Encoding": accepted } });
+    return {
+      cache,
+      keep: (organizationId: string, key: string, body: Made["body"], accepted = "identity") =>
+        cache.answerOrMake(request(accepted), key, async () => ({
+          organizationId,
+          readAt: 0,
+          made: { status: 200, type: "text/plain", body },
+        })),
+      has: (key: string, accepted = "identity") => cache.answer(request(accepted), key) !== null,
+    };
+  }
+  const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+
+  test("holds so many bytes, whatever their number: those read first make room", async () => {
+    const { keep, has } = small();
+    for (const key of ["a", "b", "c"]) await keep("ours", key, "x".repeat(320_000));
+    expect(["a", "b", "c"].map((key) => has(key))).toEqual([true, true, true]);
+    await keep("ours", "d", "x".repeat(320_000));
+    expect(["a", "b", "c", "d"].map((key) => has(key))).toEqual([false, true, true, true]);
+    for (let count = 0; count < 2_000; count++) await keep("ours", `small ${count}`, "x");
+    const left = Array.from({ length: 2_000 }, (_, count) => has(`small ${count}`));
+    expect(left.filter(Boolean).length).toBeLessThan(1_000);
+    expect(left.at(-1)).toBe(true);
+  });
+
+  test("counts every encoding of a page", async () => {
+    const { keep, has } = small();
+    // Hexadecimal digits: half of them when they are packed.
+    for (const key of ["a", "b", "c"]) await keep("ours", key, random(150_000));
+    for (const key of ["a", "b", "c"]) expect([key, has(key)]).toEqual([key, true]);
+    expect((await keep("ours", "c", "", "gzip"))?.headers.get("content-encoding")).toBe("gzip");
+    expect(["a", "b", "c"].map((key) => has(key))).toEqual([false, true, true]);
+  });
+
+  test("is not taken by one organization's many pages from another's", async () => {
+    const { keep, has } = small();
+    await keep("theirs", "theirs", "x".repeat(100_000));
+    for (let count = 0; count < 100; count++) await keep("ours", `${count}`, "x".repeat(100_000));
+    expect([has("theirs"), has("99"), has("0")]).toEqual([true, true, false]);
+  });
+
+  test("does not grow with pages that are made anew, or that are gone", async () => {
+    const { cache, keep, has } = small();
+    await keep("theirs", "theirs", "x".repeat(400_000));
+    for (let count = 0; count < 20; count++) {
+      await keep("ours", "ours", "x".repeat(400_000));
+      cache.drop("ours");
+    }
+    expect(has("theirs")).toBe(true);
+  });
+
+  test("has a page that is larger than all of it answered all the same", async () => {
+    const { keep, has } = small();
+    const answer = await keep("ours", "large", "x".repeat(2_000_000));
+    expect((await answer?.text())?.length).toBe(2_000_000);
+    expect(has("large")).toBe(false);
+  });
+
+  test("a page is packed once for all who ask for it meanwhile, and in pieces it is the same", async () => {
+    const { keep } = small();
+    const pieces = ["<p>", "Zürich", "</p>"];
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => keep("ours", "page", pieces, "gzip")),
+    );
+    const tags = new Set(answers.map((answer) => answer?.headers.get("etag")));
+    expect(tags.size).toBe(1);
+    const plain = await keep("ours", "page", "");
+    expect(await plain?.text()).toBe("<p>Zürich</p>");
+  });
+
+  test("others have their turn while a long page is made", async () => {
+    const { keep } = small();
+    const order: string[] = [];
+    let isDone = false;
+    const tick = () => {
+      order.push("other");
+      if (!isDone) setImmediate(tick);
+    };
+    function* long() {
+      for (let piece = 0; piece < 5; piece++) {
+        order.push("piece");
+        // Longer than a turn.
+        for (const until = performance.now() + 10; performance.now() < until;);
+        yield "x";
+      }
+    }
+    setImmediate(tick);
+    await keep("ours", "page", long());
+    isDone = true;
+    const between = order.slice(order.indexOf("piece"), order.lastIndexOf("piece"));
+    expect(between.filter((one) => one === "other").length).toBeGreaterThanOrEqual(4);
   });
 });
 
@@ -207,13 +321,17 @@ describe("its bytes", () => {
 
 test("a query makes no difference, but for a month of the history", async () => {
   await using made = await visitor();
-  const { get, incident } = made;
+  const { get, incident, time } = made;
+  const november = time.now;
+  time.now = Date.parse("2026-10-05T10:00:00.000Z");
+  await incident({ title: "In October" });
+  time.now = november;
   const plain = await get("/status/ours");
   await incident();
   for (const query of ["?", "?x=1", "?month=2026-10", "?slug=theirs", "?%00"])
     expect((await get(`/status/ours${query}`)).text).toBe(plain.text);
   const october = await get("/status/ours/history?month=2026-10&x=2");
-  expect(october.text).toContain("October 2026");
+  expect(october.text).toContain("In October");
   const now = await get("/status/ours/history?x=3");
   expect(now.text).toContain("November 2026");
   for (const query of [
@@ -222,8 +340,30 @@ test("a query makes no difference, but for a month of the history", async () => 
     "?month=2026-1",
     "?month=<b>",
     "?Month=2026-10",
+    "?month=2026-11",
   ])
     expect((await get(`/status/ours/history${query}`)).text).toBe(now.text);
+});
+
+test("only months since the page's first incident are there", async () => {
+  await using made = await visitor();
+  const { get, incident, theirs, time } = made;
+  const november = time.now;
+  const opened = async (at: string, open: () => Promise<unknown>) => {
+    time.now = Date.parse(at);
+    await open();
+  };
+  const their = () => theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+  await opened("2026-03-05T10:00:00.000Z", their);
+  await opened("2026-06-05T10:00:00.000Z", () => incident({ public: false }));
+  await opened("2026-09-30T23:59:59.999Z", incident);
+  time.now = november;
+  const status = async (month: string) => (await get(`/status/ours/history?month=${month}`)).status;
+  for (const month of ["2026-09", "2026-10", "2026-11"])
+    expect([month, await status(month)]).toEqual([month, 200]);
+  for (const month of ["0000-01", "1999-12", "2026-03", "2026-06", "2026-08", "2026-12", "9999-12"])
+    expect([month, await status(month)]).toEqual([month, 404]);
+  expect((await get("/status/ours/history?month=2026-09")).text).not.toContain("Earlier");
 });
 
 /** Asks until it is so, in real time: the pages follow what is committed. */

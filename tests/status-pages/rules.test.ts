@@ -4,6 +4,7 @@ import {
   flawOfAccess,
   flawOfCss,
   logoUrlOf,
+  shownDays,
   sectionsOf,
 } from "../../src/status-pages/rules.ts";
 import { pixel } from "../support/images.ts";
@@ -39,6 +40,19 @@ test("an image is known by how it begins", () => {
     expect(beginsAs("image/png", bytes)).toBe(false);
   for (const bytes of [png, svg, webp.slice(0, 12), webp.slice(1), new Uint8Array()])
     expect(beginsAs("image/webp", bytes)).toBe(false);
+});
+
+test("a page tells of the days it is set to, and of fewer where there are very many monitors", () => {
+  for (const [historyDays, monitors, shown] of [
+    [90, 0, 90],
+    [365, 273, 365],
+    [365, 274, 364],
+    [90, 1_000, 90],
+    [365, 1_000, 100],
+    [365, 5_000, 20],
+    [1, 5_000, 1],
+  ] as const)
+    expect([monitors, shownDays(historyDays, monitors)]).toEqual([monitors, shown]);
 });
 
 describe("styles of a picture", () => {

@@ -216,14 +216,22 @@ describe("a host of its own", () => {
     expect(await ask("/docs", { host })).toBeNull();
   });
 
-  test("tells everybody its own address, whatever port the one before asked for", async () => {
+  test("is one of ten with one copy and one address, whatever name and port are asked for", async () => {
     await using made = await visitor();
-    const { publish, restart, read } = made;
-    await publish({ hosts: [host] });
+    const { publish, restart, read, incident } = made;
+    const hosts = [host, ...Array.from({ length: 9 }, (_, index) => `s${index}.example`)];
+    await publish({ hosts });
     await restart();
-    await read("/feed.atom", { host: `${host}:6666` });
-    const { text } = await read("/feed.atom", { host });
-    expect(text).toContain(`http://${host}/feed.atom`);
+    const paths = ["/", "/status.json", "/feed.atom", "/maintenance.ics", "/api/v2/summary.json"];
+    const first = new Map<string, string>();
+    for (const path of paths) first.set(path, (await read(path, { host: "s0.example:6666" })).text);
+    expect(first.get("/feed.atom")).toContain(`<link href="http://${host}:3210"/>`);
+    await incident();
+    for (const name of hosts)
+      for (const asked of [name, `${name.toUpperCase()}.`, `${name}:3210`, `${name}:8080`])
+        for (const [path, text] of first)
+          expect([asked, (await read(path, { host: asked })).text]).toEqual([asked, text]);
+    expect((await read("/status/ours.json")).text).toBe(first.get("/status.json") ?? "");
   });
 
   test("that is the appliance's own has no effect, in whatever way it came into the database", async () => {

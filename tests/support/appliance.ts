@@ -1,6 +1,7 @@
 import { createApiKey, keyDesk } from "../../src/api-keys/service.ts";
 import { assets } from "../../src/assets.ts";
 import type { Scope } from "../../src/audit/scope.ts";
+import { fairQueue } from "../../src/base/fair-queue.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { type Limits, noLimits, usualLimits } from "../../src/base/limits.ts";
 import { AppError } from "../../src/base/errors.ts";
@@ -48,6 +49,7 @@ type Settings = {
   requestsPerMinute?: number;
   /** Wrong passwords, codes and tokens from one address. */
   guessesPerMinute?: number;
+  previewsPerMinute?: number;
   allowTarget?: string[];
   limits?: Partial<Limits>;
   denyTarget?: string[];
@@ -80,6 +82,7 @@ export function applianceOn(
   {
     requestsPerMinute = 0,
     guessesPerMinute = 10,
+    previewsPerMinute = 240,
     allowTarget = [],
     limits = {},
     denyTarget = [],
@@ -123,6 +126,8 @@ export function applianceOn(
     sessions: sessionDesk(store, clock),
     backups,
     testMailLimit: rateLimit(6, clock),
+    previewLimit: rateLimit(previewsPerMinute, clock),
+    pageQueue: fairQueue(),
     live,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,

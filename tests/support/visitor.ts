@@ -35,10 +35,16 @@ type Past = Partial<HeartbeatRow> & { ago: number };
  * for up to 30 s of real time, a change shows after a second: what a test sets up before it looks is
  * seen at once, what it changes then after `restart`.
  */
-export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
+export async function visitor({
+  makingsPerMinute = 600,
+  ...settings
+}: Parameters<typeof watch>[0] & {
+  /** What is made for one network because none is kept. */
+  makingsPerMinute?: number;
+} = {}) {
   const made = await watch(settings);
   const { api, time, store, ours } = made;
-  const { clock, log, origin, ownHosts, vault } = made.appliance;
+  const { clock, log, origin, ownHosts, pageQueue, vault } = made.appliance;
   const { addressOf = () => "192.168.1.7" } = settings;
   const subscriptions = subscriptionsOf({
     ...made.appliance,
@@ -54,7 +60,9 @@ export async function visitor(settings: Parameters<typeof watch>[0] = {}) {
       log,
       web,
       origin,
-      ownPort: () => 3210,
+      queue: pageQueue,
+      makingLimit: networkLimit(makingsPerMinute, clock),
+      addressOf,
       ownHosts,
       lock,
       subscriptions,
@@ -188,9 +196,10 @@ const entities: Record<string, string> = {
   "&gt;": ">",
   "&quot;": '"',
   "&#x27;": "'",
+  "&apos;": "'",
 };
 
-/** What React escapes, read back. */
+/** What React and our feeds escape, read back. */
 function unescaped(text: string): string {
-  return text.replace(/&(?:amp|lt|gt|quot|#x27);/g, (entity) => entities[entity] ?? entity);
+  return text.replace(/&(?:amp|lt|gt|quot|#x27|apos);/g, (entity) => entities[entity] ?? entity);
 }

@@ -1,0 +1,156 @@
+import { expect, test } from "bun:test";
+import { member } from "../support/visiting.ts";
+import { listed, type Visitor, visitor } from "../support/visitor.ts";
+
+/** How often a page was read from here on: each reading asks once for the names of its groups. */
+function readingsOf({ store }: Visitor) {
+  let count = 0;
+  const query = store.query.bind(store);
+  store.query = (text, parameters) => {
+    if (text.startsWith("select g.id, g.name from json_each")) count++;
+    return query(text, parameters);
+  };
+  return () => count;
+}
+
+const randomIds = (count: number) => Array.from({ length: count }, () => Bun.randomUUIDv7());
+
+test("what does not exist, or is not this page's to show, is told without a reading of the page", async () => {
+  await using made = await visitor();
+  const { get, group, incident, monitor, page, theirs } = made;
+  const { id: monitorId } = await monitor();
+  const { id: groupId } = await group({ name: "Inside", monitorIds: [monitorId] });
+  await page({ slug: "payments", sections: [{ groupId }] });
+  const elsewhere = await monitor();
+  const hidden = [
+    (await incident({ public: false })).id,
+    (await incident({ monitorId: elsewhere.id })).id,
+    (await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } })).json.data.id,
+  ];
+  const readings = readingsOf(made);
+  const paths = [
+    ...[...hidden, ...randomIds(100)].map((id) => `/status/payments/incidents/${id}`),
+    ...Array.from({ length: 100 }, (_, year) => `/status/ours/history?month=${1900 + year}-07`),
+    "/status/ours/history?month=2027-01",
+    ...randomIds(20).map((id) => `/badge/monitor/${id}/status.svg`),
+    ...randomIds(20).map((id) => `/status/${id.slice(0, 8)}`),
+  ];
+  for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 404]);
+  expect(readings()).toBe(0);
+  const shown = await incident({ monitorId });
+  for (const slug of ["payments", "ours"])
+    expect((await get(`/status/${slug}/incidents/${shown.id}`)).status).toBe(200);
+  expect(readings()).toBe(2);
+});
+
+test("everything of a page is made of one reading a second, whoever asks for it", async () => {
+  await using made = await visitor();
+  const { get, incident, job, publish, restart, time } = made;
+  const { id } = await job();
+  await publish({ sections: [listed("Jobs", id)], hosts: ["status.team.example"] });
+  const incidents = [await incident(), await incident(), await incident()];
+  await made.api("PATCH", "/api/v1/settings", {
+    body: { smtp: { host: "mail.team.example", from: "status@team.example" } },
+  });
+  await restart();
+  const readings = readingsOf(made);
+  const parts = [
+    "",
+    ".json",
+    "/feed.rss",
+    "/feed.atom",
+    "/maintenance.ics",
+    "/subscribe",
+    "/history",
+  ];
+  const all = [
+    ...[...parts, "/api/v2/summary.json"].map((part) => get(`/status/ours${part}`)),
+    ...incidents.map((one) => get(`/status/ours/incidents/${one.id}`)),
+    ...["status", "uptime"].map((kind) => get(`/badge/monitor/${id}/${kind}.svg`)),
+    get("/", { host: "status.team.example" }),
+    ...["", "nobody"].map((email) =>
+      get("/status/ours/subscribe", { method: "POST", form: { email } }),
+    ),
+  ];
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  expect(statuses).toEqual([...Array(14).fill(200), 422, 422]);
+  expect(readings()).toBe(1);
+  time.now += 1_000;
+  await get("/status/ours/incidents.json");
+  await get(`/badge/monitor/${id}/latency.svg`);
+  expect(readings()).toBe(2);
+});
+
+test("a network has so much made for it a minute; what is kept, the pages themselves and others are not touched", async () => {
+  const from = { address: "2001:db8:0:7::1" };
+  await using made = await visitor({ makingsPerMinute: 3, addressOf: () => from.address });
+  const { get, incident, publish, time } = made;
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count++) ids.push((await incident()).id);
+  const paths = ids.map((id) => `/status/ours/incidents/${id}`);
+  const statuses = async () => {
+    const all: number[] = [];
+    for (const path of paths) {
+      // The whole /64 is one network.
+      from.address = `${from.address.slice(0, from.address.indexOf("::"))}::${all.length + 1}`;
+      all.push((await get(path)).status);
+    }
+    return all;
+  };
+  expect(await statuses()).toEqual([200, 200, 200, 429, 429]);
+  const refused = await get(paths[4] ?? "");
+  expect(refused.headers.get("retry-after")).toBe("60");
+  expect(refused.headers.get("cache-control")).toBe("no-store");
+  const signUp = { method: "POST", form: { email: "ann@team.example" } };
+  expect((await get("/status/ours/subscribe", signUp)).status).toBe(429);
+  expect((await get("/status/ours/logo?v=1")).status).toBe(429);
+  for (const part of ["", ".json", "/feed.rss", "/history", "/api/v2/status.json"])
+    expect((await get(`/status/ours${part}`)).status).toBe(200);
+  from.address = "2001:db8:0:8::1";
+  expect(await statuses()).toEqual(Array(5).fill(200));
+  from.address = "2001:db8:0:7::1";
+  expect(await statuses()).toEqual(Array(5).fill(200));
+  time.now += 60_000;
+  await publish({ title: "Renamed" });
+  await made.restart();
+  expect(await statuses()).toEqual([200, 200, 200, 429, 429]);
+});
+
+test("a person has so many previews a minute, of pages and incidents together; nobody else has fewer", async () => {
+  await using made = await visitor({ previewsPerMinute: 2 });
+  const { page } = await member(made, "member");
+  const { page: another } = await member(made, "member");
+  const { id } = await made.defaultPage();
+  const ofPage = (one = page) => one("POST", `/dashboard/status-pages/${id}/preview`, { body: {} });
+  const ofIncident = () => page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
+  expect([(await ofPage()).status, (await ofIncident()).status]).toEqual([200, 200]);
+  for (const { status, json, headers } of [await ofPage(), await ofIncident()])
+    expect([status, json.error.code, headers.get("retry-after")]).toEqual([
+      429,
+      "RATE_LIMITED",
+      "60",
+    ]);
+  expect((await ofPage(another)).status).toBe(200);
+});
+
+test("of an incident without end the last thousand updates are shown, of many incidents fewer", async () => {
+  await using made = await visitor();
+  const { database, get, incident } = made;
+  const { id } = await incident();
+  const { seq } = database
+    .query<{ seq: number }, [string]>("SELECT seq FROM incident_updates WHERE incident_id = ?")
+    .get(id) ?? { seq: 0 };
+  const add = database.query(
+    `INSERT INTO incident_updates (organization_id, incident_id, seq, id, status, message, created_at)
+     SELECT organization_id, incident_id, ?, ?, status, ?, created_at FROM incident_updates
+     WHERE incident_id = ? AND seq = ?`,
+  );
+  for (let number = 1; number <= 1_500; number++)
+    add.run(seq + number, Bun.randomUUIDv7(), `Update ${number}.`, id, seq);
+  const told = async (path: string) => (await get(path)).text.match(/Update \d+\./g) ?? [];
+  const alone = await told(`/status/ours/incidents/${id}`);
+  expect([alone.length, alone[0], alone.at(-1)]).toEqual([1_000, "Update 1500.", "Update 501."]);
+  for (let count = 0; count < 9; count++) await incident();
+  await made.restart();
+  expect(new Set(await told("/status/ours.json")).size).toBe(100);
+});
