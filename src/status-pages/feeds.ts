@@ -57,6 +57,9 @@ function windowEntry(window: PublishedWindow): Entry {
   };
 }
 
+/** So many a feed has at most: recurring work of hundreds of windows would be as many megabytes. */
+const maxEntries = 200;
+
 /** What was told of last comes first. */
 function entriesOf({ incidents, windows }: Published, over: readonly PublishedWindow[]): Entry[] {
   const entries = [
@@ -64,7 +67,8 @@ function entriesOf({ incidents, windows }: Published, over: readonly PublishedWi
     ...windows.map(windowEntry),
     ...over.map(windowEntry),
   ];
-  return entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
+  entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
+  return entries.slice(0, maxEntries);
 }
 
 /** Atom (RFC 4287) of a page's incidents and maintenance, with what is `over`; `url` is the page's whole address. */

@@ -223,6 +223,15 @@ describe("maintenance in the feeds", () => {
     for (const { id } of others) expect(titles.get(id)).toStartWith("Planned maintenance");
   });
 
+  test("never makes a feed longer than 200 entries", async () => {
+    await using made = await planned();
+    for (let count = 0; count < 70; count++) {
+      const times = { startsAt: at("22T02"), endsAt: at("22T04"), rrule: "FREQ=DAILY" };
+      await made.api("POST", "/api/v1/maintenance-windows", { body: { title: "Daily", ...times } });
+    }
+    expect(await made.entries()).toHaveLength(200);
+  });
+
   test("is that which the page tells of, without what is private", async () => {
     await using made = await planned({ public: false });
     expect(await made.entries()).toEqual([]);
