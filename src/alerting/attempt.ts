@@ -13,16 +13,10 @@ import { smtpOf } from "../settings/service.ts";
 import { findSettings } from "../settings/store.ts";
 import type { Alert } from "./alert.ts";
 import { messageOf } from "./messages.ts";
-import {
-  type DeliveryRoom,
-  passing,
-  permanent,
-  type Progress,
-  type Provider,
-  type Verdict,
-} from "./provider.ts";
+import { type DeliveryRoom, passing, permanent, type Provider, type Verdict } from "./provider.ts";
 import { providers } from "./providers.ts";
 import type { Sent } from "./receivers.ts";
+import type { Progress } from "./rules.ts";
 
 /** So long a receiver has for one attempt, in milliseconds. */
 export const attemptMs = 10_000;

@@ -12,7 +12,7 @@ import type { Receivers } from "./receivers.ts";
 export function channelReceivers(room: SendingRoom): Receivers {
   const { store, log } = room;
   return {
-    atOnce: Infinity,
+    slots: { shared: 200, kept: 50 },
     looks: [20, 10_000],
     subjectsOf: (organizationId, ids) => subjectsOf(store, organizationId, ids),
     async find({ organizationId, receiverId }) {
@@ -33,14 +33,15 @@ export function channelReceivers(room: SendingRoom): Receivers {
             };
           return {
             statements,
-            send: (cancelled) => makeAttempt(room, channel, deliveryId, alerts, { cancelled }),
+            send: (cancelled, progress) =>
+              makeAttempt(room, channel, deliveryId, alerts, { cancelled, progress }),
           };
         },
         after(attempt, facts) {
-          if (facts.gaveUp) log.warn("an alert channel fails", { channel: channel.id });
+          if (facts.isLost) log.warn("an alert channel fails", { channel: channel.id });
           return [
             ...channelAfter(channel, attempt, facts),
-            ...(facts.gaveUp ? failed(channel, attempt, facts.now) : []),
+            ...(facts.isLost ? failed(channel, attempt, facts.now) : []),
           ];
         },
       };
@@ -64,7 +65,7 @@ function failed(
 export function channelAfter(
   { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
   attempt: Attempt,
-  { note, gaveUp, now }: { note: string | null; gaveUp: boolean; now: number },
+  { note, isLost, now }: { note: string | null; isLost: boolean; now: number },
 ): Statement[] {
   if (!attempt.delivered)
     return [
@@ -72,7 +73,7 @@ export function channelAfter(
         text: `update alert_channels set last_error = ?,
           failing_since = case when ? then coalesce(failing_since, ?) else failing_since end
           where organization_id = ? and id = ?`,
-        parameters: [attempt.message, gaveUp ? 1 : 0, attempt.at, organizationId, id],
+        parameters: [attempt.message, isLost ? 1 : 0, attempt.at, organizationId, id],
       },
     ];
   const key: ReceiverKey = { organizationId, receiverType: "channel", receiverId: id };

@@ -3,17 +3,28 @@ import { attemptMs, type SendingRoom } from "./attempt.ts";
 import {
   claim,
   dropAll,
+  endOvertaken,
   queueOf,
   type ReceiverKey,
   type ReceiverType,
   receiversWaiting,
   releaseAll,
+  type Retry,
   settled,
   skip,
   type Waiting,
 } from "./queue.ts";
-import type { Receivers } from "./receivers.ts";
-import { isDue, nextAttemptAt, nextDelivery, type Queued } from "./rules.ts";
+import type { Sent, Receivers } from "./receivers.ts";
+import { rotation, type Rotation } from "./rotation.ts";
+import {
+  hasArrivedPartly,
+  heldUntil,
+  isDue,
+  nextAttemptAt,
+  nextDelivery,
+  overtakenBy,
+  type Queued,
+} from "./rules.ts";
 
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
@@ -29,74 +40,67 @@ export type Notifier = {
   runOnce(): Promise<void>;
 };
 
-/** Who is being sent to, and who waits for room, of one type. */
-type Crew = { atOnce: number; busy: number; failing: number; backlog: Waiting[] };
-
 type Room = Pick<SendingRoom, "store" | "clock" | "log"> & {
   receivers: Readonly<Record<ReceiverType, Receivers>>;
   random?: () => number;
 };
 
-/** Sends what waits in the outbox: every receiver on its own, so that a slow one delays nobody but itself. */
+/** Whether its receiver has to wait before the next one, and whether it failed. */
+type Turn = { isHeld: boolean; failing: boolean };
+
+/** Sends what waits in the outbox, one delivery a turn: a receiver that is slow delays nobody but itself. */
 export function notifier({ store, clock, log, receivers, random = Math.random }: Room): Notifier {
   const working = new Map<string, Promise<void>>();
-  const crews = new Map(
-    Object.entries(receivers).map(([type, { atOnce }]) => [
-      type,
-      { atOnce, busy: 0, failing: 0, backlog: [] as Waiting[] },
-    ]),
+  const rotations = new Map(
+    Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),
   );
   const cancelling = new AbortController();
   let stopped = false;
 
   const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
 
-  /** Begins with those for whom there is room; whoever is done makes room for the next. */
-  function fill(crew: Crew) {
-    while (!stopped && crew.busy < crew.atOnce) {
-      const next = crew.backlog.findIndex(
-        (one) => !one.failing || crew.failing < Math.ceil(crew.atOnce / 2),
-      );
-      const [waiting] = next === -1 ? [] : crew.backlog.splice(next, 1);
-      if (waiting === undefined) return;
-      serve(waiting, crew);
+  /** Begins with those for whom there is a slot; each that is freed is for the next. */
+  function fill(turns: Rotation<Waiting>) {
+    while (!stopped) {
+      const waiting = turns.next();
+      if (waiting === null) return;
+      serve(waiting, turns);
     }
   }
 
-  function serve(waiting: Waiting, crew: Crew) {
+  function serve(waiting: Waiting, turns: Rotation<Waiting>) {
     const name = nameOf(waiting);
-    if (working.has(name)) return;
-    crew.busy += 1;
-    if (waiting.failing) crew.failing += 1;
-    const work = sendDue(waiting)
+    const work = sendNext(waiting)
       .catch((error: unknown) => {
         const cause = String(error);
         log.error("sending failed", { [waiting.receiverType]: waiting.receiverId, cause });
+        return null;
       })
-      .finally(() => {
-        crew.busy -= 1;
-        if (waiting.failing) crew.failing -= 1;
+      .then((turn) => {
+        turns.release(waiting);
         working.delete(name);
-        fill(crew);
+        if (turn?.isHeld === false) turns.rejoin({ ...waiting, failing: turn.failing });
+        fill(turns);
       });
     working.set(name, work);
   }
 
-  /** Sends one after the other while something is due. */
-  async function sendDue(key: ReceiverKey) {
-    while (!stopped) {
-      const next = await nextOf(key);
-      if (next === null) return;
-      try {
-        await send(key, next);
-      } catch (error) {
-        // Another process was quicker: look again.
-        if (!(error instanceof StaleRead)) throw error;
-      }
+  /** Sends what is next for a receiver; null where nothing is due. */
+  async function sendNext(key: Waiting): Promise<Turn | null> {
+    const found = await nextOf(key);
+    if (found === null) return null;
+    try {
+      return await send(key, found.next, found.overtaken);
+    } catch (error) {
+      // Another process was quicker: look again.
+      if (error instanceof StaleRead) return { isHeld: false, failing: key.failing };
+      throw error;
     }
   }
 
-  async function nextOf(key: ReceiverKey): Promise<Queued | null> {
+  async function nextOf(
+    key: ReceiverKey,
+  ): Promise<{ next: Queued; overtaken: readonly Queued[] } | null> {
     const kind = receivers[key.receiverType];
     for (const look of kind.looks) {
       const queue = await queueOf(store, key, look);
@@ -106,51 +110,83 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
       const subjects = await kind.subjectsOf(key.organizationId, ids);
       const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
       const next = nextDelivery(known, now);
-      if (next !== null || queue.length < look) return next;
+      if (next !== null) return { next, overtaken: overtakenBy(next, known) };
+      if (queue.length < look) return null;
     }
     return null;
   }
 
-  async function send(key: ReceiverKey, queued: Queued) {
+  async function send(
+    key: ReceiverKey,
+    queued: Queued,
+    overtaken: readonly Queued[],
+  ): Promise<Turn> {
     const { organizationId, receiverType } = key;
+    const done = { isHeld: false, failing: false };
     const receiver = await receivers[receiverType].find(key);
-    if (receiver === null) return store.atomic([dropAll(key)]);
-    if (receiver.refusal !== null)
-      return store.atomic([skip(organizationId, queued.id, receiver.refusal)]);
+    if (receiver === null) {
+      await store.atomic([dropAll(key)]);
+      return done;
+    }
+    if (receiver.refusal !== null && !queued.closesCase) {
+      await store.atomic([skip(organizationId, queued.id, receiver.refusal)]);
+      return done;
+    }
     const now = clock();
-    await store.atomic(claim(organizationId, queued, now + leaseMs, now));
+    await store.atomic([
+      ...claim(organizationId, queued, now + leaseMs, now),
+      ...endOvertaken(organizationId, overtaken),
+    ]);
     const ready = await receiver.prepare(queued.id);
-    if ("nothing" in ready)
-      return store.atomic([...ready.statements, skip(organizationId, queued.id, ready.nothing)]);
+    if ("nothing" in ready) {
+      const nothing = skip(organizationId, queued.id, ready.nothing);
+      await store.atomic([...ready.statements, nothing]);
+      return done;
+    }
     if (ready.statements.length > 0) await store.atomic(ready.statements);
-    const { attempt, verdict } = await ready.send(cancelling.signal);
+    const { attempt, verdict } = await ready.send(cancelling.signal, queued.progress);
     // Nobody knows what became of it: it is made again after the start.
-    if (cancelling.signal.aborted && verdict.outcome === "failed") return;
+    if (cancelling.signal.aborted && verdict.outcome === "failed")
+      return { isHeld: true, failing: true };
     const endedAt = clock();
-    const nextAt =
-      verdict.outcome === "delivered" || verdict.failure !== "passing"
-        ? null
-        : nextAttemptAt(
-            { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now },
-            endedAt,
-            random(),
-            verdict.retryAfterSeconds,
-          );
-    const gaveUp = !attempt.delivered && nextAt === null;
+    const first = { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now };
+    const retry = verdict.outcome === "delivered" ? null : retryOf(first, verdict, endedAt);
+    const looksLost =
+      retry !== null &&
+      (retry.at === null || retry.doubtfulSince !== null) &&
+      !hasArrivedPartly(retry);
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     await store.atomic([
-      ...settled(organizationId, queued, attempt, nextAt, endedAt),
-      ...receiver.after(attempt, { note, gaveUp, now: endedAt }),
+      ...settled(organizationId, queued, attempt, retry, endedAt),
+      ...receiver.after(attempt, { note, isLost: looksLost, now: endedAt }),
     ]);
+    return { isHeld: retry?.heldUntil != null, failing: retry !== null };
+  }
+
+  function retryOf(
+    queued: Queued,
+    verdict: Extract<Sent["verdict"], { outcome: "failed" }>,
+    now: number,
+  ): Retry {
+    const { failure, retryAfterSeconds } = verdict;
+    const doubtfulSince = failure === "looks-permanent" ? (queued.doubtfulSince ?? now) : null;
+    const progress = verdict.progress ?? queued.progress;
+    const state = { ...queued, doubtfulSince, progress };
+    return {
+      at: failure === "final" ? null : nextAttemptAt(state, now, random(), retryAfterSeconds),
+      heldUntil: heldUntil(retryAfterSeconds, now),
+      doubtfulSince,
+      progress,
+    };
   }
 
   async function serveAll() {
     const waiting = await receiversWaiting(store, clock());
-    for (const [type, crew] of crews) {
-      crew.backlog = waiting.filter(
-        (one) => one.receiverType === type && !working.has(nameOf(one)),
+    for (const [type, turns] of rotations) {
+      turns.replace(
+        waiting.filter((one) => one.receiverType === type && !working.has(nameOf(one))),
       );
-      fill(crew);
+      fill(turns);
     }
   }
 

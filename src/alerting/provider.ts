@@ -3,6 +3,7 @@ import type { Exchange, ExchangeRoom, ShortAnswer } from "../outgoing/exchange.t
 import { named } from "../outgoing/http-request.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./messages.ts";
+import type { Progress } from "./rules.ts";
 import type { SmtpSettings } from "../settings/schema.ts";
 
 /**
@@ -10,14 +11,6 @@ import type { SmtpSettings } from "../settings/schema.ts";
  * answer in passing – for an hour and told at once, `final` – 410 and what a service documents so – never.
  */
 export type Failure = "passing" | "looks-permanent" | "final";
-
-/** How far one message got that goes to several receivers at once. */
-export type Progress = {
-  /** Who has it; null where the service does not say. */
-  reached: readonly string[] | null;
-  /** Who refused it for good. */
-  refused: readonly string[];
-};
 
 /** What became of an attempt. Reasons are one sentence of ours: never what the other side said, never a secret. */
 export type Verdict =

@@ -7,7 +7,7 @@ import {
   type Store,
 } from "../database/store.ts";
 import { deliveryAttempts } from "../database/tables.ts";
-import { isEarly, longestWaitMs, type Queued } from "./rules.ts";
+import { hasArrivedPartly, isEarly, longestWaitMs, type Progress, type Queued } from "./rules.ts";
 
 /** An alert channel, or what a subscriber of a status page gave: a mailbox or a webhook. */
 export type ReceiverType = "channel" | "mailbox" | "webhook";
@@ -35,19 +35,24 @@ export type Waiting = ReceiverKey & { failing: boolean };
 const waitingColumns = `organization_id as organizationId, receiver_type as receiverType,
   receiver_id as receiverId, max(attempts) > 0 as failing`;
 
+// What is longer away than patience ever lasts was written before the clock was set back.
+const notHeld = "coalesce(max(held_until) not between ?1 + 1 and ?2, true)";
+
 const waitingChannelsText = `select ${waitingColumns}
   from deliveries indexed by deliveries_pending
   where receiver_type = 'channel' and due_at is not null
   group by receiver_type, organization_id, receiver_id
-  having min(due_at) <= ?1 or max(due_at) > ?2`;
+  having ${notHeld} and (min(due_at) <= ?1 or max(due_at) > ?2)`;
 
 // What waits behind a subscriber's oldest delivery waits with it, unless it is news that has it tried early.
 const waitingSubscribersText = `select ${waitingColumns} from deliveries d indexed by deliveries_pending
   where receiver_type in ('mailbox', 'webhook') and due_at is not null
   group by receiver_type, organization_id, receiver_id
-  having max(due_at) > ?2 or max(case when attempts = 0 then due_at end) between ?3 and ?1 or (select due_at from deliveries h
-    where h.receiver_type = d.receiver_type and h.organization_id = d.organization_id
-      and h.receiver_id = d.receiver_id and h.due_at is not null order by h.seq limit 1) <= ?1`;
+  having ${notHeld} and (max(due_at) > ?2
+    or max(case when attempts = 0 then due_at end) between ?3 and ?1
+    or (select due_at from deliveries h where h.receiver_type = d.receiver_type
+      and h.organization_id = d.organization_id and h.receiver_id = d.receiver_id
+      and h.due_at is not null order by h.seq limit 1) <= ?1)`;
 
 /** Receivers for which something is due, those first that have not failed. */
 export async function receiversWaiting(store: Store, now: number): Promise<Waiting[]> {
@@ -63,20 +68,30 @@ export async function receiversWaiting(store: Store, now: number): Promise<Waiti
 }
 
 /** The oldest `limit` deliveries to a receiver that are not over. */
-export function queueOf(
+export async function queueOf(
   store: Store,
   { organizationId, receiverType, receiverId }: ReceiverKey,
   limit: number,
 ): Promise<Omit<Queued, "subjects">[]> {
-  return store.query(
+  type Row = Omit<Queued, "subjects" | "progress" | "closesCase"> & {
+    progress: string | null;
+    closesCase: number | null;
+  };
+  const rows = await store.query<Row>(
     `select id, attempts, scheduled_attempts as scheduledAttempts, due_at as dueAt,
        leased_until as leasedUntil, first_attempt_at as firstAttemptAt,
-       last_attempt_at as lastAttemptAt
+       last_attempt_at as lastAttemptAt, doubtful_since as doubtfulSince, progress,
+       closes_case as closesCase
      from deliveries where organization_id = ? and receiver_type = ? and receiver_id = ?
        and due_at is not null
      order by seq limit ?`,
     [organizationId, receiverType, receiverId, limit],
   );
+  return rows.map(({ progress, closesCase, ...row }) => ({
+    ...row,
+    progress: progress === null ? null : (JSON.parse(progress) as Progress),
+    closesCase: closesCase === 1,
+  }));
 }
 
 const unclaimedText =
@@ -124,19 +139,43 @@ export function skip(organizationId: string, deliveryId: string, reason: string)
   };
 }
 
+/** Ends deliveries of which a part of the receivers has heard: news of the same is on its way. */
+export function endOvertaken(organizationId: string, overtaken: readonly Queued[]): Statement[] {
+  return overtaken.map(({ id, attempts }) => ({
+    text: `update deliveries set status = 'delivered', due_at = null, leased_until = null,
+        held_until = null,
+        delivered_at = (select at from delivery_attempts a where a.organization_id = ?1
+          and a.delivery_id = ?2 and a.number = ?3)
+      where organization_id = ?1 and id = ?2 and due_at is not null`,
+    parameters: [organizationId, id, attempts],
+  }));
+}
+
+/** What follows from a failed attempt. */
+export type Retry = {
+  /** Null where there is no further one. */
+  at: number | null;
+  heldUntil: number | null;
+  doubtfulSince: number | null;
+  progress: Progress | null;
+};
+
 const insertAttempt = insertInto(deliveryAttempts);
 const claimedText = mustText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ?)`);
 
-/** Writes down an attempt and what it means for its delivery; `nextAt` is null where there is no further one. */
+/** Writes down an attempt and what it means for its delivery; `retry` is null where it was delivered. */
 export function settled(
   organizationId: string,
   { id, attempts, dueAt }: Queued,
   attempt: Attempt,
-  nextAt: number | null,
+  retry: Retry | null,
   now: number,
 ): Statement[] {
-  const status = attempt.delivered ? "delivered" : nextAt === null ? "failed" : "sending";
+  const nextAt = retry?.at ?? null;
+  // What a part of the receivers has was told.
+  const isTold = retry === null || (nextAt === null && hasArrivedPartly(retry));
+  const status = isTold ? "delivered" : nextAt === null ? "failed" : "sending";
   return [
     {
       ...claimedText,
@@ -146,14 +185,18 @@ export function settled(
     {
       text: `update deliveries set status = ?, attempts = attempts + 1,
         scheduled_attempts = scheduled_attempts + ?, due_at = ?, last_attempt_at = ?,
-        leased_until = null, delivered_at = ?, error = ? where organization_id = ? and id = ?`,
+        leased_until = null, delivered_at = ?, error = ?, held_until = ?, doubtful_since = ?,
+        progress = ? where organization_id = ? and id = ?`,
       parameters: [
         status,
         isEarly({ dueAt }, now) ? 0 : 1,
         nextAt,
         now,
-        attempt.delivered ? attempt.at : null,
+        isTold ? attempt.at : null,
         attempt.delivered ? null : attempt.message,
+        retry?.heldUntil ?? null,
+        retry?.doubtfulSince ?? null,
+        retry?.progress == null ? null : JSON.stringify(retry.progress),
         organizationId,
         id,
       ],

@@ -22,7 +22,9 @@ export async function sweepAlerts(
   await inPortions(
     alertsAtOnce,
     `select a.rowid as place, a.at < ? and not exists (select 1 from delivery_alerts d
-       where d.organization_id = a.organization_id and d.alert_id = a.id) as isOld
+       where d.organization_id = a.organization_id and d.alert_id = a.id)
+       and not exists (select 1 from open_cases c
+       where c.organization_id = a.organization_id and c.alert_id = a.id) as isOld
      from alerts a order by a.rowid limit ${alertsAtOnce}`,
     "delete from alerts where rowid in (select value from json_each(?))",
   );

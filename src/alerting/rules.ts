@@ -218,6 +218,14 @@ export function silenceReason(
   return null;
 }
 
+/** How far one message got that goes to several receivers at once. */
+export type Progress = {
+  /** Who has it; null where the service does not say. */
+  reached: readonly string[] | null;
+  /** Who refused it for good. */
+  refused: readonly string[];
+};
+
 /** A delivery that is not over, as its channel's queue sees it. Times are Unix milliseconds. */
 export type Queued = {
   id: string;
@@ -231,6 +239,12 @@ export type Queued = {
   /** Null before the first. */
   firstAttemptAt: number | null;
   lastAttemptAt: number | null;
+  /** Since when it fails as if for good. */
+  doubtfulSince: number | null;
+  /** How far it got, where it goes to several at once. */
+  progress: Progress | null;
+  /** Whether it ends a case of its service. */
+  closesCase: boolean;
   /** Monitors and incidents that it tells of. */
   subjects: readonly string[];
 };
@@ -240,6 +254,11 @@ export const longestWaitMs = 2 * 3_600_000;
 /** New alerts have a failing delivery tried early, at most this often. */
 const promptMs = 15_000;
 
+/** Whether a part of its receivers has it: the channel works, and what is left holds nobody up. */
+export function hasArrivedPartly({ progress }: Pick<Queued, "progress">): boolean {
+  return progress !== null && progress.reached?.length !== 0;
+}
+
 /**
  * Which delivery of a channel goes next, oldest first. What tells of one subject keeps its order. While
  * one delivery fails another may pass, in case it alone is the trouble; while two do the channel is
@@ -247,7 +266,7 @@ const promptMs = 15_000;
  * one has that tried early: nobody waits 15 minutes for news because of old ones.
  */
 export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
-  const failing = queue.filter(({ attempts }) => attempts > 0);
+  const failing = queue.filter((one) => one.attempts > 0 && !hasArrivedPartly(one));
   const candidates = failing.length > 1 ? failing : queue;
   const next = candidates.find((one) => isDue(one, now) && !isBlocked(one, queue));
   return (
@@ -257,10 +276,19 @@ export function nextDelivery(queue: readonly Queued[], now: number): Queued | nu
 
 /** Whether something earlier tells of one of the same subjects. */
 function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
+  return before(one, queue).some((earlier) => !hasArrivedPartly(earlier));
+}
+
+/** What has arrived partly and is now overtaken by news of the same: who is left gets the news alone. */
+export function overtakenBy(one: Queued, queue: readonly Queued[]): Queued[] {
+  return before(one, queue).filter(hasArrivedPartly);
+}
+
+function before(one: Queued, queue: readonly Queued[]): Queued[] {
   const own = new Set(one.subjects);
   return queue
     .slice(0, queue.indexOf(one))
-    .some(({ subjects }) => subjects.some((subject) => own.has(subject)));
+    .filter(({ subjects }) => subjects.some((subject) => own.has(subject)));
 }
 
 function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean {
@@ -284,26 +312,49 @@ export function isDue(
 const retrySeconds = [5, 15, 60, 300] as const;
 const laterSeconds = 900;
 const giveUpMs = 24 * 3_600_000;
+/** What fails as if for good may be a proxy's passing answer: so long it is tried all the same. */
+const doubtMs = 3_600_000;
+/** So often something is tried of which nobody can tell whom it has reached. */
+const blindAttempts = 3;
+/** More patience than this no receiver is given, in seconds. */
+const maxPatienceSeconds = 3_600;
+
+/** Until when nothing goes to a receiver that asked for patience; null where it did not. */
+export function heldUntil(retryAfterSeconds: number | undefined, now: number): number | null {
+  if (retryAfterSeconds === undefined || retryAfterSeconds <= 0) return null;
+  return now + Math.min(retryAfterSeconds, maxPatienceSeconds) * 1000;
+}
 
 /**
  * When a failed delivery is tried again: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %,
- * later where the receiver asked for patience; null once 24 hours have passed. An attempt that came
- * early changes nothing about that. `random` is in 0…1.
+ * later where the receiver asked for patience; null once 24 hours have passed, or one of failing as if
+ * for good. An attempt that came early changes nothing about that. `random` is in 0…1.
  */
 export function nextAttemptAt(
   {
+    attempts,
     scheduledAttempts,
     dueAt,
     firstAttemptAt,
-  }: Pick<Queued, "scheduledAttempts" | "dueAt" | "firstAttemptAt">,
+    doubtfulSince,
+    progress,
+  }: Pick<
+    Queued,
+    "attempts" | "scheduledAttempts" | "dueAt" | "firstAttemptAt" | "doubtfulSince" | "progress"
+  >,
   now: number,
   random: number,
-  retryAfterSeconds = 0,
+  retryAfterSeconds?: number,
 ): number | null {
+  if (progress?.reached === null && attempts + 1 >= blindAttempts) return null;
   const usual = (retrySeconds[scheduledAttempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
   const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;
-  const next = Math.round(Math.max(scheduled, now + Math.min(retryAfterSeconds, 3_600) * 1000));
-  return next > (firstAttemptAt ?? now) + giveUpMs ? null : next;
+  const next = Math.round(Math.max(scheduled, heldUntil(retryAfterSeconds, now) ?? 0));
+  const end = Math.min(
+    (firstAttemptAt ?? now) + giveUpMs,
+    doubtfulSince === null ? Infinity : doubtfulSince + doubtMs,
+  );
+  return next > end ? null : next;
 }
 
 /** Whether an attempt at `now` comes before its time. */

@@ -143,7 +143,7 @@ export async function testChannel(
     insertAttempt({ organizationId, deliveryId, number: 1, ...attempt }),
     ...channelAfter(channel, attempt, {
       note,
-      gaveUp: false,
+      isLost: false,
       now: scope.clock(),
     }),
     ...(scope.remember?.(delivery) ?? []),

@@ -733,6 +733,8 @@ export const followers = sqliteTable("followers", {
   seq: integer("seq").notNull(),
   /** Counts its writes: of two processes that read alike only one writes. */
   version: integer("version").notNull(),
+  /** JSON of how far it is with the event after that one, where that takes more than one write. */
+  part: text("part"),
 });
 
 /** What alerting remembers of a monitor from one change of state to the next. Times are Unix milliseconds. */
@@ -775,6 +777,28 @@ export const openAlerts = sqliteTable(
     primaryKey({ columns: [t.organizationId, t.subjectId, t.channelId] }),
     index("open_alerts_by_channel").on(t.organizationId, t.channelId),
     reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
+  ],
+);
+
+/** Cases that a channel was asked to open at its service, and not yet to close. */
+export const openCases = sqliteTable(
+  "open_cases",
+  {
+    organizationId: text("organization_id").notNull(),
+    channelId: text("channel_id").notNull(),
+    /** What it is about: a monitor, an incident, a channel or the organization. */
+    subjectId: text("subject_id").notNull(),
+    /** What is wrong with it: a case of its own each, since an acknowledged one gets no louder. */
+    problem: text("problem").notNull(),
+    key: text("key").notNull(),
+    /** What opened it. */
+    alertId: text("alert_id").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.channelId, t.subjectId, t.problem] }),
+    index("open_cases_by_subject").on(t.organizationId, t.subjectId),
+    reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
+    reference([t.organizationId, t.alertId], alerts),
   ],
 );
 
@@ -825,12 +849,23 @@ export const deliveries = sqliteTable(
     createdAt: text("created_at").notNull(),
     deliveredAt: text("delivered_at"),
     error: text("error"),
+    /** Since when it fails as if for good; null again from any other failure. */
+    doubtfulSince: integer("doubtful_since"),
+    /** Its receiver asked that nothing comes before. */
+    heldUntil: integer("held_until"),
+    /** JSON of who has it already, where it goes to several at once. */
+    progress: text("progress"),
+    /** So large it is, encoded, while it gathers. */
+    bytes: integer("bytes"),
+    /** The case that it opens or closes at the receiver. */
+    caseKey: text("case_key"),
+    closesCase: flag("closes_case"),
   },
   (t) => [
     uniqueIndex("deliveries_by_id").on(t.organizationId, t.id),
     index("deliveries_by_receiver").on(t.organizationId, t.receiverId, t.seq),
     index("deliveries_pending")
-      .on(t.receiverType, t.organizationId, t.receiverId, t.seq, t.dueAt, t.attempts)
+      .on(t.receiverType, t.organizationId, t.receiverId, t.seq, t.dueAt, t.attempts, t.heldUntil)
       .where(sql`due_at is not null`),
     check(
       "deliveries_status",

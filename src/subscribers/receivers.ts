@@ -15,7 +15,7 @@ import { receiverTypeOf } from "./rules.ts";
 import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
 
 /** So many are sent to at the same time: a mail server bears less than the rest of the world. */
-const atOnce = { mailbox: 8, webhook: 50 };
+const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
 
 type Place = NoticePlace & { root: string; slug: string };
 
@@ -74,7 +74,7 @@ export function subscriberReceivers(
     return posted(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
   }
 
-  const ofBoth: Omit<Receivers, "atOnce"> = {
+  const ofBoth: Omit<Receivers, "slots"> = {
     // Updates are told in their order, whatever they are about: the oldest goes first.
     looks: [2],
     subjectsOf: async (_organizationId, ids) => new Map(ids.map((id) => [id, ["updates"]])),
@@ -116,8 +116,8 @@ export function subscriberReceivers(
     },
   };
   return {
-    mailbox: { ...ofBoth, atOnce: atOnce.mailbox },
-    webhook: { ...ofBoth, atOnce: atOnce.webhook },
+    mailbox: { ...ofBoth, slots: slots.mailbox },
+    webhook: { ...ofBoth, slots: slots.webhook },
   };
 }
 

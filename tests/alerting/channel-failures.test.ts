@@ -42,7 +42,7 @@ describe("a channel that fails for good is told of", () => {
       await using first = await inbox();
       await using second = await inbox();
       await using off = await inbox({ enabled: false });
-      await using failing = await inbox({ name: "Broken", default: isDefault }, answer(401));
+      await using failing = await inbox({ name: "Broken", default: isDefault }, answer(410));
       const backup = await watched([failing]);
       await backup.goes("down");
       await later();
@@ -54,7 +54,7 @@ describe("a channel that fails for good is told of", () => {
 
   test("once, until something arrives there again", async () => {
     const { inbox, watched, later } = await pager();
-    await using failing = await inbox({ name: "Broken" }, answer(403));
+    await using failing = await inbox({ name: "Broken" }, answer(410));
     await using keeper = await inbox({ default: true });
     const jobs = await Promise.all(
       ["A", "B", "C", "D"].map((name) => watched([failing], { name })),
@@ -70,7 +70,7 @@ describe("a channel that fails for good is told of", () => {
     expect(keeper.heard()).toEqual(["channel.failed Broken"]);
     failing.reply(answer());
     await fail(2);
-    failing.reply(answer(403));
+    failing.reply(answer(410));
     await fail(3);
     expect(keeper.heard()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
   });
@@ -90,8 +90,8 @@ describe("a channel that fails for good is told of", () => {
 
   test("once each where two fail, which then leave each other alone", async () => {
     const { inbox, watched, later, told } = await pager();
-    await using one = await inbox({ name: "One" }, answer(404));
-    await using two = await inbox({ name: "Two" }, answer(404));
+    await using one = await inbox({ name: "One" }, answer(410));
+    await using two = await inbox({ name: "Two" }, answer(410));
     const backup = await watched([one, two]);
     await backup.goes("down");
     for (let turn = 0; turn < 10; turn++) await later();

@@ -93,18 +93,107 @@ describe("what fails is tried again", () => {
     expect(await next(time.now)).toBe(60);
   });
 
-  for (const status of [401, 403, 404, 410])
-    test(`but not after HTTP ${status}, which is for good`, async () => {
-      const { hook, later, deliveriesOf, channelOf } = await outage(answer(status));
+  test("but not after HTTP 410, which is for good", async () => {
+    const { hook, later, deliveriesOf, channelOf } = await outage(answer(410));
+    await using _ = hook;
+    await later();
+    await later(86_400);
+    const [delivery] = await deliveriesOf(hook);
+    expect(hook.asked).toHaveLength(1);
+    expect(delivery).toMatchObject({ status: "failed", nextAttemptAt: null });
+    expect(delivery.error).toContain("HTTP 410");
+    expect((await channelOf(hook)).lastError).toBe(delivery.error);
+  });
+
+  for (const status of [401, 403, 404]) {
+    test(`after HTTP ${status}, which a proxy may answer in passing, others are told at once, and it arrives`, async () => {
+      const made = await outage(answer(status));
+      const { hook, later, inbox, deliveriesOf, channelOf, backup } = made;
       await using _ = hook;
+      await using other = await inbox({ default: true });
       await later();
-      await later(86_400);
+      await later();
+      expect(other.heard()).toEqual([expect.stringContaining("channel.failed")]);
       const [delivery] = await deliveriesOf(hook);
-      expect(hook.asked).toHaveLength(1);
-      expect(delivery).toMatchObject({ status: "failed", nextAttemptAt: null });
-      expect(delivery.error).toContain(`HTTP ${status}`);
-      expect((await channelOf(hook)).lastError).toBe(delivery.error);
+      expect(delivery).toMatchObject({ status: "pending" });
+      expect((await channelOf(hook)).lastError).toContain(`HTTP ${status}`);
+      hook.reply(answer());
+      await later(60);
+      expect((await channelOf(hook)).lastError).toBeNull();
+      await backup.goes("up");
+      await later();
+      expect(hook.heard().filter((one) => one === up)).toHaveLength(1);
+      expect(await deliveriesOf(hook)).toMatchObject([
+        { status: "delivered" },
+        { status: "delivered" },
+      ]);
     });
+
+    test(`after HTTP ${status} it is given up within an hour, and told of once`, async () => {
+      const { hook, later, next, time, inbox, deliveriesOf } = await outage(answer(status));
+      await using _ = hook;
+      await using other = await inbox({ default: true });
+      await later(5);
+      const first = time.now;
+      const attempts: number[] = [];
+      for (let at = await next(first); at !== null; at = await next(first)) attempts.push(at);
+      expect(attempts).toEqual([5, 20, 80, 380, 1_280, 2_180, 3_080]);
+      await later(86_400);
+      expect(hook.asked).toHaveLength(8);
+      expect(await deliveriesOf(hook)).toMatchObject([{ status: "failed" }]);
+      expect(other.asked).toHaveLength(1);
+    });
+  }
+
+  test("for a day where it only looked permanent for less than an hour", async () => {
+    const { hook, later, next, time, deliveriesOf } = await outage(answer(404));
+    await using _ = hook;
+    await later(5);
+    const first = time.now;
+    for (let tries = 0; tries < 6; tries++) await next(first);
+    hook.reply(answer(500));
+    await next(first);
+    hook.reply(answer(404));
+    await next(first);
+    expect(await deliveriesOf(hook)).toMatchObject([{ status: "pending" }]);
+  });
+
+  test("patience is asked for the whole channel: nothing else goes to it meanwhile, also after a restart", async () => {
+    const made = await outage(answer(429, "", { "retry-after": "600" }));
+    const { hook, later, watched, restart, inbox } = made;
+    await using _ = hook;
+    await using other = await inbox();
+    await later(5);
+    hook.reply(answer());
+    const more = await watched([hook, other], { name: "Other" });
+    await more.goes("down");
+    for (const seconds of [100, 200, 200]) {
+      await later(seconds);
+      restart();
+    }
+    expect([hook.asked.length, other.asked.length]).toEqual([1, 1]);
+    await later(120);
+    expect(hook.heard()).toEqual([down, down, "monitor.down Other"]);
+  });
+
+  test("patience until a date is had, and none for a date that has passed", async () => {
+    const made = await pager();
+    const date = (seconds: number) => new Date(made.time.now + seconds * 1000).toUTCString();
+    await using hook = await made.inbox({}, (response) =>
+      answer(503, "", { "retry-after": date(400) })(response),
+    );
+    const backup = await made.watched([hook]);
+    await backup.goes("down");
+    await made.later(5);
+    expect(hook.asked).toHaveLength(1);
+    await made.later(390);
+    expect(hook.asked).toHaveLength(1);
+    hook.reply((response) => answer(503, "", { "retry-after": date(-400) })(response));
+    await made.later(12);
+    expect(hook.asked).toHaveLength(2);
+    await made.later(20);
+    expect(hook.asked).toHaveLength(3);
+  });
 
   test("and takes with it at once all that waits, when something arrives", async () => {
     const { hook, later, watched, deliveriesOf } = await outage();
@@ -173,7 +262,7 @@ describe("the order:", () => {
 
 describe("an end", () => {
   test("whose outage was given up is not told", async () => {
-    const { hook, backup, later, deliveriesOf } = await outage(answer(404));
+    const { hook, backup, later, deliveriesOf } = await outage(answer(410));
     await using _ = hook;
     await later();
     hook.reply(answer());
@@ -184,7 +273,7 @@ describe("an end", () => {
   });
 
   test("that is left out leaves the rest of its message", async () => {
-    const { hook, backup, watched, later } = await outage(answer(404));
+    const { hook, backup, watched, later } = await outage(answer(410));
     await using _ = hook;
     await later();
     hook.reply(answer());
@@ -203,7 +292,7 @@ describe("an end", () => {
     await using _ = hook;
     await later();
     await backup.change({ reminderInterval: 600 });
-    hook.reply(answer(404));
+    hook.reply(answer(410));
     await lasts(600);
     hook.reply(answer());
     await backup.goes("up");

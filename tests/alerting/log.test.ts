@@ -133,7 +133,7 @@ describe("the log of a channel's deliveries", () => {
     const attempts = [failed, taken];
     const arrived = { status: "delivered", error: null, nextAttemptAt: null, deliveredAt: at(20) };
     expect(await deliveriesOf(hook)).toEqual([{ ...waiting, attempts, ...arrived }]);
-    hook.reply(answer(404));
+    hook.reply(answer(410));
     for (const status of ["up", "down"] as const) await backup.goes(status);
     await later();
     expect((await deliveriesOf(hook))[1]).toMatchObject({

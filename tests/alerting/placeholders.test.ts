@@ -106,7 +106,7 @@ describe("the text of the user's own", () => {
     await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
     await later();
     await api("POST", `${path}/${channel.id}/test`);
-    await using gone = await inbox({}, (response) => void response.writeHead(404).end());
+    await using gone = await inbox({}, (response) => void response.writeHead(410).end());
     await api("POST", "/api/v1/incidents", { body: { title: "Slower" } });
     await later();
     await later();

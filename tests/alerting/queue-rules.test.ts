@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { nextAttemptAt, nextDelivery, type Queued } from "../../src/alerting/rules.ts";
+import {
+  heldUntil,
+  nextAttemptAt,
+  nextDelivery,
+  overtakenBy,
+  type Queued,
+} from "../../src/alerting/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const second = 1_000;
@@ -17,6 +23,9 @@ const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Qu
   leasedUntil: null,
   firstAttemptAt: null,
   lastAttemptAt: null,
+  doubtfulSince: null,
+  progress: null,
+  closesCase: false,
   ...fields,
 });
 /** One that failed a minute ago and is tried again in four. */
@@ -29,6 +38,7 @@ const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): 
     lastAttemptAt: now - minute,
     ...fields,
   });
+const reached = (...addresses: string[]) => ({ reached: addresses, refused: [] });
 const goes = (...queue: Queued[]) => nextDelivery(queue, now)?.id ?? "nothing";
 
 const soon = { dueAt: now + second };
@@ -66,6 +76,39 @@ describe("of a channel's deliveries", () => {
       "the end of an outage waits for word of the outage",
       goes(failing("a", ["shop"], justTried), fresh("b", ["shop"])),
       "nothing",
+    ],
+    [
+      "but not for one of several who does not get it",
+      goes(
+        failing("a", ["shop"], { ...justTried, progress: reached("ann") }),
+        fresh("b", ["shop"]),
+      ),
+      "b",
+    ],
+    [
+      "nor where nobody can tell who did",
+      goes(
+        failing("a", ["shop"], { ...justTried, progress: { reached: null, refused: [] } }),
+        fresh("b", ["shop"]),
+      ),
+      "b",
+    ],
+    [
+      "but for one that reached nobody and was refused by some",
+      goes(
+        failing("a", ["shop"], { ...justTried, progress: { reached: [], refused: ["ann"] } }),
+        fresh("b", ["shop"]),
+      ),
+      "nothing",
+    ],
+    [
+      "two that reached some do not mean that the channel is down",
+      goes(
+        failing("a", ["x"], { ...justTried, progress: reached("ann") }),
+        failing("b", ["y"], { ...justTried, progress: reached("ann") }),
+        fresh("c", ["z"]),
+      ),
+      "c",
     ],
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
@@ -121,8 +164,23 @@ describe("a clock", () => {
 /** When it is tried again after so many attempts in their time, the last one now. */
 const again = (
   scheduledAttempts: number,
-  { random = 0.5, patience = 0, firstAttemptAt = now, dueAt = now } = {},
-) => nextAttemptAt({ scheduledAttempts, dueAt, firstAttemptAt }, now, random, patience);
+  { random = 0.5, patience = 0, firstAttemptAt = now, dueAt = now, ...about } = {} as {
+    random?: number;
+    patience?: number;
+  } & Partial<Queued>,
+) =>
+  nextAttemptAt(
+    fresh("a", [], {
+      attempts: scheduledAttempts,
+      scheduledAttempts,
+      dueAt,
+      firstAttemptAt,
+      ...about,
+    }),
+    now,
+    random,
+    patience,
+  );
 const wait = (...args: Parameters<typeof again>) => {
   const at = again(...args);
   return at === null ? null : (at - now) / second;
@@ -189,29 +247,74 @@ test("whatever waits, one subject's news keep their order, and what is sent was 
     lastTried: fc.integer({ min: now - hour, max: now }),
     subjects: fc.uniqueArray(subject, { maxLength: 2 }),
     leasedUntil: fc.constantFrom(null, null, null, now - second, now + second),
+    progress: fc.constantFrom(null, null, null, { reached: null, refused: [] }, reached("ann")),
   });
   fc.assert(
     fc.property(fc.array(tried, { maxLength: 6 }), (all) => {
       const queue = all.map(({ lastTried, ...one }, index): Queued => {
         const lastAttemptAt = one.attempts === 0 ? null : lastTried;
         const times = { lastAttemptAt, firstAttemptAt: lastAttemptAt };
-        return { id: String(index), ...one, scheduledAttempts: one.attempts, ...times };
+        return fresh(String(index), one.subjects, {
+          ...one,
+          scheduledAttempts: one.attempts,
+          ...times,
+        });
       });
       const next = nextDelivery(queue, now);
-      const twoFail = queue.filter(({ attempts }) => attempts > 0).length > 1;
+      const failing = queue.filter((one) => one.attempts > 0 && one.progress === null);
+      const twoFail = failing.length > 1;
       const isFree = ({ leasedUntil }: Queued) => leasedUntil === null || leasedUntil <= now;
-      const isFirst = (one: Queued) =>
-        !queue
+      const earlier = (one: Queued) =>
+        queue
           .slice(0, Number(one.id))
-          .some(({ subjects }) => subjects.some((name) => one.subjects.includes(name)));
+          .filter(({ subjects }) => subjects.some((name) => one.subjects.includes(name)));
+      const isFirst = (one: Queued) => earlier(one).every(({ progress }) => progress !== null);
       const mayGo = (one: Queued) =>
-        one.dueAt <= now && isFree(one) && isFirst(one) && (!twoFail || one.attempts > 0);
+        one.dueAt <= now && isFree(one) && isFirst(one) && (!twoFail || failing.includes(one));
       if (next === null) return expect(queue.filter(mayGo)).toEqual([]);
       expect(isFirst(next) && isFree(next)).toBe(true);
+      expect(overtakenBy(next, queue)).toEqual(earlier(next));
       if (queue.some(mayGo)) return expect(next).toBe(queue.find(mayGo) as Queued);
       expect(next.attempts).toBeGreaterThan(0);
       expect(now - (next.lastAttemptAt ?? now)).toBeGreaterThanOrEqual(15 * second);
     }),
     { numRuns: 3_000 },
   );
+});
+
+describe("what fails as if for good", () => {
+  const since = (minutes: number, retries = 4) =>
+    wait(retries, { doubtfulSince: now - minutes * minute });
+  test.each([
+    ["is tried again like anything else", since(0, 0), 5],
+    ["while an hour of that has not passed", since(45), 900],
+    ["and not after it", since(45.1), null],
+    [
+      "however young it is itself",
+      wait(4, { doubtfulSince: now - hour, firstAttemptAt: now }),
+      null,
+    ],
+  ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
+});
+
+describe("what reached nobody knows whom", () => {
+  const progress = { reached: null, refused: [] };
+  test.each([
+    [0, 5],
+    [1, 15],
+    [2, null],
+  ])("after %i attempts has its next in %p s", (attempts, seconds) =>
+    expect(wait(attempts, { progress })).toBe(seconds),
+  );
+  test("and what reached known ones goes on for the others", () =>
+    expect(wait(40, { progress: reached("ann") })).toBe(900));
+});
+
+test("patience holds for an hour at most", () => {
+  expect([undefined, 0, 17, 1e9].map((seconds) => heldUntil(seconds, now))).toEqual([
+    null,
+    null,
+    now + 17 * second,
+    now + hour,
+  ]);
 });

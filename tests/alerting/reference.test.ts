@@ -70,7 +70,12 @@ const action = fc.oneof(
     index,
     fc.record({ enabled: yes, incidents: yes, default: yes }, { requiredKeys: [] }),
   ),
-  one(10, "receive", index, fc.constantFrom("well", "well", "broken", "closed", "busy", "gone")),
+  one(
+    10,
+    "receive",
+    index,
+    fc.constantFrom("well", "well", "broken", "closed", "busy", "refused", "gone"),
+  ),
   one(3, "open", fc.option(index)),
   one(6, "post", fc.nat(1), fc.constantFrom(...post)),
 );

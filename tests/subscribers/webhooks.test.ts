@@ -99,23 +99,54 @@ describe.concurrent("a subscribed webhook", () => {
     expect(hook.heard().slice(tries)).toEqual(["second"]);
   });
 
-  for (const status of [401, 403, 404, 410])
-    test(`that answers ${status} is not tried again, and hears what comes next`, async () => {
+  test("that answers 410 is not tried again, and hears what comes next", async () => {
+    await using made = await publisher();
+    await using hook = await made.hook(answer(410));
+    const { id } = await made.incident({ message: "first" });
+    await made.send();
+    await made.later(86_400);
+    expect(hook.heard()).toEqual(["first"]);
+    expect((await made.subscriber(hook)).lastError).toStartWith("The receiver answered HTTP 410 (");
+    hook.reply(answer());
+    await made.post(id, { message: "second" });
+    await made.send();
+    expect(hook.heard()).toEqual(["first", "second"]);
+    expect((await made.subscriber(hook)).lastError).toBeNull();
+  });
+
+  for (const status of [401, 403, 404])
+    test(`that answers ${status} is tried for an hour, and hears what comes next`, async () => {
       await using made = await publisher();
       await using hook = await made.hook(answer(status));
       const { id } = await made.incident({ message: "first" });
       await made.send();
+      for (let minutes = 0; minutes < 120; minutes += 10) await made.later(600);
+      const tries = hook.asked.length;
+      expect(tries).toBeGreaterThan(3);
+      expect(tries).toBeLessThan(10);
       await made.later(86_400);
-      expect(hook.heard()).toEqual(["first"]);
-      expect((await made.subscriber(hook)).lastError).toStartWith(
-        `The receiver answered HTTP ${status} (`,
-      );
+      expect(hook.asked).toHaveLength(tries);
       hook.reply(answer());
       await made.post(id, { message: "second" });
       await made.send();
-      expect(hook.heard()).toEqual(["first", "second"]);
-      expect((await made.subscriber(hook)).lastError).toBeNull();
+      expect(hook.heard().slice(tries)).toEqual(["second"]);
     });
+
+  test("that asks for patience gets nothing else meanwhile", async () => {
+    await using made = await publisher();
+    await using hook = await made.hook(answer(429, "", { "retry-after": "600" }));
+    await using other = await made.hook();
+    const { id } = await made.incident({ message: "first" });
+    await made.send();
+    hook.reply(answer());
+    await made.post(id, { message: "second" });
+    await made.later(300);
+    await made.restart();
+    await made.later(200);
+    expect([hook.asked.length, other.asked.length]).toEqual([1, 2]);
+    await made.later(101);
+    expect(hook.heard()).toEqual(["first", "first", "second"]);
+  });
 
   test("that redirects is not followed", async () => {
     await using made = await publisher();

@@ -11,7 +11,7 @@ export type Attempt = {
   reply: Reply;
 };
 export type Arrived = { alertId: string; subject: string; type: string; at: number };
-export type Reply = "well" | "broken" | "busy" | "closed" | "gone";
+export type Reply = "well" | "broken" | "busy" | "closed" | "refused" | "gone";
 
 /** What a busy receiver asks for, in seconds. */
 export const patienceSeconds = 1_800;
@@ -21,7 +21,9 @@ const retrySeconds = [5, 15, 60, 300];
 export function isGivenUp(attempts: readonly Attempt[]): boolean {
   const { delivery, reply } = attempts.at(-1) as Attempt;
   if (reply === "gone" || reply === "well") return reply === "gone";
-  const first = attempts.find((one) => one.delivery === delivery) as Attempt;
+  const its = attempts.filter((one) => one.delivery === delivery);
+  const first = its[0] as Attempt;
+  const doubted = its[its.findLastIndex((one) => one.reply !== "refused") + 1];
   let [tries, due] = [0, 0];
   for (const one of attempts) {
     if (one.reply === "well") due = Math.min(due, one.at);
@@ -30,7 +32,8 @@ export function isGivenUp(attempts: readonly Attempt[]): boolean {
     if (one.at >= due) due = one.at + (retrySeconds[tries++] ?? 900) * 1000;
     if (one.reply === "busy") due = Math.max(due, one.at + patienceSeconds * 1000);
   }
-  return due > first.at + 24 * 3_600_000;
+  const hour = 3_600_000;
+  return due > Math.min(first.at + 24 * hour, doubted === undefined ? Infinity : doubted.at + hour);
 }
 
 /** What a channel gets of all that was to be told: not what was lost, nor the end of a problem of which nothing came. */

@@ -20,6 +20,7 @@ const replies = {
   broken: answer(500),
   busy: answer(429, "", { "retry-after": String(patienceSeconds) }),
   closed: reset,
+  refused: answer(403),
   gone: answer(410),
 };
 
@@ -54,8 +55,10 @@ export async function alertedWorld(server: Target) {
     for (const one of fresh) {
       const its = attempts.slice(0, attempts.indexOf(one) + 1);
       const { channel, at } = one;
-      if (!isGivenUp(its.filter((a) => a.channel === channel))) continue;
-      for (const alert of one.alerts) lost.add(keyOf({ ...alert, channel }));
+      const isOver = isGivenUp(its.filter((a) => a.channel === channel));
+      if (isOver) for (const alert of one.alerts) lost.add(keyOf({ ...alert, channel }));
+      // What looks permanent is told at once, and goes on.
+      if (!isOver && one.reply !== "refused") continue;
       const wasTold = history.some(
         (happening) =>
           happening.is === "given up" &&

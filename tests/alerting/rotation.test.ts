@@ -1,0 +1,135 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { rotation } from "../../src/alerting/rotation.ts";
+
+type One = { organizationId: string; receiverId: string; failing: boolean };
+
+/** `a1 b2!` are receivers of the organizations `a` and `b`, the last of which has failed. */
+const these = (names: string): One[] =>
+  names
+    .split(" ")
+    .filter((name) => name !== "")
+    .map((name) => ({
+      organizationId: name.charAt(0),
+      receiverId: name.replace("!", ""),
+      failing: name.endsWith("!"),
+    }));
+
+function slots(shared: number, kept: number) {
+  const turns = rotation<One>({ shared, kept });
+  const started: One[] = [];
+  /** Whoever may begin now, in order. */
+  const starts = () => {
+    const names: string[] = [];
+    for (let next = turns.next(); next !== null; next = turns.next()) {
+      started.push(next);
+      names.push(next.receiverId);
+    }
+    return names.join(" ");
+  };
+  return {
+    ...turns,
+    starts,
+    wait: (names: string) => turns.replace(these(names)),
+    /** This one is done; who begins then. */
+    ends: (name: string, again = false) => {
+      const index = started.findIndex(({ receiverId }) => receiverId === name);
+      const [one] = started.splice(index, 1) as [One];
+      turns.release(one);
+      if (again) turns.rejoin(one);
+      return starts();
+    },
+  };
+}
+
+test("an organization alone has all shared slots, and its receivers take turns", () => {
+  const { wait, starts, ends } = slots(2, 1);
+  wait("a1 a2 a3");
+  expect(starts()).toBe("a1 a2");
+  expect(ends("a1", true)).toBe("a3");
+  expect(ends("a2", true)).toBe("a1");
+  expect(ends("a3")).toBe("a2");
+});
+
+test("one that has nothing under way gets a slot while others have all the shared ones", () => {
+  const { wait, starts, ends } = slots(3, 2);
+  wait("a1 a2 a3 a4 a5");
+  expect(starts()).toBe("a1 a2 a3");
+  wait("a4 a5 b1 b2 c1 d1");
+  expect(starts()).toBe("b1 c1");
+  expect(ends("b1")).toBe("d1");
+  expect(ends("d1", true)).toBe("b2");
+});
+
+test("a freed slot is for the organization that has fewest, in turn among equals", () => {
+  const { wait, starts, ends } = slots(4, 0);
+  wait("a1 a2 a3 a4 a5 a6");
+  expect(starts()).toBe("a1 a2 a3 a4");
+  wait("a5 a6 b1 b2 b3 c1 c2");
+  expect(["a1", "a2", "a3"].map((name) => ends(name, true))).toEqual(["b1", "c1", "a5"]);
+  expect(ends("a4", true)).toBe("b2");
+  expect(ends("b1")).toBe("c2");
+});
+
+test("receivers that have failed have half of an organization's slots, and none of others", () => {
+  const { wait, starts, ends } = slots(4, 1);
+  wait("a1! a2! a3! a4");
+  expect(starts()).toBe("a1 a2 a4");
+  wait("a3! b1! b2!");
+  expect(starts()).toBe("b1");
+  expect(ends("a1")).toBe("b2");
+  expect(ends("a2")).toBe("a3");
+});
+
+test("whoever no longer waits gets no turn", () => {
+  const turns = slots(1, 0);
+  turns.wait("a1 a2 b1");
+  turns.wait("b1");
+  turns.rejoin({ organizationId: "b", receiverId: "b1", failing: false });
+  expect(turns.starts()).toBe("b1");
+});
+
+test("however long others take, whoever waits begins within so many turns as there are organizations", () => {
+  const size = fc.integer({ min: 1, max: 6 });
+  const organizations = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(
+      size,
+      size,
+      organizations,
+      fc.infiniteStream(fc.nat(1_000)),
+      (shared, kept, sizes, dice) => {
+        const turns = rotation<One>({ shared, kept });
+        turns.replace(
+          sizes.flatMap((count, index) =>
+            these(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")),
+          ),
+        );
+        const busy: One[] = [];
+        const begun = new Map<string, number>();
+        const fill = () => {
+          for (let next = turns.next(); next !== null; next = turns.next()) {
+            busy.push(next);
+            begun.set(next.organizationId, (begun.get(next.organizationId) ?? 0) + 1);
+          }
+          expect(busy.length).toBeLessThanOrEqual(shared + kept);
+        };
+        fill();
+        expect(begun.size).toBeGreaterThanOrEqual(Math.min(sizes.length, kept + 1));
+        for (let step = 0; step < 200; step++) {
+          const [roll = 0] = dice.take(1);
+          const [one] = busy.splice(roll % busy.length, 1) as [One];
+          turns.release(one);
+          turns.rejoin(one);
+          fill();
+          const own = [...Map.groupBy(busy, ({ organizationId }) => organizationId).values()];
+          for (const { length } of own) expect(length).toBeLessThanOrEqual(shared + 1);
+        }
+        const endless = sizes.length > shared + kept ? 1 : 0;
+        for (const [index] of sizes.entries())
+          expect(begun.get(String(index)) ?? 0).toBeGreaterThan(endless);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
