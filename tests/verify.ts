@@ -19,7 +19,9 @@ for (const [name, command] of steps) {
 }
 
 const report = "dist/tests.xml";
-const options = ["--parallel=2"];
+// Most tests wait for something outside: what takes long on a busy machine is no failure. A test that is
+// timed out loses its processes, so what it waits for gives up before.
+const options = ["--parallel=2", "--timeout=120000"];
 const tests = Bun.spawnSync(
   ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report}`],
   { stdout: "inherit", stderr: "inherit" },
