@@ -68,12 +68,13 @@ export type EngineRoom = {
   log: Log;
   /** What a maintenance window that holds for the monitor means for its results; null where none does. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
-  limits?: Limits;
+  /** Checks at one time. */
+  places?: Limits;
 };
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
 export function checkEngine(room: EngineRoom): Engine {
-  const { store, clock, monotonic = () => performance.now(), log, limits = usual } = room;
+  const { store, clock, monotonic = () => performance.now(), log, places = usual } = room;
   const trouble = troubleWatch(clock, monotonic);
   const results = recorder(store, log);
   const { settle, storedNow } = settling(room, results);
@@ -84,7 +85,7 @@ export function checkEngine(room: EngineRoom): Engine {
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
   const keys = new Map<string, number>();
-  const jobs = scheduler({ run: check, overdue: miss }, monotonic, limits);
+  const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
   let following: Following | null = null;
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;

@@ -143,8 +143,8 @@ test("what others leave idle is used: one organization alone has all places but 
 async function crowded() {
   const made = await watch();
   const { time, appliance, store, monitor } = made;
-  const limits = { reserved: 1, shared: 0, perLane: 1 };
-  const engine = checkEngine({ ...appliance, monotonic: appliance.clock, limits });
+  const places = { reserved: 1, shared: 0, perLane: 1 };
+  const engine = checkEngine({ ...appliance, monotonic: appliance.clock, places });
   await engine.runOnce();
   const shop = await made.site({ interval: 5, timeout: 5 });
   await engine.runOnce();
