@@ -2,15 +2,14 @@ import type { Happening } from "../audit/commit.ts";
 import { timestamp } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Statement } from "../database/store.ts";
-import type { AutomaticUpdate } from "./rules.ts";
-import { actionOf, incidentAfter } from "./rules.ts";
+import { actionOf, type AutomaticUpdate, incidentAfter } from "./rules.ts";
 import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";
 import { changeIncident, type IncidentRecord, insertIncident, insertUpdate } from "./store.ts";
 
 /** What people and monitors do to an incident: how it is afterwards, how it gets there, what is told. */
 export type Write = { after: IncidentRecord; statements: Statement[]; happening: Happening };
 
-/** A new incident with its first timeline entry. A monitor's has both in words that it did not choose. */
+/** A new incident with its first timeline entry. What a monitor says has its facts beside the words. */
 export function opening(
   organizationId: string,
   { message, ...input }: NewIncident,

@@ -37,7 +37,9 @@ function incidentEntry({ id, title, status, createdAt, updates }: PublishedIncid
 
 function windowEntry(window: PublishedWindow): Entry {
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
-  const affected = monitors.map(({ name }) => name).join(", ");
+  const names = monitors.slice(0, maxNames).map(({ name }) => name);
+  const more = monitors.length - names.length;
+  const affected = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
   const step = window.isOver
     ? "Maintenance completed"
     : window.isRunning
@@ -57,6 +59,7 @@ function windowEntry(window: PublishedWindow): Entry {
   };
 }
 
+const maxNames = 50;
 /** So many a feed has at most: recurring work of hundreds of windows would be as many megabytes. */
 const maxEntries = 200;
 

@@ -26,6 +26,10 @@ const componentStatus: Record<MonitorState, string> = {
   paused: "operational",
 };
 
+/** As many incidents and maintenances Statuspage lists; of the components of one work so many are named. */
+const maxListed = 50;
+const maxComponents = 100;
+
 /** `url` is the page's whole address. */
 export async function v2Of(
   name: V2Name,
@@ -49,7 +53,7 @@ export async function v2Of(
   const incident = (one: PublishedIncident) => incidentOf(one, page.slug, url);
   const status = { indicator: indicatorOf(published), description: view.headline.text };
   const maintenances = (some: readonly PublishedWindow[]) =>
-    some.map((window) => windowOf(window, page.slug, url));
+    some.slice(0, maxListed).map((window) => windowOf(window, page.slug, url));
   switch (name) {
     case "status":
       return { ...head, status };
@@ -57,13 +61,13 @@ export async function v2Of(
       return { ...head, components: componentsOf(published) };
     case "incidents": {
       const all = await published.openedBetween(now - 365 * dayMs, now + dayMs);
-      return { ...head, incidents: all.slice(0, 50).map(incident) };
+      return { ...head, incidents: all.slice(0, maxListed).map(incident) };
     }
     case "incidents/unresolved":
       return { ...head, incidents: open.map(incident) };
     case "scheduled-maintenances": {
       const latestFirst = [...windows.toReversed(), ...over];
-      return { ...head, scheduled_maintenances: maintenances(latestFirst.slice(0, 50)) };
+      return { ...head, scheduled_maintenances: maintenances(latestFirst) };
     }
     case "scheduled-maintenances/upcoming":
       return {
@@ -215,6 +219,7 @@ function windowOf(
     ...(isOver || isRunning ? [["in_progress", startsAt, "The maintenance is under way."]] : []),
     ["scheduled", announcedAt, description || title],
   ] as [string, string, string][];
+  const components = monitors.slice(0, maxComponents);
   return {
     id,
     name: title,
@@ -237,9 +242,9 @@ function windowOf(
       created_at: at,
       updated_at: at,
       display_at: at,
-      affected_components: monitors.map(({ id, name }) => ({ code: id, name })),
+      affected_components: components.map(({ id, name }) => ({ code: id, name })),
       deliver_notifications: false,
     })),
-    components: monitors.map(({ id, name }) => ({ id, name })),
+    components: components.map(({ id, name }) => ({ id, name })),
   };
 }

@@ -36,20 +36,25 @@ export function windowReader(
   { organizationId, isDefault }: Page,
   shown: Shown,
 ): WindowReader {
+  const open = shown.map(({ id, name }) => ({ id, name }));
+  const byId = new Map(shown.map(({ id }, index) => [id, [index]]));
+  const byGroup = Map.groupBy(shown.keys(), (index) => shown[index]?.groupId ?? "");
+
   type Told = readonly [StoredWindow, PublishedWindow["monitors"]];
 
   async function told(endedBefore: number): Promise<Told[]> {
     const windows = await publicWindows(store, organizationId, timestamp(endedBefore));
-    return windows.flatMap((window): Told[] => {
+    const found = await mapYielding(windows, (window): Told[] => {
       const { monitorIds, groupIds } = window;
-      const [ids, groups] = [new Set(monitorIds), new Set(groupIds)];
-      const affected = shown.filter(
-        ({ id, groupId }) => ids.has(id) || (groupId !== null && groups.has(groupId)),
-      );
-      const isForAll = isDefault || ids.size + groups.size === 0;
-      const monitors = affected.map(({ id, name }) => ({ id, name }));
-      return isForAll || monitors.length > 0 ? [[window, monitors]] : [];
+      const affected = new Set([
+        ...monitorIds.flatMap((id) => byId.get(id) ?? []),
+        ...groupIds.flatMap((id) => byGroup.get(id) ?? []),
+      ]);
+      if (!isDefault && affected.size === 0 && monitorIds.length + groupIds.length > 0) return [];
+      const inOrder = [...affected].sort((a, b) => a - b);
+      return [[window, inOrder.flatMap((index) => open[index] ?? [])]];
     });
+    return found.flat();
   }
 
   return {

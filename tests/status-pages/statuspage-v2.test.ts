@@ -323,6 +323,19 @@ describe("scheduled maintenance", () => {
     expect(JSON.stringify(one)).not.toContain(other.id);
   });
 
+  test("names at most a hundred components, and a feed fifty of them", async () => {
+    await using made = await visitor();
+    const monitorIds: string[] = [];
+    for (let count = 0; count < 120; count++) monitorIds.push((await made.monitor()).id);
+    const { id: groupId } = await made.group({ monitorIds });
+    await made.publish({ sections: [{ name: "All", groupId, monitors: [] }] });
+    await plan(made, { groupIds: [groupId] });
+    const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
+    expect(one.components.map(({ id }: any) => id)).toEqual(monitorIds.slice(0, 100));
+    expect(one.incident_updates[0].affected_components).toHaveLength(100);
+    expect((await made.read("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
+  });
+
   test("has an id for each time, which stays, as do those of its updates", async () => {
     await using made = await visitor();
     const id = await plan(made);
