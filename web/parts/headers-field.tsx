@@ -1,26 +1,36 @@
 import { ActionIcon, Button, Input, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Icon } from "./icons.tsx";
+import { PasswordField } from "./password-field.tsx";
+import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
 
-/** HTTP headers as lines of name and value. */
+/** A value that is stored and not shown is null. */
+type Headers = Record<string, string | null>;
+
+/** HTTP headers as lines of name and value; a stored value is kept when it is left empty. */
 export function HeadersField({
+  name: field,
   label,
   error,
   value,
   onChange,
+  secrets,
 }: {
+  name: string;
   label: string;
   error: string | undefined;
-  value: Record<string, string>;
-  onChange: (headers: Record<string, string>) => void;
+  value: Headers;
+  onChange: (headers: Headers) => void;
+  secrets: StoredSecrets;
 }) {
-  const [lines, setLines] = useState<[name: string, value: string][]>(Object.entries(value));
-  function change(next: [string, string][]) {
+  const [lines, setLines] = useState<[name: string, value: string | null][]>(Object.entries(value));
+  function change(next: [string, string | null][]) {
     setLines(next);
-    onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text !== "")));
+    onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
   }
+  const flaws = lines.map(([name]) => secrets.errorOf(`${field}.${name}`));
   return (
-    <Input.Wrapper label={label} error={error} labelElement="div">
+    <Input.Wrapper label={label} error={flaws.some(Boolean) ? undefined : error} labelElement="div">
       <div className="headers">
         {lines.map(([name, text], index) => (
           <div className="headers-line" key={index}>
@@ -32,12 +42,19 @@ export function HeadersField({
                 change(lines.with(index, [currentTarget.value, text]))
               }
             />
-            <TextInput
+            <PasswordField
               aria-label={`Value of ${name || "the header"}`}
-              value={text}
-              onChange={({ currentTarget }) =>
-                change(lines.with(index, [name, currentTarget.value]))
+              autoComplete="off"
+              placeholder={
+                text === null
+                  ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter its value")
+                  : ""
               }
+              value={text ?? ""}
+              onChange={({ currentTarget: { value: typed } }) =>
+                change(lines.with(index, [name, typed === "" ? emptied(name) : typed]))
+              }
+              error={flaws[index]}
             />
             <ActionIcon
               aria-label={`Remove ${name || "the header"}`}
@@ -53,4 +70,8 @@ export function HeadersField({
       </div>
     </Input.Wrapper>
   );
+
+  function emptied(name: string) {
+    return secrets.isSet(`${field}.${name}`) ? null : "";
+  }
 }

@@ -1,21 +1,28 @@
-import { PasswordInput, Switch, TextInput } from "@mantine/core";
+import { Switch, TextInput } from "@mantine/core";
+import { PasswordField } from "./password-field.tsx";
+import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
 
-type Login = { username: string; password?: string };
+/** A password that is cleared is null, one that is kept is absent. */
+type Login = { username: string; password?: string | null };
 
 /** A user name with a password that is never shown; off is null. */
 export function LoginField({
+  name,
   label,
   error,
   value,
   onChange,
-  isSet,
+  secrets,
 }: {
+  name: string;
   label: string;
   error: string | undefined;
   value: Login | null;
   onChange: (login: Login | null) => void;
-  isSet: boolean;
+  secrets: StoredSecrets;
 }) {
+  const path = `${name}.password`;
+  const flaw = secrets.errorOf(path);
   return (
     <div className="login-field">
       <Switch
@@ -28,14 +35,15 @@ export function LoginField({
           <TextInput
             label="User name"
             autoComplete="off"
-            error={error}
+            error={flaw === undefined && error}
             value={value.username}
             onChange={({ currentTarget }) => onChange({ ...value, username: currentTarget.value })}
           />
-          <PasswordInput
+          <PasswordField
             label="Password"
             autoComplete="off"
-            placeholder={isSet ? "Set; leave empty to keep it" : ""}
+            placeholder={placeholderOf(secrets, path)}
+            error={flaw}
             value={value.password ?? ""}
             onChange={({ currentTarget }) => {
               const { password: _, ...rest } = value;

@@ -4,6 +4,7 @@ import { durationInWords } from "../../src/base/text.ts";
 import { HeadersField } from "./headers-field.tsx";
 import { LoginField } from "./login-field.tsx";
 import { SecretField } from "./secret-field.tsx";
+import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
 
 /** What people read at a field; everything else comes from its schema. */
 export type FieldWords = {
@@ -84,12 +85,20 @@ type Props = {
   value: unknown;
   onChange: (value: unknown) => void;
   error: string | undefined;
-  /** A secret that is stored; leaving the field empty keeps it. */
-  isSet?: boolean;
+  /** The secrets that are stored in it. */
+  secrets?: StoredSecrets;
 };
 
 /** The control that a field of a schema asks for. */
-export function SchemaField({ name, kind, words, value, onChange, error, isSet = false }: Props) {
+export function SchemaField({
+  name,
+  kind,
+  words,
+  value,
+  onChange,
+  error,
+  secrets = noSecrets,
+}: Props) {
   const { schema, nullable, secret } = kind;
   const hint = words?.hint ?? schema.description;
   const common = { label: words?.label ?? inWords(name), error };
@@ -147,17 +156,20 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
       return (
         <HeadersField
           {...common}
-          value={(value ?? {}) as Record<string, string>}
+          name={name}
+          value={(value ?? {}) as Record<string, string | null>}
           onChange={onChange}
+          secrets={secrets}
         />
       );
     case "login":
       return (
         <LoginField
           {...common}
-          value={value as { username: string; password?: string } | null}
+          name={name}
+          value={value as { username: string; password?: string | null } | null}
           onChange={onChange}
-          isSet={isSet}
+          secrets={secrets}
         />
       );
     case "scalar":
@@ -175,7 +187,7 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
   const text = {
     ...common,
     description: hint,
-    placeholder: isSet ? "Set; leave empty to keep it" : words?.placeholder,
+    placeholder: words?.placeholder,
     value: textOf(value),
     ...(words?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
   };
@@ -185,10 +197,11 @@ export function SchemaField({ name, kind, words, value, onChange, error, isSet =
         label={common.label}
         hint={hint}
         placeholder={words?.placeholder}
-        error={error}
+        error={secrets.errorOf(name) ?? error}
         value={value as string | null | undefined}
         onChange={onChange}
-        isSet={isSet}
+        isSet={secrets.isSet(name)}
+        isAsked={secrets.isAsked(name)}
         mayBeNone={nullable}
         generate={words?.generate}
       />

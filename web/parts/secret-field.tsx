@@ -1,12 +1,14 @@
-import { PasswordInput } from "@mantine/core";
 import { useState } from "react";
 import { CopyLine } from "./copy-line.tsx";
+import { PasswordField } from "./password-field.tsx";
 
 type Props = {
   label: string;
   hint?: string | undefined;
   placeholder?: string | undefined;
   error: string | undefined;
+  /** What is stored has to be entered again, so an empty field does not keep it. */
+  isAsked?: boolean;
   /** Undefined keeps what is stored, null clears it. */
   value: string | null | undefined;
   onChange: (value: string | null | undefined) => void;
@@ -25,6 +27,7 @@ export function SecretField({
   value,
   onChange,
   isSet,
+  isAsked = false,
   mayBeNone,
   generate,
 }: Props) {
@@ -33,13 +36,19 @@ export function SecretField({
   const nothing = isSet ? undefined : mayBeNone ? null : "";
   return (
     <div className="secret-field">
-      <PasswordInput
+      <PasswordField
         label={label}
         description={hint}
         error={error}
         autoComplete="off"
         placeholder={
-          clears ? "Cleared when you save" : isSet ? "Set; leave empty to keep it" : placeholder
+          clears
+            ? "Cleared when you save"
+            : isAsked
+              ? "Enter it again for the new address"
+              : isSet
+                ? "Set; leave empty to keep it"
+                : placeholder
         }
         value={value ?? ""}
         onChange={({ currentTarget }) =>

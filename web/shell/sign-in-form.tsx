@@ -1,7 +1,8 @@
-import { PasswordInput, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { signIn, signInWithCode } from "../data/session.ts";
 import { FormFrame, useForm } from "../parts/form.tsx";
+import { PasswordField } from "../parts/password-field.tsx";
 
 /** E-mail and password, then the code where two-factor is on. */
 export function SignInForm({ email = "", onDone }: { email?: string; onDone?: () => void }) {
@@ -41,7 +42,7 @@ export function SignInForm({ email = "", onDone }: { email?: string; onDone?: ()
         onChange={({ currentTarget }) => credentials.set("email", currentTarget.value)}
         error={credentials.errorOf("email")}
       />
-      <PasswordInput
+      <PasswordField
         label="Password"
         autoComplete="current-password"
         data-autofocus

@@ -11,6 +11,7 @@ import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { kindOf, SchemaField } from "../../parts/schema-field.tsx";
+import { storedSecrets } from "../../parts/stored-secrets.ts";
 import { ChannelMark } from "./channel-mark.tsx";
 import { wordsOf } from "./channel-words.ts";
 import { TemplateField } from "./template-field.tsx";
@@ -80,6 +81,7 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
     onTheirs,
   );
   const { values, set, errorOf } = form;
+  const secrets = storedSecrets(channelKinds, type, channel ?? null, values, errorOf);
   return (
     <FormFrame
       form={form}
@@ -111,7 +113,7 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
           value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
           onChange={(value) => set(name, value)}
           error={errorOf(name)}
-          isSet={channel?.secretsSet.includes(name) ?? false}
+          secrets={secrets}
         />
       ))}
       {takesTemplate && (

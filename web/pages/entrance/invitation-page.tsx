@@ -1,9 +1,10 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { send } from "../../data/client.ts";
 import { sessionBegan } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
+import { PasswordField } from "../../parts/password-field.tsx";
 import { router } from "../../router.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
@@ -54,7 +55,7 @@ function Accept({ token, look }: { token: string; look: Look }) {
             error={form.errorOf("name")}
           />
         )}
-        <PasswordInput
+        <PasswordField
           label={look.hasAccount ? "Your password" : "Choose a password"}
           autoComplete={look.hasAccount ? "current-password" : "new-password"}
           value={form.values.password}

@@ -1,8 +1,9 @@
-import { PasswordInput, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { send } from "../../data/client.ts";
 import { sessionBegan } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
+import { PasswordField } from "../../parts/password-field.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
 /** First run: the console's link becomes an organization and its owner. */
@@ -63,7 +64,7 @@ function SetUpForm({ linked }: { linked: string }) {
           onChange={({ currentTarget }) => set("email", currentTarget.value)}
           error={errorOf("email")}
         />
-        <PasswordInput
+        <PasswordField
           label="Password"
           autoComplete="new-password"
           value={values.password}

@@ -5,7 +5,16 @@ import { Panel } from "../../parts/page.tsx";
 
 /** Where the watched job reports, ready to be pasted into it. */
 export function PushPanel({ monitor }: { monitor: Monitor }) {
-  const url = typeof monitor["pushUrl"] === "string" ? monitor["pushUrl"] : "";
+  const url = monitor["pushUrl"];
+  if (typeof url !== "string")
+    return (
+      <Panel title="Reports to">
+        <p className="quiet panel-words">
+          The watched job reports to an address of its own. Whoever knows it may report, so it is
+          shown to those who may change monitors.
+        </p>
+      </Panel>
+    );
   const command = `curl "${url}?status=up"`;
   return (
     <Panel

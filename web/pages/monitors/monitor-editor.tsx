@@ -14,6 +14,7 @@ import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Fold } from "../../parts/fold.tsx";
 import { kindOf, SchemaField } from "../../parts/schema-field.tsx";
+import { storedSecrets } from "../../parts/stored-secrets.ts";
 import type { Editing } from "./editing.ts";
 import { commonSections, monitorWords, ownSections, type Section } from "./monitor-words.ts";
 import { TryResult, useTry } from "./try-monitor.tsx";
@@ -83,9 +84,10 @@ function Fields({
     },
     onTheirs,
   );
-  const trying = useTry();
+  const trying = useTry(isNew ? "/monitors/try" : `/monitors/${monitor?.id ?? ""}/try`);
   const { values, set, errorOf } = form;
-  const secrets = isNew ? [] : (monitor?.secretsSet ?? []);
+  const stored = isNew ? null : (monitor ?? null);
+  const secrets = storedSecrets(monitorKinds, type, stored, bodyOf(values), errorOf);
   const field = (name: string) => {
     const kind = fields[name];
     if (kind === undefined) return null;
@@ -98,7 +100,7 @@ function Fields({
         value={name in values ? values[name] : kind.initial}
         onChange={(value) => set(name, value)}
         error={errorOf(name)}
-        isSet={secrets.some((path) => path === name || path.startsWith(`${name}.`))}
+        secrets={secrets}
       />
     );
   };
@@ -131,6 +133,12 @@ function Fields({
         </>
       }
     >
+      {isNew && monitor && hasSecrets(monitor) && (
+        <p className="quiet">
+          Secrets are not copied: enter the password, token and header values of {monitor.name}{" "}
+          again where the copy needs them.
+        </p>
+      )}
       {isNew && (
         <SegmentedControl
           className="type-choice"
@@ -173,6 +181,9 @@ function Fields({
     </FormFrame>
   );
 }
+
+const hasSecrets = ({ secretsSet, headers }: Monitor) =>
+  secretsSet.length > 0 || Object.keys(headers ?? {}).length > 0;
 
 /** What was set of the fields that this type takes; a secret that was left empty keeps its value. */
 function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {

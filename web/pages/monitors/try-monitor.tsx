@@ -11,7 +11,7 @@ type Tried = {
 };
 
 /** Runs one check of what stands in the editor; stores nothing. */
-export function useTry() {
+export function useTry(path: string) {
   const [busy, setBusy] = useState(false);
   const [result, setResult] = useState<Tried | null>(null);
   const [flaw, setFlaw] = useState<string | null>(null);
@@ -23,7 +23,7 @@ export function useTry() {
       setBusy(true);
       setFlaw(null);
       try {
-        setResult(await send<Tried>("POST", "/monitors/try", body));
+        setResult(await send<Tried>("POST", path, body));
       } catch (error) {
         setResult(null);
         setFlaw(error instanceof Error ? error.message : String(error));

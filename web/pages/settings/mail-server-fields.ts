@@ -10,7 +10,8 @@ export type MailServerFields = {
   "smtp.port": number;
   "smtp.tls": "starttls" | "tls" | "none";
   "smtp.user": string;
-  "smtp.password": string;
+  /** Empty keeps what is stored, null clears it. */
+  "smtp.password": string | null;
   "smtp.from": string;
 };
 

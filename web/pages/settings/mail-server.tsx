@@ -1,7 +1,7 @@
-import { NumberInput, PasswordInput, SegmentedControl, TextInput } from "@mantine/core";
+import { NumberInput, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Settings } from "../../../src/settings/schema.ts";
+import { type Settings, settingsKinds } from "../../../src/settings/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
@@ -9,6 +9,8 @@ import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
+import { SecretField } from "../../parts/secret-field.tsx";
+import { storedSecrets } from "../../parts/stored-secrets.ts";
 import { say } from "../../parts/toasts.tsx";
 import { settingsQuery } from "./data.ts";
 import { fieldsOf, removeMailServer, smtpOf, usualPorts } from "./mail-server-fields.ts";
@@ -42,7 +44,6 @@ function Fields({
   onTheirs: () => void;
 }) {
   const [known, setKnown] = useState(settings);
-  const isSet = known.secretsSet.includes("smtp.password");
   const form = useForm(
     fieldsOf(settings),
     async (values, force) => {
@@ -58,6 +59,8 @@ function Fields({
   const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
   const { values, set } = form;
   const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
+  const body = { smtp: smtpOf(values) };
+  const secrets = storedSecrets(settingsKinds, "organization", known, body, errorOf);
   const tls = values["smtp.tls"];
   function setTls(next: keyof typeof usualPorts) {
     if (values["smtp.port"] === usualPorts[tls]) set("smtp.port", usualPorts[next]);
@@ -75,9 +78,7 @@ function Fields({
           submit={known.smtp === null ? "Set mail server" : "Save"}
           extra={
             <>
-              <CurlButton
-                action={() => ({ method: "PATCH", path, body: { smtp: smtpOf(values) } })}
-              />
+              <CurlButton action={() => ({ method: "PATCH", path, body })} />
               {known.smtp !== null && (
                 <button
                   type="button"
@@ -130,13 +131,14 @@ function Fields({
               onChange={({ currentTarget }) => set("smtp.user", currentTarget.value)}
               error={errorOf("smtp.user")}
             />
-            <PasswordInput
+            <SecretField
               label="Password"
-              autoComplete="new-password"
-              placeholder={isSet ? "Set; leave empty to keep it" : ""}
-              value={values["smtp.password"]}
-              onChange={({ currentTarget }) => set("smtp.password", currentTarget.value)}
-              error={errorOf("smtp.password")}
+              value={values["smtp.password"] === "" ? undefined : values["smtp.password"]}
+              onChange={(password) => set("smtp.password", password === undefined ? "" : password)}
+              error={secrets.errorOf("smtp.password")}
+              isSet={secrets.isSet("smtp.password")}
+              isAsked={secrets.isAsked("smtp.password")}
+              mayBeNone
             />
           </div>
           <TextInput

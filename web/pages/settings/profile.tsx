@@ -1,9 +1,10 @@
-import { PasswordInput, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { loadSession, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
+import { PasswordField } from "../../parts/password-field.tsx";
 import { say } from "../../parts/toasts.tsx";
 import { again, sessionsQuery } from "./data.ts";
 import { Sessions } from "./sessions.tsx";
@@ -66,14 +67,14 @@ function Password() {
     <Panel title="Password">
       <FormFrame form={form} submit="Change password">
         <div className="field-row">
-          <PasswordInput
+          <PasswordField
             label="Current password"
             autoComplete="current-password"
             value={values.current}
             onChange={({ currentTarget }) => set("current", currentTarget.value)}
             error={errorOf("current")}
           />
-          <PasswordInput
+          <PasswordField
             label="New password"
             autoComplete="new-password"
             description="10 characters or more. Signs you out everywhere else."

@@ -1,9 +1,10 @@
-import { Modal, PasswordInput } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import type { RecoveryCodes as Codes } from "../../../src/two-factor/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { loadSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
+import { PasswordField } from "../../parts/password-field.tsx";
 import { say } from "../../parts/toasts.tsx";
 
 /** What a borrowed browser must not do asks for the password once more. */
@@ -40,7 +41,7 @@ export function TwoFactorOff({
           : "From then on your password alone opens your account."}
       </p>
       <FormFrame form={form} submit={renewing ? "Make new codes" : "Turn off"} onCancel={onClose}>
-        <PasswordInput
+        <PasswordField
           label="Your password"
           autoComplete="current-password"
           data-autofocus
