@@ -5,6 +5,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -107,14 +108,28 @@ function makeDirectory(path: string) {
 
 /** An exclusive SQLite transaction is an operating-system lock that dies with its process: none is ever stale. */
 function lock(file: string, path: string): () => void {
-  const holder = new Database(file, { create: true });
+  // A link would lock some other place, and tell of whoever runs there.
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw noLock(file, "it is a link, or no file at all");
+  let holder: Database | null = null;
   try {
+    holder = new Database(file, { create: true });
     holder.run("PRAGMA busy_timeout = 0");
     holder.run("BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
+    holder?.close();
+    const { code, message } = error as Error & { code?: string };
+    if (code?.startsWith("SQLITE_BUSY") !== true) throw noLock(file, message);
     throw new DataError("ALREADY_RUNNING", `Another Signalbox is running on ${path}.`);
   }
   return () => holder.close();
+}
+
+function noLock(file: string, reason: string): DataError {
+  return unusable(
+    `${file} can't be locked: ${reason}. ` +
+      "Make sure that no Signalbox runs on this directory, remove it, and start again.",
+  );
 }
 
 function makeDatabase(path: string, used: boolean, options: OpenOptions) {

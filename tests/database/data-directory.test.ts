@@ -3,10 +3,12 @@ import { Database } from "bun:sqlite";
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -41,7 +43,9 @@ async function used() {
 }
 
 function bytesIn(path: string): Map<string, string> {
-  const names = readdirSync(path).filter((name) => !/-(wal|shm)$/.test(name));
+  const names = readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/-(wal|shm)$/.test(entry.name))
+    .map(({ name }) => name);
   return new Map(names.map((name) => [name, Bun.hash(readFileSync(join(path, name))).toString()]));
 }
 
@@ -93,6 +97,27 @@ describe("making and sharing", () => {
     expect(await slugsIn(path)).toEqual(["ours"]);
     server.close();
     expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
+  });
+
+  test("a lock that is a link, a folder or foreign is named as such, wherever it leads and whoever runs there", () => {
+    const [elsewhere, path] = [newDirectory(), newDirectory()];
+    const running = open(elsewhere, { exclusive: true });
+    const file = join(path, "signalbox.lock");
+    const spoils = [
+      () => symlinkSync(join(elsewhere, "signalbox.lock"), file),
+      () => symlinkSync(join(elsewhere, "missing"), file),
+      () => mkdirSync(file),
+      () => writeFileSync(file, "not a lock ".repeat(100)),
+    ];
+    for (const spoil of spoils) {
+      spoil();
+      const message = expect.stringContaining(`${file} can't be locked`);
+      expect(refusal(path, { exclusive: true })).toEqual({ code: "DATA_UNUSABLE", message });
+      rmSync(file, { recursive: true });
+    }
+    expect(existsSync(join(elsewhere, "missing"))).toBe(false);
+    running.close();
+    open(path, { exclusive: true }).close();
   });
 
   test("a lock file that a dead process left behind blocks no start", async () => {
