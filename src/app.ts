@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alert-channels/schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
@@ -20,7 +19,9 @@ import type { Appliance } from "./http/call.ts";
 import { crowd } from "./http/crowd.ts";
 import { forgetOldAnswers } from "./http/idempotency.ts";
 import { knownNetworks } from "./http/known-networks.ts";
+import { listen, tlsOf } from "./http/listener.ts";
 import { networkLimit, rateLimit } from "./http/rate-limit.ts";
+import { receivedAs } from "./http/received.ts";
 import { webFiles } from "./http/web-files.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
@@ -92,6 +93,7 @@ export async function startApp(
   config: Config,
   { log, migrations, web, clock = systemClock }: Surroundings,
 ): Promise<RunningApp> {
+  const tls = tlsOf(config);
   const writers = crowd();
   const data = openDataDirectory(config.dataDir, {
     migrations,
@@ -158,10 +160,10 @@ export async function startApp(
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,
-    giveTime: (request, seconds) => server.timeout(received.get(request) ?? request, seconds),
+    giveTime: (request, seconds) => server.timeout(receivedAs(request), seconds),
   };
   const addressOf = (request: Request) => {
-    const address = server.requestIP(received.get(request) ?? request)?.address ?? "";
+    const address = server.requestIP(receivedAs(request))?.address ?? "";
     return address.replace(/^::ffff:/, "");
   };
   const files = webFiles(web);
@@ -197,18 +199,16 @@ export async function startApp(
       addressOf,
     },
   });
-  const received = new WeakMap<Request, Request>();
-  const server = listen(config, config.port, (request) => {
+  const listening = { host: config.host, tls, log };
+  const server = listen(listening, config.port, (request) => {
     const published = site.answer(request);
     if (published !== null) return published;
-    if (request.method !== "GET") writers.enter(server.requestIP(request)?.port ?? 0);
-    const findable = withFindablePath(request);
-    if (findable !== request) received.set(findable, request);
-    return app.fetch(findable);
+    if (request.method !== "GET") writers.enter(server.requestIP(receivedAs(request))?.port ?? 0);
+    return app.fetch(withFindablePath(request));
   });
   const servers = [server];
   if (config.publicPort !== undefined)
-    servers.push(listen(config, config.publicPort, publicServer(appliance, site.answerAlone)));
+    servers.push(listen(listening, config.publicPort, publicServer(appliance, site.answerAlone)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
   live.start();
@@ -266,48 +266,6 @@ export async function startApp(
       data.close();
     },
   };
-}
-
-type Answering = (request: Request) => Response | Promise<Response>;
-
-/** Throws an Error with a next step when the port or the certificate can't be used. */
-function listen(config: Config, port: number, fetch: Answering) {
-  const { host, tlsCert, tlsKey } = config;
-  const tls = tlsCert && tlsKey && { cert: pem(tlsCert), key: pem(tlsKey) };
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      fetch,
-      idleTimeout: 10,
-      // Ours answers 413 with a body; Bun's own limit would answer an empty one.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      ...(tls && { tls }),
-    });
-  } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    const reason = whyNotListening[code] ?? message;
-    throw new Error(
-      `Can't listen on ${host}, port ${port}: ${reason}. Choose another --host or --port.`,
-      { cause: error },
-    );
-  }
-}
-
-const whyNotListening: Record<string, string> = {
-  EACCES: "ports below 1024 need more rights than this user has",
-  EADDRINUSE: "another program is listening there",
-  EADDRNOTAVAIL: "this machine does not have that address",
-};
-
-function pem(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new Error(`${file} can't be read; --tls-cert and --tls-key name PEM files.`, {
-      cause: error,
-    });
-  }
 }
 
 /** Others open this appliance under its address on the LAN, where it has one. */

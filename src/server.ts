@@ -5,9 +5,11 @@ import { adminPage, adminPaths } from "./http/admin-page.ts";
 import { allowedMethods } from "./http/allow.ts";
 import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
 import { errorAnswer } from "./http/error-body.ts";
-import { admit, authenticated, mustBeWellFormed, signedIn, visited } from "./http/gate.ts";
+import { admit, authenticated, signedIn, visited } from "./http/gate.ts";
 import { hostGuard } from "./http/host-guard.ts";
+import type { Answering } from "./http/listener.ts";
 import type { Route } from "./http/openapi.ts";
+import { standIn } from "./http/received.ts";
 import { mustBeSameOrigin } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import { type PushRoom, receivePush } from "./checks/push.ts";
@@ -38,11 +40,11 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
       };
       beginCall(request, call);
       try {
-        mustBeWellFormed(request);
         const path = pathOf(request);
         if (isOf("/dashboard", path)) await enterDashboard(request, call, path);
         if (request.method === "OPTIONS") return options(path, call.requestId);
         if (isGuarded(path)) call.principal = await authenticated(request, appliance, call.address);
+        if (!isDecodable(path)) throw nothingHere();
       } catch (error) {
         return errorAnswer(error, call.requestId, appliance.log);
       }
@@ -136,14 +138,14 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
 export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
-  return new Request(`http://localhost${request.url.slice(start)}`, request);
+  return standIn(new Request(`http://localhost${request.url.slice(start)}`, request), request);
 }
 
 /** The port for the public pages alone. */
 export function publicServer(
   { log }: Appliance,
   answer: (request: Request) => Response | Promise<Response> | null,
-) {
+): Answering {
   return (request: Request) =>
     answer(request) ?? errorAnswer(nothingHere(), Bun.randomUUIDv7(), log);
 }
@@ -154,8 +156,23 @@ function nothingHere() {
 
 /** Whether a path asks for a key. */
 function isGuarded(path: string): boolean {
-  if (path === openApiPath) return false;
-  return path === "/metrics" || isOf("/api/v1", path);
+  if (plain(path) === openApiPath) return false;
+  return plain(path) === "/metrics" || isOf("/api/v1", path);
+}
+
+/** Elysia finds a path with a slash behind it as well. */
+function plain(path: string): string {
+  return path.replace(/\/$/, "");
+}
+
+/** Elysia hands over nothing in the place of what it can't decode. */
+function isDecodable(path: string): boolean {
+  if (!path.includes("%")) return true;
+  try {
+    return decodeURIComponent(path) !== "";
+  } catch {
+    return false;
+  }
 }
 
 function isOf(prefix: string, path: string): boolean {
@@ -167,7 +184,7 @@ function openPaths(routes: readonly Route[]): (path: string) => boolean {
   const open = new Set(
     routes
       .filter(({ hooks }) => hooks.detail?.endpoint?.access === "anyone")
-      .map(({ path }) => path.replace(/\/$/, "")),
+      .map(({ path }) => plain(path)),
   );
-  return (path) => open.has(path.replace(/\/$/, ""));
+  return (path) => open.has(plain(path));
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../base/errors.ts";
 import { invalid } from "../base/validation.ts";
+import { receivedAs, standIn } from "./received.ts";
 
 const maxBytes = 256 * 1024;
 const maxDepth = 32;
@@ -7,6 +8,30 @@ const maxDepth = 32;
 const maxEntries = 5_000;
 
 const json = "application/json";
+
+/** What arrives of bodies that do not tell their length. */
+const arriving = new WeakMap<Request, Promise<Uint8Array>>();
+
+/**
+ * The request with no more of its body than we take. Bun keeps in memory whatever arrives while a handler
+ * is pending: a body that is announced as longer is thrown away as it comes, one that tells no length is
+ * read at once, and no further than that.
+ */
+export function withBoundedBody(request: Request): Request {
+  const { url, method, headers, signal } = request;
+  const isChunked = headers.has("transfer-encoding");
+  if (!isChunked && lengthOf(request) <= maxBytes) return request;
+  if (isChunked) {
+    const bytes = readCapped(request);
+    bytes.catch(() => "Whoever needs the body is told.");
+    arriving.set(request, bytes);
+  } else void request.body?.cancel();
+  return standIn(new Request(url, { method, headers, signal }), request);
+}
+
+function lengthOf({ headers }: Request): number {
+  return Number(headers.get("content-length") ?? 0);
+}
 
 /** The body's bytes; empty when there is none. Throws UNSUPPORTED_MEDIA_TYPE, then PAYLOAD_TOO_LARGE. */
 export async function readBody(
@@ -19,10 +44,10 @@ export async function readBody(
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
   mustBeOf(request, types);
-  if (Number(length ?? 0) > maxBytes) throw tooLarge();
+  if (lengthOf(request) > maxBytes) throw tooLarge();
   if (absent) return new Uint8Array();
   try {
-    return await (chunked ? readCapped(request) : request.bytes());
+    return await (arriving.get(receivedAs(request)) ?? request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive whole.");

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { binary, freePort } from "../support/binary.ts";
-import { clientOf, machineWithKey } from "../support/outside.ts";
+import { clientOf, machine, machineWithKey } from "../support/outside.ts";
 
 test("the public port serves nothing of the API, with a valid key either", async () => {
   await using box = await machineWithKey();
@@ -20,37 +21,32 @@ test("the public port serves nothing of the API, with a valid key either", async
   expect((await inside("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
 });
 
+/** A certificate for this machine and its key. */
+function certificateIn(directory: string) {
+  const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const files = ["-keyout", key, "-out", cert];
+  const args = ["openssl", "req", "-x509", "-days", "1", ...kind, ...subject, ...files];
+  expect(Bun.spawnSync(args).exitCode).toBe(0);
+  chmodSync(key, 0o600);
+  return { cert, key, flags: ["--tls-cert", cert, "--tls-key", key] };
+}
+
 if (Bun.which("openssl") === null) {
   console.warn("\nNOT TESTED: https, because there is no openssl on this machine.\n");
-} else
+} else {
   test("with a certificate it answers https to who trusts it, and nothing without encryption", async () => {
     await using box = await machineWithKey();
-    const [cert, key] = [join(box.directory, "cert.pem"), join(box.directory, "key.pem")];
-    const made = Bun.spawnSync([
-      "openssl",
-      "req",
-      "-x509",
-      "-newkey",
-      "ec",
-      "-pkeyopt",
-      "ec_paramgen_curve:prime256v1",
-      "-nodes",
-      "-days",
-      "1",
-      "-subj",
-      "/CN=localhost",
-      "-addext",
-      "subjectAltName=IP:127.0.0.1",
-      "-keyout",
-      key,
-      "-out",
-      cert,
-    ]);
-    expect(made.exitCode).toBe(0);
-    const address = `127.0.0.1:${freePort()}`;
+    const { cert, flags } = certificateIn(box.directory);
+    const [port, publicPort] = [freePort(), freePort()];
+    const address = `127.0.0.1:${port}`;
     const args = ["serve", "--data-dir", box.dataDir, "--host", "127.0.0.1"];
-    const flags = ["--port", address.split(":")[1] ?? "", "--tls-cert", cert, "--tls-key", key];
-    const child = Bun.spawn([binary, ...args, ...flags], { stdout: "pipe", stderr: "ignore" });
+    const ports = ["--port", String(port), "--public-port", String(publicPort)];
+    const child = Bun.spawn([binary, ...args, ...ports, ...flags], {
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     try {
       const told = await child.stdout.getReader().read();
       expect(new TextDecoder().decode(told.value)).toContain(`https://${address}`);
@@ -58,6 +54,12 @@ if (Bun.which("openssl") === null) {
       const headers = { Authorization: `Bearer ${box.key}` };
       const secure = await fetch(`https://${address}/api/v1/incidents`, { headers, tls });
       expect(secure.status).toBe(200);
+      for (const path of ["/healthz", "/", "/status/acme", "/nothing", "/api/v1/incidents"])
+        for (const at of [port, publicPort]) {
+          const answer = await fetch(`https://127.0.0.1:${at}${path}`, { tls });
+          const told = answer.headers.get("strict-transport-security");
+          expect([path, at, told]).toEqual([path, at, "max-age=15552000"]);
+        }
       for (const scheme of ["http", "https"]) {
         const unanswered = await fetch(`${scheme}://${address}/healthz`).catch(() => null);
         expect([scheme, unanswered]).toEqual([scheme, null]);
@@ -66,3 +68,23 @@ if (Bun.which("openssl") === null) {
       child.kill("SIGKILL");
     }
   });
+
+  test("a key that others may read is refused before anything is opened, in words that say how to mend it", async () => {
+    await using box = machine();
+    const { key, flags } = certificateIn(box.directory);
+    for (const mode of [0o640, 0o604, 0o660, 0o644]) {
+      chmodSync(key, mode);
+      const { exitCode, stderr } = await box.run(["serve", ...flags]);
+      expect([mode, exitCode]).toEqual([mode, 2]);
+      expect(stderr).toContain(`chmod 600 ${key}`);
+      expect(existsSync(box.dataDir)).toBe(false);
+    }
+  });
+}
+
+test("without a certificate nobody is told to come back over TLS", async () => {
+  await using box = await machineWithKey();
+  const { url } = await box.serve();
+  for (const path of ["/healthz", "/", "/status/acme", "/api/v1/incidents"])
+    expect((await fetch(`${url}${path}`)).headers.has("strict-transport-security")).toBe(false);
+});

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { freePort } from "../support/binary.ts";
 import { clientOf, machineWithKey } from "../support/outside.ts";
 import { dial, head } from "../support/wire.ts";
 
@@ -28,6 +29,21 @@ describe("exactly one host", () => {
       expect(await box.line.until(/\r\n\r\n/)).toStartWith("HTTP/1.1 400 ");
     });
 
+  for (const which of ["its own", "the public"])
+    test(`two are 400 on ${which} port at any path, with the one body of errors`, async () => {
+      await using box = await machineWithKey();
+      const publicPort = freePort();
+      const { port } = await box.serve({ flags: ["--public-port", String(publicPort)] });
+      for (const path of ["/status/acme", "/status/none", "/badge/x", "/healthz", "/", "/none"]) {
+        const line = await dial(which === "its own" ? port : publicPort);
+        line.send(head(`GET ${path}`, box.key, ["Host: localhost", "Host: localhost"]));
+        const answer = await line.until(/"requestId":"[^"]+"/);
+        expect(answer).toStartWith("HTTP/1.1 400 ");
+        const [, id = ""] = /x-request-id: (\S+)/i.exec(answer) ?? [];
+        expect(answer).toContain(`"requestId":"${id}"`);
+      }
+    });
+
   for (const host of ["a", "nas", "nas:80", "status.example.org", "[::1]"])
     test(`${host} is answered, writes too`, async () => {
       await using box = await dialled();
@@ -41,6 +57,15 @@ describe("exactly one host", () => {
 });
 
 describe("the length of a body", () => {
+  test("one that is over 256 KiB is answered with 413, and the connection goes on", async () => {
+    await using box = await dialled();
+    box.line.send(head(create, box.key, [...json, `Content-Length: ${300 * 1024}`]));
+    box.line.send("x".repeat(300 * 1024));
+    await box.line.until(/PAYLOAD_TOO_LARGE.*\}$/s);
+    box.line.send(head("GET /healthz", box.key));
+    await box.line.until(/"status":"ok"/);
+  });
+
   test("10 GB announced is answered with 413 before a byte of it is sent", async () => {
     await using box = await dialled();
     box.line.send(head(create, box.key, [...json, "Content-Length: 10000000000"]));

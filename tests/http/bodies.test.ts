@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { answering } from "../../src/http/listener.ts";
 import { dump, testAppliance, unknownId } from "../support/appliance.ts";
 
 const path = "/api/v1/incidents";
@@ -89,6 +90,27 @@ describe("length", () => {
     expect(await stream(bodyOf(limit + 1))).toEqual([413, false]);
     expect(await stream(slow, true)).toEqual([413, true]);
   });
+});
+
+test("a handler that reads whatever comes gets nothing of a body that is too long, or tells no length", async () => {
+  const { appliance } = await testAppliance();
+  const handle = answering({ log: appliance.log, tls: null }, async (request) => {
+    const { length } = await request.bytes();
+    return new Response(String(length));
+  });
+  async function read(header: Record<string, string>) {
+    let cancelled = false;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(64 * 1024, " ")),
+      cancel: () => void (cancelled = true),
+    });
+    const headers = { Host: "localhost", ...header };
+    const request = new Request("http://localhost/", { method: "POST", headers, body });
+    return [await (await handle(request)).text(), cancelled];
+  }
+  expect(await read({ "Content-Length": String(limit + 1) })).toEqual(["0", true]);
+  expect(await read({ "Content-Length": "10000000000" })).toEqual(["0", true]);
+  expect((await read({ "Transfer-Encoding": "chunked" }))[0]).toBe("0");
 });
 
 describe("JSON", () => {

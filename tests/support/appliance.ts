@@ -19,6 +19,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
 import type { Appliance, Backups } from "../../src/http/call.ts";
 import { webFiles } from "../../src/http/web-files.ts";
+import { answering } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
 import { knownNetworks } from "../../src/http/known-networks.ts";
 import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
@@ -141,7 +142,16 @@ export function applianceOn(
     addressOf,
     push: { report: engine.report, wrongTokens: networkLimit(60, clock), addressOf },
   });
-  return { appliance, app, engine, maintenance, alerts, live, logged };
+  const handle = answering({ log, tls: null }, (request) => app.fetch(request));
+  return {
+    appliance,
+    app: { routes: app.routes, handle },
+    engine,
+    maintenance,
+    alerts,
+    live,
+    logged,
+  };
 }
 
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */

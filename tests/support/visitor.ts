@@ -117,6 +117,8 @@ export async function visitor({
     notices,
     /** Null where the path is none of the public pages'. */
     ask,
+    /** What a port for these pages alone answers. */
+    answer: (request: Request) => site.answerAlone(request),
     get,
     /** What is published at this path, which must be there. */
     read: async (path: string, asking?: Asking) => {

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+
+const MiB = 1024 * 1024;
+
+/** What a process held at most, in bytes. */
+function peakOf(pid: number): number {
+  const [, kB] = /VmHWM:\s*(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kB) * 1024;
+}
+
+/** Sends so many MiB after this head, as fast as they are taken, and returns what was answered. */
+async function pour(
+  port: number,
+  localAddress: string,
+  head: string[],
+  mebibytes: number,
+  isChunked: boolean,
+) {
+  const socket = connect({ port, host: "127.0.0.1", localAddress });
+  let answer = "";
+  const closed = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  socket.on("data", (bytes) => {
+    answer += bytes.toString("latin1");
+    if (answer.includes("\r\n\r\n")) answered.resolve();
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => closed.resolve());
+  const length = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${mebibytes * MiB}`;
+  socket.write([...head, length, "", ""].join("\r\n"));
+  const part = Buffer.alloc(MiB, "x");
+  const piece = isChunked
+    ? Buffer.concat([Buffer.from(`${MiB.toString(16)}\r\n`), part, Buffer.from("\r\n")])
+    : part;
+  for (let sent = 0; sent < mebibytes && !socket.destroyed; sent++)
+    if (!socket.write(piece))
+      await Promise.race([new Promise((go) => socket.once("drain", go)), closed.promise]);
+  await Promise.race([answered.promise, closed.promise]);
+  socket.destroy();
+  return answer;
+}
+
+describe("30 bodies of 20 MiB from 30 networks", () => {
+  for (const isChunked of [false, true])
+    test(`${isChunked ? "that tell no length" : "announced as such"} are not kept in memory while passwords are hashed`, async () => {
+      await using box = await machineWithKey();
+      const { port, url, child } = await box.serve();
+      const api = clientOf(url, box.key);
+      const { json } = await api("GET", "/api/v1/status-pages");
+      const { id, slug } = json.data[0];
+      const secret = { visibility: "password", password: "correct horse battery" };
+      await api("PATCH", `/api/v1/status-pages/${id}`, secret);
+      // Two of them are being hashed at a time, and each of these takes as much memory.
+      const other = await fetch(`${url}/status/${slug}`, {
+        method: "POST",
+        body: new URLSearchParams({ password: "wrong" }),
+      });
+      expect(other.status).toBe(403);
+      const before = peakOf(child.pid);
+      const head = [`POST /status/${slug} HTTP/1.1`, "Host: localhost"];
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          pour(port, `127.0.1.${index + 1}`, head, 20, isChunked),
+        ),
+      );
+      expect(answers.filter((answer) => !/^HTTP\/1.1 4(03|29) /.test(answer))).toEqual([]);
+      expect(peakOf(child.pid) - before).toBeLessThan(150 * MiB);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    });
+});

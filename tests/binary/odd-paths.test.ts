@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { freePort } from "../support/binary.ts";
+import { machineWithKey } from "../support/outside.ts";
+import { everyPath, spellingsOf } from "../support/odd-paths.ts";
+import { api, dashboard } from "../../src/api.ts";
+import { dial, head } from "../support/wire.ts";
+
+/** What a URL parser would have mended before it was sent. */
+const raw = [
+  "/../../etc/passwd",
+  "/status/../../x",
+  "/./metrics",
+  "//",
+  "//evil.example/metrics",
+  "/metrics\\..\\x",
+  "/status/\xff\xfe",
+  "/push/\x7f",
+  "http://evil.example/metrics",
+  "http://evil.example/push/%ff",
+  "*",
+  "metrics",
+  "/#/metrics",
+  "/metrics#x",
+  "/?",
+  "/status/acme?\xff=%",
+  `/${"x".repeat(12_000)}`,
+];
+
+test("no path, however it is written on the wire, gives a 5xx on either port", async () => {
+  await using box = await machineWithKey();
+  const publicPort = freePort();
+  const flags = ["--public-port", String(publicPort), "--rate-limit", "0"];
+  const { port, child } = await box.serve({ flags });
+  const routes = [
+    ...api.routes,
+    ...dashboard.routes,
+    { path: "/metrics" },
+    { path: "/docs/:file" },
+  ];
+  // Each route once in full; what differs between routes of one kind is tried in tests/http.
+  const spelt = everyPath(routes).flatMap((path, index) => {
+    const all = spellingsOf(path);
+    return [path, all[index % all.length] ?? path];
+  });
+  const wrong: string[] = [];
+  for (const at of [port, publicPort])
+    for (const [index, path] of [...raw, ...new Set(spelt)].entries()) {
+      const method = ["GET", "POST", "OPTIONS"][index % 3] ?? "GET";
+      const line = await dial(at);
+      line.send(head(`${method} ${path}`, box.key, ["Host: localhost", "Connection: close"]));
+      const answer = await line.until(/\r\n\r\n/);
+      line.hangUp();
+      if (!/^HTTP\/1\.1 [234]\d\d /.test(answer))
+        wrong.push(`${method} ${path.slice(0, 80)}: ${answer.slice(0, 40)}`);
+    }
+  expect(wrong).toEqual([]);
+  expect(child.exitCode).toBeNull();
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../src/base/errors.ts";
+import { answering } from "../../src/http/listener.ts";
+import { publicServer } from "../../src/server.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { everyMethod, everyPath, spellingsOf } from "../support/odd-paths.ts";
+import { person, visitor as signedInVisitor } from "../support/visiting.ts";
+import { visitor } from "../support/visitor.ts";
+
+type Handle = (request: Request) => Response | Promise<Response>;
+
+/** What is wrong with the answer to this request; empty for nothing. */
+async function flawsOf(handle: Handle, method: string, path: string, headers: HeadersInit) {
+  const told = `${method} ${path.slice(0, 120)}`;
+  const response = await handle(new Request(`http://localhost${path}`, { method, headers }));
+  const id = response.headers.get("x-request-id") ?? "";
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("text/event-stream")) await response.body?.cancel();
+  const text = type.startsWith("text/event-stream") ? "" : await response.text();
+  const flaws: string[] = [];
+  if (response.status >= 500) flaws.push(`${told}: ${response.status}`);
+  if (!/^[0-9a-f-]{36}$/.test(id)) flaws.push(`${told}: no request id`);
+  if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) flaws.push(`${told}: a stack`);
+  const isError = response.status >= 400 && method !== "HEAD";
+  if (isError && type.startsWith("application/json") && JSON.parse(text).error.requestId !== id)
+    flaws.push(`${told}: another body for its error`);
+  if (isError && !/^(application\/json|text\/html)/.test(type)) flaws.push(`${told}: ${type}`);
+  return flaws;
+}
+
+const noBackups = {
+  make: () => Promise.reject(new AppError("CONFLICT", "A backup is being made.")),
+  take: () => null,
+};
+
+test("no spelling of any path, by any method, gives a 5xx or a stack, with a key or a session either", async () => {
+  const made = await testAppliance({ backups: noBackups });
+  const owner = await person(made, made.ours.id, "owner");
+  const stranger = { Host: "localhost" };
+  const key = { ...stranger, Authorization: `Bearer ${made.ours.writeKey.key}` };
+  const flaws: string[] = [];
+  for (const path of everyPath(made.app.routes))
+    for (const spelling of spellingsOf(path)) {
+      made.time.now += 1_000;
+      const { cookie } = await signedInVisitor(made, owner.id);
+      const page = { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
+      const credentials = path.startsWith("/dashboard") ? page : key;
+      for (const method of everyMethod)
+        for (const headers of [stranger, credentials])
+          flaws.push(...(await flawsOf(made.app.handle, method, spelling, headers)));
+    }
+  expect(flaws).toEqual([]);
+  expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
+}, 120_000);
+
+test("nor does it on the port of the public pages, whoever's host it is asked under", async () => {
+  await using made = await visitor();
+  const { id } = await made.monitor({ name: "Shop" });
+  await made.publish({ hosts: ["status.team.example"] });
+  await made.restart();
+  const { log } = made.appliance;
+  const handle = answering({ log, tls: null }, publicServer(made.appliance, made.answer));
+  const flaws: string[] = [];
+  for (const path of everyPath(made.app.routes))
+    for (const spelling of spellingsOf(path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id)))
+      for (const method of everyMethod)
+        for (const Host of ["localhost", "status.team.example"])
+          flaws.push(...(await flawsOf(handle, method, spelling, { Host })));
+  expect(flaws).toEqual([]);
+  expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
+}, 120_000);
