@@ -142,7 +142,8 @@ export function applianceOn(
     addressOf,
     push: { report: engine.report, wrongTokens: networkLimit(60, clock), addressOf },
   });
-  const handle = answering({ log, tls: null }, (request) => app.fetch(request));
+  const answer = answering({ log, tls: null }, (request) => app.fetch(request));
+  const handle = async (request: Request) => answer(request);
   return {
     appliance,
     app: { routes: app.routes, handle },
