@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { pathOf } from "./call.ts";
+import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 
 /** What a use case found or did, as it will go over the wire. */
 export type Answer = {
@@ -46,20 +47,16 @@ export function respond(request: Request, answer: Answer, requestId: string): Re
     "Content-Type": "application/json",
     "Cache-Control": "no-cache",
     "X-Request-Id": requestId,
-    ETag: answer.etag,
   };
-  const isPacked = answer.packed === true && takesGzip(request);
+  const encoding = answer.packed === true ? encodingFor(request, ["gzip"]) : "identity";
+  const etag = tagIn(encoding, answer.etag);
+  headers["ETag"] = etag;
   if (answer.packed === true) headers["Vary"] = "Accept-Encoding";
-  // Other bytes, another tag (RFC 9110 §8.8.3).
-  if (isPacked) headers["ETag"] = answer.etag.replace(/"$/, '-gzip"');
   if (answer.location !== null) headers["Location"] = answer.location;
-  if (request.method === "GET" || request.method === "HEAD") {
-    const known = request.headers.get("if-none-match");
-    if (known !== null && names(known, headers["ETag"] ?? ""))
-      return new Response(null, { status: 304, headers });
-  }
-  if (!isPacked) return new Response(answer.body, { status: answer.status, headers });
-  headers["Content-Encoding"] = "gzip";
+  if ((request.method === "GET" || request.method === "HEAD") && hasTag(request, etag))
+    return new Response(null, { status: 304, headers });
+  if (encoding === "identity") return new Response(answer.body, { status: answer.status, headers });
+  headers["Content-Encoding"] = encoding;
   return new Response(packOf(answer), { status: answer.status, headers });
 }
 
@@ -68,13 +65,4 @@ function packOf(answer: Answer): Uint8Array<ArrayBuffer> {
   const pack = packs.get(answer) ?? Bun.gzipSync(answer.body, { level: 1 });
   packs.set(answer, pack);
   return pack;
-}
-
-function takesGzip({ headers }: Request): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/.test(headers.get("accept-encoding") ?? "");
-}
-
-/** If-None-Match compares weakly (RFC 9110 §13.1.2). */
-function names(header: string, etag: string): boolean {
-  return header.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
 }

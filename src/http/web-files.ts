@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 
 const types: Record<string, string> = {
   css: "text/css; charset=utf-8",
@@ -40,15 +41,23 @@ const caching = (name: string) =>
  */
 export function webFiles(folder: string): WebFiles {
   const names = new Set(listed(folder));
-  const etags = new Map<string, string>();
+  const tags = new Map<string, string>();
+
+  /** Of what is in the file, however it is encoded. */
+  function tagOf(name: string): string {
+    const known = tags.get(name);
+    if (known !== undefined) return known;
+    const tag = `"${Bun.hash(readFileSync(join(folder, `${name}.gz`))).toString(36)}"`;
+    tags.set(name, tag);
+    return tag;
+  }
+
   return {
     answer(request, name) {
       if (!names.has(`${name}.gz`)) return null;
-      const accepted = request.headers.get("accept-encoding") ?? "";
-      const brotli = names.has(`${name}.br`) && /\bbr\b/.test(accepted);
-      const bytes = readFileSync(join(folder, `${name}.${brotli ? "br" : "gz"}`));
-      const etag = etags.get(name) ?? `"${Bun.hash(bytes).toString(36)}"`;
-      etags.set(name, etag);
+      const encoding = encodingFor(request, names.has(`${name}.br`) ? ["br", "gzip"] : ["gzip"]);
+      const bytes = readFileSync(join(folder, `${name}.${encoding === "br" ? "br" : "gz"}`));
+      const etag = tagIn(encoding, tagOf(name));
       const headers: Record<string, string> = {
         "Content-Type": types[name.split(".").pop() ?? ""] ?? "application/octet-stream",
         "Cache-Control": caching(name),
@@ -58,12 +67,9 @@ export function webFiles(folder: string): WebFiles {
         Vary: "Accept-Encoding",
         ETag: etag,
       };
-      if (request.headers.get("if-none-match")?.replace(/^W\//, "") === etag)
-        return new Response(null, { status: 304, headers });
-      if (brotli) return new Response(bytes, { headers: { ...headers, "Content-Encoding": "br" } });
-      if (/\bgzip\b/.test(accepted))
-        return new Response(bytes, { headers: { ...headers, "Content-Encoding": "gzip" } });
-      return new Response(Bun.gunzipSync(bytes), { headers });
+      if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
+      if (encoding === "identity") return new Response(Bun.gunzipSync(bytes), { headers });
+      return new Response(bytes, { headers: { ...headers, "Content-Encoding": encoding } });
     },
     text(name) {
       if (!names.has(`${name}.gz`)) return null;

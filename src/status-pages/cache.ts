@@ -3,6 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { AppError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { mapYielding } from "../base/yielding.ts";
+import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */
 export type Made = {
@@ -27,9 +28,6 @@ const usualCapacity = 64 * 1024 * 1024;
 const overhead = 1_024;
 /** So many keys are known to have nothing, for as long as a page is not made again. */
 const maxMisses = 1_000;
-
-const encodings = ["br", "gzip", "identity"] as const;
-type Encoding = (typeof encodings)[number];
 
 /** An answer's headers and bytes: answers share those of a Blob, of an array each would have a copy. */
 type Variant = { bytes: Blob; headers: Record<string, string> };
@@ -99,10 +97,9 @@ export function pageCache(
   }
 
   function respond(request: Request, entry: Entry): Response | null {
-    const known = request.headers.get("if-none-match");
     const variant = entry.variants.get(encodingFor(request));
     if (variant === undefined) return null;
-    if (known !== null && names(known, variant.headers["ETag"] ?? ""))
+    if (hasTag(request, variant.headers["ETag"] ?? ""))
       return new Response(null, { status: 304, headers: variant.headers });
     return new Response(variant.bytes, { status: entry.status, headers: variant.headers });
   }
@@ -128,8 +125,7 @@ export function pageCache(
       headers: {
         ...plain.headers,
         "Content-Encoding": encoding,
-        // Other bytes, another tag (RFC 9110 §8.8.3).
-        ETag: entry.etag.replace(/"$/, `-${encoding}"`),
+        ETag: tagIn(encoding, entry.etag),
       },
     });
     grow(key, entry, bytes.length);
@@ -247,21 +243,4 @@ async function bytesOf(body: Made["body"]): Promise<Uint8Array<ArrayBuffer>> {
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return encoder.encode(body);
   return Buffer.concat(await mapYielding(body, (piece) => encoder.encode(piece)));
-}
-
-/** Whether an If-None-Match names this tag (RFC 9110 §13.1.2). */
-function names(header: string, etag: string): boolean {
-  return header.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
-}
-
-/** The best encoding that the request takes (RFC 9110 §12.5.3); what it weighs with `q=0` it does not take. */
-function encodingFor({ headers }: Request): Encoding {
-  const accepted = headers.get("accept-encoding");
-  if (accepted === null) return "identity";
-  for (const encoding of ["br", "gzip"] as const) {
-    const at = accepted.indexOf(encoding);
-    if (at !== -1 && !/^\s*;\s*q=0(\.0*)?\s*(,|$)/.test(accepted.slice(at + encoding.length)))
-      return encoding;
-  }
-  return "identity";
 }

@@ -1,0 +1,58 @@
+export type Encoding = "br" | "gzip" | "identity";
+
+type Weights = Partial<Record<string, number>>;
+
+/** Browsers send few different ones. */
+const parsed = new Map<string, Weights>();
+
+/**
+ * In which of these encodings an answer goes to whoever sent the request (RFC 9110 §12.5.3): the one it
+ * weighs most, of equals the first. What it weighs with 0 it does not get; where nothing is left, the
+ * bytes go as they are.
+ */
+export function encodingFor(
+  { headers }: Request,
+  offered: readonly Encoding[] = ["br", "gzip"],
+): Encoding {
+  const accepted = headers.get("accept-encoding");
+  if (accepted === null) return "identity";
+  const weights = weightsOf(accepted);
+  let best: Encoding = "identity";
+  let most = 0;
+  for (const encoding of [...offered, "identity"] as const) {
+    const others = encoding === "identity" ? 0 : weights["*"];
+    const weight = weights[encoding] ?? others ?? 0;
+    if (weight <= most) continue;
+    best = encoding;
+    most = weight;
+  }
+  return best;
+}
+
+function weightsOf(accepted: string): Weights {
+  const known = parsed.get(accepted);
+  if (known !== undefined) return known;
+  const weights: Weights = Object.create(null);
+  for (const entry of accepted.toLowerCase().split(",")) {
+    const [, coding = "", weight = "1"] =
+      /^\s*([!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/.exec(
+        entry,
+      ) ?? [];
+    if (coding !== "") weights[coding === "x-gzip" ? "gzip" : coding] = Number(weight);
+  }
+  if (parsed.size >= 100) parsed.clear();
+  if (accepted.length <= 200) parsed.set(accepted, weights);
+  return weights;
+}
+
+/** The tag of an answer in this encoding: other bytes, another tag (RFC 9110 §8.8.3). */
+export function tagIn(encoding: Encoding, etag: string): string {
+  return encoding === "identity" ? etag : etag.replace(/"$/, `-${encoding}"`);
+}
+
+/** Whether an If-None-Match names this tag, compared weakly (RFC 9110 §13.1.2). */
+export function hasTag({ headers }: Request, etag: string): boolean {
+  const known = headers.get("if-none-match");
+  if (known === null) return false;
+  return known.split(",").some((tag) => ["*", etag].includes(tag.trim().replace(/^W\//, "")));
+}

@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { assets } from "../../src/assets.ts";
+import { type Encoding, encodingFor } from "../../src/http/encoding.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { member } from "../support/visiting.ts";
+import { visitor } from "../support/visitor.ts";
+
+/** What is sent, and what is given where Brotli and gzip are offered, and where gzip alone is. */
+const headers: [accepted: string | null, all: Encoding, gzipOnly: Encoding][] = [
+  [null, "identity", "identity"],
+  ["", "identity", "identity"],
+  ["identity", "identity", "identity"],
+  ["deflate, zstd", "identity", "identity"],
+  ["gzip", "gzip", "gzip"],
+  ["x-gzip", "gzip", "gzip"],
+  ["GZIP, BR", "br", "gzip"],
+  ["gzip, deflate, br, zstd", "br", "gzip"],
+  ["br;q=0", "identity", "identity"],
+  ["br;q=0, gzip", "gzip", "gzip"],
+  ["br;q=0.000, *", "gzip", "gzip"],
+  ["br; q=0.0 , gzip;q=0", "identity", "identity"],
+  ["gzip;q=0, *", "br", "identity"],
+  ["gzip;q=0.5, br;q=0.1", "gzip", "gzip"],
+  ["gzip;q=0.5, br;q=0.1, identity", "identity", "identity"],
+  ["identity;q=0.5, gzip;q=0.2, br;q=0.8", "br", "identity"],
+  ["*", "br", "gzip"],
+  ["*;q=0", "identity", "identity"],
+  ["*;q=0, gzip", "gzip", "gzip"],
+  ["identity;q=0", "identity", "identity"],
+  ["identity;q=0, *", "br", "gzip"],
+  ["brotli, gzipped", "identity", "identity"],
+  ["br;q=2, gzip;q=x, ;;, q=1", "identity", "identity"],
+  [`${"x,".repeat(2_000)}gzip`, "gzip", "gzip"],
+];
+
+describe("of what a request accepts", () => {
+  for (const [accepted, all, gzipOnly] of headers)
+    test(`${accepted?.slice(0, 60) ?? "(nothing said)"} gets ${all}, or ${gzipOnly}`, () => {
+      const request = new Request("http://localhost/", {
+        headers: accepted === null ? {} : { "Accept-Encoding": accepted },
+      });
+      expect([encodingFor(request), encodingFor(request, ["gzip"])]).toEqual([all, gzipOnly]);
+    });
+});
+
+const decoded = {
+  br: (bytes: Uint8Array) => brotliDecompressSync(bytes),
+  gzip: (bytes: Uint8Array) => gunzipSync(bytes),
+  identity: (bytes: Uint8Array) => bytes,
+};
+
+type Get = (path: string, headers: Record<string, string>) => Promise<Response | null>;
+
+/** That each encoding of this path is the same content under a tag of its own, and only where it is taken. */
+async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
+  const tags = new Map<string, string>();
+  let content: string | null = null;
+  for (const [accepted, all, gzipOnly] of headers) {
+    const accepting: Record<string, string> =
+      accepted === null ? {} : { "Accept-Encoding": accepted };
+    const answer = await get(path, accepting);
+    const encoding = answer?.headers.get("content-encoding") ?? "identity";
+    const told = [path, accepted, answer?.status, encoding, answer?.headers.get("vary")];
+    const expected = offersBrotli ? all : gzipOnly;
+    expect(told).toEqual([path, accepted, 200, expected, "Accept-Encoding"]);
+    const etag = answer?.headers.get("etag") ?? "";
+    expect([path, tags.get(encoding) ?? etag]).toEqual([path, etag]);
+    tags.set(encoding, etag);
+    const bytes = new Uint8Array((await answer?.arrayBuffer()) ?? []);
+    const text = Buffer.from(decoded[expected](bytes)).toString("latin1");
+    content ??= text;
+    expect([path, text === content]).toEqual([path, true]);
+    for (const [known, status] of [
+      [etag, 304],
+      [`W/${etag}`, 304],
+      [`"other", ${etag}`, 304],
+      ["*", 304],
+      ['"other"', 200],
+    ] as const) {
+      const again = await get(path, { ...accepting, "If-None-Match": known });
+      expect([path, accepted, known, again?.status]).toEqual([path, accepted, known, status]);
+    }
+  }
+  expect([path, new Set(tags.values()).size]).toEqual([path, offersBrotli ? 3 : 2]);
+  // Whoever has the bytes of one encoding does not have those of another.
+  const gzip = { "Accept-Encoding": "gzip", "If-None-Match": tags.get("identity") ?? "" };
+  expect([path, (await get(path, gzip))?.status]).toEqual([path, 200]);
+}
+
+test("every file of the build, the reference page and the OpenAPI document come in what is taken", async () => {
+  const { app } = await testAppliance();
+  const names = readdirSync(assets.web, { recursive: true }).map(String);
+  const files = names.filter((name) => name.endsWith(".gz")).map((name) => name.slice(0, -3));
+  const paths = files.flatMap((file) => {
+    if (file === "openapi.json") return [[file, "/api/v1/openapi.json"]];
+    if (file === "docs/index.html") return [[file, "/docs"]];
+    return /^(docs|assets)\//.test(file) ? [[file, `/${file}`]] : [];
+  });
+  expect(paths.length).toBeGreaterThan(4);
+  for (const [file = "", path = ""] of paths)
+    await mustNegotiate(
+      (path, headers) =>
+        app.handle(
+          new Request(`http://localhost${path}`, { headers: { Host: "localhost", ...headers } }),
+        ),
+      path,
+      names.includes(`${file}.br`),
+    );
+});
+
+test("so does every part of the public pages, and their files", async () => {
+  await using made = await visitor();
+  const { id } = await made.monitor({ name: "Shop" });
+  await made.publish({ sections: [{ name: "All", monitors: [{ id }] }] });
+  const parts = ["", ".json", "/feed.rss", "/feed.atom", "/maintenance.ics", "/history"];
+  const paths = parts.map((part) => `/status/ours${part}`);
+  const get: Get = async (path, headers) =>
+    made.answer(
+      new Request(`http://localhost${path}`, { headers: { Host: "localhost", ...headers } }),
+    );
+  paths.push("/status/ours/api/v2/summary.json", `/badge/monitor/${id}/status.svg`);
+  for (const path of paths) await mustNegotiate(get, path, true);
+  const names = readdirSync(assets.web, { recursive: true }).map(String);
+  const files = names.filter((name) => /^status\/.*\.gz$/.test(name));
+  for (const name of files.map((name) => name.slice(0, -3)))
+    await mustNegotiate(
+      get,
+      `/${name.replace("status/", "status-files/")}`,
+      names.includes(`${name}.br`),
+    );
+});
+
+test("so does every answer of the admin page that is worth compressing", async () => {
+  const made = await testAppliance();
+  const { cookie } = await member(made, "owner");
+  const routes = (made.app.routes as unknown as Route[]).filter(
+    ({ method, hooks }) => method === "GET" && hooks.detail?.endpoint?.packed === true,
+  );
+  expect(routes.length).toBeGreaterThan(0);
+  for (const { path } of routes)
+    await mustNegotiate(
+      (path, headers) =>
+        made.app.handle(
+          new Request(`http://localhost${path}`, {
+            headers: { Host: "localhost", Cookie: cookie, ...headers },
+          }),
+        ),
+      path.replace(/\/$/, ""),
+      false,
+    );
+});
