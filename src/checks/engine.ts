@@ -6,6 +6,7 @@ import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
 import { readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
+import { byteBudget } from "./byte-budget.ts";
 import { type Caller, onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing } from "./kinds/push.ts";
 import { rateLimit } from "../http/rate-limit.ts";
@@ -86,6 +87,7 @@ export function checkEngine(room: EngineRoom): Engine {
   const wanted = new Set<number>();
   const keys = new Map<string, number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
+  const budget = byteBudget(jobs.organizations);
   let following: Following | null = null;
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -122,7 +124,11 @@ export function checkEngine(room: EngineRoom): Engine {
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     if (monitor.settings === null)
       return unjudged("its secrets can't be opened with this secret.key");
-    return runCheck(monitor as Checkable, { ...room, monotonic, trouble }, cancelled);
+    return runCheck(monitor as Checkable, checkRoom(monitor.organizationId), cancelled);
+  }
+
+  function checkRoom(organizationId: string) {
+    return { ...room, monotonic, trouble, memory: budget.of(organizationId) };
   }
 
   function silence(monitor: Watched, now: number): Outcome {
@@ -219,7 +225,7 @@ export function checkEngine(room: EngineRoom): Engine {
       }),
     tryCheck: (caller, monitor) =>
       asked(caller, () =>
-        runCheck(monitor, { ...room, monotonic, trouble }, new AbortController().signal),
+        runCheck(monitor, checkRoom(caller.organizationId), new AbortController().signal),
       ),
     checkSoon(monitorIds) {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);

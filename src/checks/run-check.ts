@@ -5,6 +5,7 @@ import type { MonitorType } from "../monitors/schema.ts";
 import { judgedAddresses, nameServersAnswer } from "../outgoing/addresses.ts";
 import { OwnTrouble, TargetFailure } from "../outgoing/failures.ts";
 import { reasonFor } from "../outgoing/reasons.ts";
+import type { CheckMemory } from "./byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding } from "./check.ts";
 import { notJudged } from "../uptime/schema.ts";
 import { checkKinds } from "./kinds.ts";
@@ -30,6 +31,8 @@ export type CheckRoom = {
   monotonic: Clock;
   trouble: TroubleWatch;
   log: Log;
+  /** What this one check may keep of answers. */
+  memory: CheckMemory;
 };
 
 export function unjudged(reason: string): Outcome {
@@ -53,6 +56,7 @@ export async function runCheck(
     timeoutMs,
     signal: ending.signal,
     step: "connecting",
+    memory: room.memory,
     async addressesOf(host, port) {
       const found = await judgedAddresses(room.targets, host, port);
       reached.splice(0, reached.length, ...found.map(({ address }) => address));
@@ -73,6 +77,7 @@ export async function runCheck(
   } finally {
     clearTimeout(timer);
     ending.abort();
+    room.memory.end();
   }
   if (outcome.status === "up") return outcome;
   const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);

@@ -27,6 +27,8 @@ export type Scheduler = {
   /** Starts it at once, whatever the limits, unless it is running; resolves at its end. */
   runNow(key: number, terms: Terms): Promise<void>;
   isRunning(key: number): boolean;
+  /** So many organizations have jobs. */
+  organizations: () => number;
   /** When something is due or overdue next; null when nothing is. */
   nextDueAt(): number | null;
   /** Resolves when all that runs, and what waited for it, has ended. */
@@ -155,6 +157,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
       return start(job);
     },
     isRunning: (key) => running.has(key),
+    organizations: () => known.size,
     nextDueAt() {
       for (let next = heap[0]; next !== undefined; next = heap[0]) {
         const job = jobs.get(next.key);

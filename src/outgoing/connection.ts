@@ -22,6 +22,10 @@ export type Connection = {
   write(data: string | Uint8Array): void;
   /** Hands over what arrives until the other side ends the connection; rejects when it breaks. Once a connection. */
   read(take: (chunk: Buffer) => void): Promise<void>;
+  /** Nothing more is read until `resume`. */
+  pause: () => void;
+  resume: () => void;
+  /** What arrives afterwards is thrown away. */
   close(): void;
 };
 
@@ -126,6 +130,7 @@ function open(
   let unwritten: Uint8Array = new Uint8Array();
   let take: ((chunk: Buffer) => void) | null = null;
   let hasEnded = false;
+  let isClosed = false;
 
   const connection: Connection = {
     secured: null,
@@ -139,7 +144,14 @@ function open(
       for (const chunk of unread.splice(0)) taker(chunk);
       return ending.promise;
     },
-    close: () => void socket?.end(),
+    pause: () => socket?.pause(),
+    resume: () => socket?.resume(),
+    close() {
+      isClosed = true;
+      unread = [];
+      socket?.resume();
+      socket?.end();
+    },
   };
 
   function writeMore() {
@@ -148,8 +160,11 @@ function open(
   }
 
   signal.addEventListener("abort", () => {
+    isClosed = true;
+    unread = [];
     if (socket === null) silent.add(place);
     opening.reject(new TargetFailure("No connection came about."));
+    socket?.resume();
     // TLS says goodbye first, which a peer that reads nothing would hold up for ever.
     if (tls === null) socket?.end();
     else socket?.terminate();
@@ -183,6 +198,7 @@ function open(
         opening.resolve(connection);
       },
       data(_socket, chunk) {
+        if (isClosed) return;
         if (take === null) unread.push(chunk);
         else take(chunk);
       },

@@ -1,3 +1,5 @@
+import type { Memory } from "./memory.ts";
+
 export type Address = {
   address: string;
   family: 4 | 6;
@@ -11,6 +13,7 @@ export type OutgoingContext = {
   signal: AbortSignal;
   /** What is being done, for the sentence that says where the time was used up. */
   step: "resolving the name" | "connecting" | "waiting for the answer" | "reading the answer";
+  memory: Memory;
   /** Addresses of a host, each one judged. Throws TargetFailure for a blocked or unknown one. */
   addressesOf(host: string, port: number | null): Promise<Address[]>;
 };

@@ -1,6 +1,7 @@
 import type { TargetGuard } from "../base/target-guard.ts";
 import { judgedAddresses } from "./addresses.ts";
 import type { OutgoingContext } from "./context.ts";
+import { growingBuffer, uncounted } from "./memory.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 import { type HttpRequest, send } from "./http-request.ts";
 import { reasonFor } from "./reasons.ts";
@@ -42,6 +43,7 @@ export async function inTime<T>(
   const context: OutgoingContext = {
     signal: ending.signal,
     step: "connecting",
+    memory: uncounted,
     addressesOf: (host, port) => judgedAddresses(targets, host, port),
   };
   const over = Promise.withResolvers<never>();
@@ -72,18 +74,15 @@ function start(
   connection: { close(): void },
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const start = growingBuffer(maxBytes, uncounted);
   const done = () => {
-    resolve(Buffer.concat(chunks).subarray(0, maxBytes).toString("utf8"));
+    resolve(start.bytes().toString("utf8"));
     connection.close();
   };
   answer
     .read((chunk) => {
-      if (length > maxBytes) return;
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > maxBytes) done();
+      start.push(chunk);
+      if (start.bytes().length === maxBytes) done();
     })
     .then(done, done);
   return promise;

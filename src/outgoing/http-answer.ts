@@ -1,5 +1,6 @@
 import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
+import { growingBuffer, type Memory, uncounted } from "./memory.ts";
 
 const maxHeadBytes = 64 * 1024;
 const maxLineBytes = 1024;
@@ -10,6 +11,9 @@ export type HttpAnswer = {
   headers: ReadonlyMap<string, string>;
   /** Hands over the body as it arrives; resolves at its end. Rejects where it is cut short. Once an answer. */
   read(take: (chunk: Buffer) => void): Promise<void>;
+  /** Nothing more arrives until `resume`. */
+  pause: () => void;
+  resume: () => void;
 };
 
 const invalid = () => new TargetFailure("The answer is not valid HTTP.");
@@ -20,13 +24,16 @@ const cutShort = () =>
  * Reads the answer to one request as RFC 9112 frames it; resolves as soon as its head is there. What
  * stands behind the answer on the connection is not looked at.
  */
-export function readAnswer(connection: Connection, method: string): Promise<HttpAnswer> {
+export function readAnswer(
+  connection: Connection,
+  method: string,
+  memory: Memory = uncounted,
+): Promise<HttpAnswer> {
   const first = Promise.withResolvers<HttpAnswer>();
   const whole = Promise.withResolvers<void>();
   // Nobody may want the body.
   whole.promise.catch(() => {});
-  let head: Buffer = Buffer.alloc(4_096);
-  let length = 0;
+  const head = growingBuffer(maxHeadBytes + 4, memory);
   let body: Body | null = null;
   let unread: Buffer[] = [];
   let take: ((chunk: Buffer) => void) | null = null;
@@ -58,42 +65,40 @@ export function readAnswer(connection: Connection, method: string): Promise<Http
   }
 
   function arriveInHead(chunk: Buffer) {
-    if (length + chunk.length > head.length)
-      head = Buffer.concat([head.subarray(0, length)], 2 * (length + chunk.length));
-    head.set(chunk, length);
+    const before = head.bytes().length;
+    // One that comes whole need not be kept.
+    if (before > 0) head.push(chunk);
+    const bytes = before > 0 ? head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
     // What was looked at before can't end the head but with what arrived now.
-    let from = Math.max(0, length - 3);
-    length += chunk.length;
-    for (;;) {
-      const end = endOfHead(head.subarray(0, length), from);
-      if (end > maxHeadBytes || (end === -1 && length > maxHeadBytes))
-        throw new TargetFailure("The headers of the answer are too long.");
-      if (end === -1) {
-        if (length > 8 && head.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
-        return;
-      }
-      const { status, headers } = parsedHead(head.toString("latin1", 0, end));
-      const rest = head.subarray(end + (head[end] === 0x0d ? 4 : 2), length);
-      // An interim answer (RFC 9110 §15.2); the real one follows.
-      if (status < 200 && status !== 101) {
-        head = rest;
-        length = rest.length;
-        from = 0;
-        continue;
-      }
-      body = bodyOf(method, status, headers, give);
-      first.resolve({
-        status,
-        headers,
-        read(taker) {
-          take = taker;
-          for (const waiting of unread.splice(0)) taker(waiting);
-          return whole.promise;
-        },
-      });
-      if (body.push(rest)) complete();
+    const end = endOfHead(bytes, Math.max(0, before - 3));
+    if (end > maxHeadBytes || (end === -1 && bytes.length > maxHeadBytes))
+      throw new TargetFailure("The headers of the answer are too long.");
+    if (end === -1) {
+      if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
+      if (before === 0) head.push(chunk);
       return;
     }
+    const { status, headers } = parsedHead(bytes.toString("latin1", 0, end));
+    const rest = chunk.subarray(end + (bytes[end] === 0x0d ? 4 : 2) - before);
+    head.drop();
+    // An interim answer (RFC 9110 §15.2); the real one follows.
+    if (status < 200 && status !== 101) {
+      arrived(rest);
+      return;
+    }
+    body = bodyOf(method, status, headers, give);
+    first.resolve({
+      status,
+      headers,
+      read(taker) {
+        take = taker;
+        for (const waiting of unread.splice(0)) taker(waiting);
+        return whole.promise;
+      },
+      pause: connection.pause,
+      resume: connection.resume,
+    });
+    if (body.push(rest)) complete();
   }
 
   connection.read(arrived).then(

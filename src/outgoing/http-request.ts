@@ -35,7 +35,7 @@ export async function send(
   const flaw = connection.secured?.flaw ?? null;
   if (verifyTls && flaw !== null) throw new TargetFailure(flaw);
   context.step = "waiting for the answer";
-  const answer = readAnswer(connection, method);
+  const answer = readAnswer(connection, method, context.memory);
   connection.write(headOf(request));
   if (body !== null) connection.write(body);
   return { answer: await answer, connection, isPublic };

@@ -13,6 +13,8 @@ export function line() {
       take = taker;
       return ending.promise;
     },
+    pause() {},
+    resume() {},
     close: () => void (state.closed = true),
   };
   return { connection, state, ending, arrive: (bytes: Buffer) => take(bytes) };

@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Log } from "../../src/base/log.ts";
 import { type Listener, targetGuard } from "../../src/base/target-guard.ts";
+import type { CheckMemory } from "../../src/checks/byte-budget.ts";
 import type { CheckContext } from "../../src/checks/check.ts";
 import { troubleWatch } from "../../src/checks/own-trouble.ts";
 import { type Checkable, type Outcome, runCheck } from "../../src/checks/run-check.ts";
+import { uncounted } from "../../src/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitors/schema.ts";
 
 type Circumstances = {
@@ -14,6 +16,8 @@ type Circumstances = {
   listeners?: readonly Listener[];
   now?: number;
   cancelled?: AbortSignal;
+  /** What it may keep of answers. */
+  memory?: CheckMemory;
 };
 
 /** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
@@ -36,6 +40,7 @@ export async function loggedCheck(
     listeners = [],
     now = Date.now(),
     cancelled = new AbortController().signal,
+    memory = { ...uncounted, end() {} },
   }: Circumstances = {},
 ): Promise<{ outcome: Outcome; logged: string[] }> {
   const logged: string[] = [];
@@ -46,7 +51,7 @@ export async function loggedCheck(
   const still = () => 0;
   const trouble = troubleWatch(still, still);
   const targets = targetGuard(() => listeners);
-  const room = { targets, clock: () => now, monotonic: still, trouble, log };
+  const room = { memory, targets, clock: () => now, monotonic: still, trouble, log };
   const checkable = { type, settings, timeoutMs, degradedAfterMs };
   return { outcome: await runCheck(checkable, room, cancelled), logged };
 }
@@ -57,6 +62,7 @@ export function contextOf(ending = new AbortController()): CheckContext {
     timeoutMs: 10_000,
     signal: ending.signal,
     step: "connecting",
+    memory: uncounted,
     addressesOf: async (host) => [{ address: host, family: 4, isPrivate: true }],
     now: Date.now,
   };

@@ -2,41 +2,81 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { TargetFailure } from "../../outgoing/failures.ts";
 import type { HttpAnswer } from "../../outgoing/http-answer.ts";
-import type { CheckKind } from "../check.ts";
+import { growingBuffer, inPieces } from "../../outgoing/memory.ts";
+import type { CheckContext, CheckKind } from "../check.ts";
 import { valueAt } from "../json-path.ts";
 
 /** So much of a body is looked at, counted before and after decompression. */
 const maxBytes = 1024 * 1024;
 const maxText = "the first 1 MiB of the answer";
 
+/** A text is looked for in pieces of so many bytes: its end, which is kept, keeps the piece. */
+const searchedBytes = 16 * 1024;
+/** Roughly what undoing a compression takes. */
+const decoderBytes = 64 * 1024;
+
+type Context = Pick<CheckContext, "memory" | "signal">;
 type Settings = Parameters<CheckKind<"http">>[0];
 type Assertions = Pick<Settings, "keyword" | "keywordAbsent" | "jsonPath" | "jsonEquals">;
 
 /**
  * What a body has to fulfil. It is read as it arrives and never beyond a bound, so an endless stream or
- * a compression bomb costs no more than that; a body cut short is an error of the connection.
+ * a compression bomb costs no more than that; only JSON is kept as a whole. A body cut short is an error
+ * of the connection.
  */
-export function wantedOf(settings: Assertions) {
-  const { keyword, keywordAbsent, jsonPath, jsonEquals } = settings;
-  const looks = keyword !== null || keywordAbsent !== null || jsonPath !== null;
+export function wantedOf({ keyword, keywordAbsent, jsonPath, jsonEquals }: Assertions) {
+  const texts = [keyword, keywordAbsent].filter((text) => text !== null);
   return {
-    /** Why the answer is not what was wanted, to follow “but”; null when it is. */
-    async flawOf(answer: HttpAnswer): Promise<string | null> {
-      if (!looks) {
-        await read(answer, null, () => {});
+    /** Why the answer is not what was wanted, to follow “but”; null when it is. Throws TargetFailure, OwnTrouble. */
+    async flawOf(answer: HttpAnswer, context: Context): Promise<string | null> {
+      if (texts.length === 0 && jsonPath === null) {
+        await read(answer, null, context, () => {});
         return null;
       }
-      const chunks: Buffer[] = [];
-      const complete = await read(answer, decoderOf(answer), (chunk) => void chunks.push(chunk));
-      const bytes = Buffer.concat(chunks).subarray(0, maxBytes);
-      const text = new TextDecoder(charsetOf(answer)).decode(bytes);
-      if (keyword !== null && !text.includes(keyword))
+      const decoder = decoderOf(answer, context);
+      const whole = jsonPath === null ? null : growingBuffer(maxBytes, context.memory);
+      const search = searchFor(texts, charsetOf(answer));
+      const complete = await read(answer, decoder, context, (chunk) => {
+        search.push(chunk);
+        whole?.push(chunk);
+      });
+      const found = search.found();
+      if (keyword !== null && !found.has(keyword))
         return complete ? "the keyword is missing" : `${maxText} lack the keyword`;
-      if (keywordAbsent !== null && text.includes(keywordAbsent))
+      if (keywordAbsent !== null && found.has(keywordAbsent))
         return "it has the keyword that must be absent";
-      if (jsonPath === null) return null;
+      if (jsonPath === null || whole === null) return null;
       if (!complete) return "it is longer than the 1 MiB that are read as JSON";
-      return flawOfJson(text, jsonPath, jsonEquals);
+      return flawOfJson(
+        new TextDecoder(charsetOf(answer)).decode(whole.bytes()),
+        jsonPath,
+        jsonEquals,
+      );
+    },
+  };
+}
+
+/** Looks for texts in what arrives, wherever it is cut, and keeps no more of it than they are long. */
+function searchFor(texts: readonly string[], charset: Bun.Encoding | undefined) {
+  const decoder = new TextDecoder(charset);
+  const overlap = Math.max(0, ...texts.map((text) => text.length - 1));
+  const found = new Set<string>();
+  let tail = "";
+  const look = (text: string) => {
+    const searched = tail + text;
+    for (const wanted of texts) if (searched.includes(wanted)) found.add(wanted);
+    tail = searched.slice(Math.max(0, searched.length - overlap));
+  };
+  const pieces = inPieces((piece) => look(decoder.decode(piece, { stream: true })), searchedBytes);
+  return {
+    push(chunk: Buffer) {
+      if (texts.length > 0) pieces.push(chunk);
+    },
+    /** Those that were found; the text is over. */
+    found() {
+      pieces.flush();
+      look(decoder.decode());
+      return found;
     },
   };
 }
@@ -61,33 +101,55 @@ function flawOfJson(
 function read(
   answer: HttpAnswer,
   decoder: Transform | null,
+  { memory }: Context,
   take: (chunk: Buffer) => void,
 ): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   let length = 0;
   const arrived = (chunk: Buffer) => {
-    if (length > maxBytes) return;
-    take(chunk);
+    const left = maxBytes - length;
+    if (left < 0) return;
     length += chunk.length;
-    if (length <= maxBytes) return;
-    decoder?.destroy();
-    resolve(false);
+    take(chunk.subarray(0, left));
+    if (length > maxBytes) resolve(false);
   };
-  decoder?.on("data", arrived);
-  decoder?.on("end", () => resolve(true));
-  decoder?.on("error", () =>
+  if (decoder === null) {
+    answer.read(arrived).then(() => resolve(true), reject);
+    return promise;
+  }
+
+  decoder.on("data", (chunk: Buffer) => {
+    try {
+      arrived(chunk);
+    } catch (error) {
+      reject(error);
+    }
+    if (length > maxBytes) decoder.destroy();
+  });
+  decoder.on("end", () => resolve(true));
+  decoder.on("drain", answer.resume);
+  decoder.on("error", () =>
     reject(new TargetFailure("The compressed body of the answer is broken.")),
   );
   let encoded = 0;
-  answer
-    .read((chunk) => {
-      if (decoder === null) return arrived(chunk);
-      if (encoded > maxBytes || decoder.destroyed) return;
-      encoded += chunk.length;
-      const isLast = encoded > maxBytes;
-      decoder.write(chunk, () => isLast && resolve(false));
-    })
-    .then(() => (decoder === null || encoded === 0 ? resolve(true) : decoder.end()), reject);
+  const pieces = inPieces((piece) => {
+    if (encoded > maxBytes || decoder.destroyed) return;
+    encoded += piece.length;
+    memory.take(piece.length);
+    const isLast = encoded > maxBytes;
+    const isReady = decoder.write(piece, () => {
+      memory.giveBack(piece.length);
+      if (isLast) resolve(false);
+    });
+    if (!isReady) answer.pause();
+  }, Infinity);
+  const all = async () => {
+    await answer.read((chunk) => pieces.push(chunk));
+    pieces.flush();
+    if (encoded === 0) resolve(true);
+    else decoder.end();
+  };
+  all().catch(reject);
   return promise;
 }
 
@@ -98,14 +160,17 @@ const decoders = new Map<string, () => Transform>([
   ["br", createBrotliDecompress],
 ]);
 
-/** What undoes the Content-Encoding (RFC 9110 §8.4.1); null where there is none. */
-function decoderOf({ headers }: HttpAnswer): Transform | null {
+/** What undoes the Content-Encoding (RFC 9110 §8.4.1) until the check is over; null where there is none. */
+function decoderOf({ headers }: HttpAnswer, { memory, signal }: Context): Transform | null {
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding === "identity" || coding === "") return null;
   const decoder = decoders.get(coding);
   if (decoder === undefined)
     throw new TargetFailure("The body of the answer has an encoding that nobody asked for.");
-  return decoder();
+  memory.take(decoderBytes);
+  const made = decoder();
+  signal.addEventListener("abort", () => made.destroy());
+  return made;
 }
 
 function charsetOf({ headers }: HttpAnswer): Bun.Encoding | undefined {

@@ -32,7 +32,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
         `${named(status)}, expected ${settings.expectedStatus.join(" or ")}.`,
       );
     context.step = "reading the answer";
-    const flaw = await wanted.flawOf(answer);
+    const flaw = await wanted.flawOf(answer, context);
     if (flaw !== null) throw new TargetFailure(`${named(status)}, but ${flaw}.`);
     const latencyMs = since(startedAt);
     const expiry = expiryOf(expiresAt, settings.certificateExpiryDays, context.now());

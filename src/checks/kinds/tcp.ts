@@ -27,7 +27,7 @@ function heard(connection: Connection, wanted: Buffer): Promise<void> {
     length += chunk.length;
     const searched = Buffer.concat([tail, chunk]);
     // It may begin at the end of what arrived and go on in what comes next.
-    tail = searched.subarray(Math.max(0, searched.length - wanted.length + 1));
+    tail = Buffer.from(searched.subarray(Math.max(0, searched.length - wanted.length + 1)));
     if (searched.includes(wanted)) resolve();
     else if (length >= maxBytes)
       reject(new TargetFailure("The first 64 KiB of the answer lack what was expected."));
