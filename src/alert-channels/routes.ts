@@ -62,7 +62,8 @@ export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" 
         name: "updateAlertChannel",
         access: "write",
         summary: "Update an alert channel",
-        description: "Absent fields keep their value; for a secret, null clears it.",
+        description:
+          "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
         body: AlertChannelPatch,
         answer: dataOf(AlertChannel),
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],

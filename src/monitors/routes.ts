@@ -60,7 +60,8 @@ export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
         name: "updateMonitor",
         access: "write",
         summary: "Update a monitor",
-        description: "Absent fields keep their value; for a secret, null clears it.",
+        description:
+          "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
         body: MonitorPatch,
         answer: dataOf(Monitor),
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],

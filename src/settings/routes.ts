@@ -27,7 +27,7 @@ export const settingsRoutes = new Elysia({ prefix: "/api/v1/settings" })
         role: "admin",
         summary: "Update the organization's settings",
         description:
-          "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server.",
+          "Absent fields keep their value, those of `smtp` too; `smtp: null` removes the mail server. A stored password stays with its host, port and TLS mode: a change of these has to send it again.",
         body: SettingsPatch,
         answer: dataOf(Settings),
         errors: ["PRECONDITION_FAILED"],

@@ -33,6 +33,19 @@ const operations = new Map<string, Operation>(
   ),
 );
 
+test("the document says who is shown a push URL, and what null means of a header's value", () => {
+  const field = (schema: string, name: string) => JSON.stringify(schemas[schema]?.properties[name]);
+  expect(field("MonitorPush", "pushUrl")).toContain('"type":["string","null"]');
+  for (const [noun, type] of [
+    ["Monitor", "Http"],
+    ["AlertChannel", "Webhook"],
+  ]) {
+    expect(field(`${noun}${type}`, "headers")).toContain('"additionalProperties":{"type":"null"}');
+    expect(field(`New${noun}${type}`, "headers")).not.toContain("null");
+    expect(field(`${noun}Patch`, "headers")).toContain("null keeps the stored value");
+  }
+});
+
 const nameOf = ({ method, path }: Route) =>
   `${method} ${path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")}`;
 
