@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { channelKinds } from "../src/alert-channels/schema.ts";
-import { type Kinds, splitSecrets } from "../src/base/kinds.ts";
+import { splitSecrets } from "../src/base/kind-secrets.ts";
+import type { Kinds } from "../src/base/kinds.ts";
 import { monitorKinds } from "../src/monitors/schema.ts";
 import { settingsKinds } from "../src/settings/schema.ts";
 import { subscriberKinds } from "../src/subscribers/schema.ts";

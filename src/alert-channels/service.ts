@@ -7,10 +7,10 @@ import {
   joinSecrets,
   merged,
   mustNotFollow,
-  settingsIn,
   secretsSetOf,
   splitSecrets,
-} from "../base/kinds.ts";
+} from "../base/kind-secrets.ts";
+import { settingsIn } from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
 import { invalid, parse } from "../base/validation.ts";

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { type Kinds, splitSecrets } from "../base/kinds.ts";
+import { splitSecrets } from "../base/kind-secrets.ts";
+import type { Kinds } from "../base/kinds.ts";
 import { sealAll, type Vault } from "../base/secrets.ts";
 
 type Row = {

@@ -1,6 +1,7 @@
 import type { Scope } from "../audit/scope.ts";
 import { randomToken, sha256 } from "../base/ids.ts";
-import { joinSecrets, secretsSetOf, settingsIn, splitSecrets } from "../base/kinds.ts";
+import { joinSecrets, secretsSetOf, splitSecrets } from "../base/kind-secrets.ts";
+import { settingsIn } from "../base/kinds.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { statusOf } from "./rules.ts";
 import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";

@@ -3,7 +3,7 @@ import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
-import { merged, mustNotFollow } from "../base/kinds.ts";
+import { merged, mustNotFollow } from "../base/kind-secrets.ts";
 import { page } from "../base/paging.ts";
 import { pingCommand } from "../base/ping-command.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";

@@ -2,7 +2,13 @@ import { z } from "zod";
 import { commit, mustBeCurrent } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
-import { joinSecrets, merged, mustNotFollow, secretsSetOf, splitSecrets } from "../base/kinds.ts";
+import {
+  joinSecrets,
+  merged,
+  mustNotFollow,
+  secretsSetOf,
+  splitSecrets,
+} from "../base/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
 import { mustBeAllowed } from "../base/target-guard.ts";
 import { parse } from "../base/validation.ts";

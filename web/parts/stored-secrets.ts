@@ -1,4 +1,5 @@
-import { joinSecrets, type Kind, type Kinds, strandedSecrets } from "../../src/base/kinds.ts";
+import { joinSecrets, strandedSecrets } from "../../src/base/kind-secrets.ts";
+import type { Kind, Kinds } from "../../src/base/kinds.ts";
 import { fieldPath } from "../../src/base/text.ts";
 
 type Values = Record<string, unknown>;

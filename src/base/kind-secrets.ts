@@ -1,0 +1,156 @@
+import type { Destination } from "./destinations.ts";
+import { type Kind, type Kinds, ownNames } from "./kinds.ts";
+import { fieldPath } from "./text.ts";
+import { validationError } from "./validation.ts";
+
+type Own = Record<string, unknown>;
+
+/** `basicAuth.password` as its field and the name within, which is null for a field of its own. */
+function partsOf(path: string): [field: string, inner: string | null] {
+  const dot = path.indexOf(".");
+  return dot === -1 ? [path, null] : [path.slice(0, dot), path.slice(dot + 1)];
+}
+
+const isObject = (value: unknown): value is Own => typeof value === "object" && value !== null;
+
+/** Secrets that a record has by path, each with what it declares. */
+function secretsIn(
+  kinds: Kinds,
+  type: string,
+  record: Own,
+): { field: string; inner: string | null; value: string; destination: Destination }[] {
+  return Object.entries(kinds[type]?.secrets ?? {}).flatMap(([path, destination]) => {
+    const [field, inner] = partsOf(path);
+    const holder = inner === null ? record : record[field];
+    if (!isObject(holder)) return [];
+    const names = inner === "*" ? Object.keys(holder) : [inner ?? field];
+    return names.flatMap((name) => {
+      const value = holder[name];
+      if (typeof value !== "string") return [];
+      return [{ field, inner: inner === null ? null : name, value, destination }];
+    });
+  });
+}
+
+/** The type's own fields of a record, apart from its secrets, which come by path; of `headers.*` the names stay. */
+export function splitSecrets(
+  kinds: Kinds,
+  type: string,
+  record: Own,
+): { settings: Own; secrets: Record<string, string> } {
+  const settings: Own = {};
+  for (const name of ownNames(kinds, type)) settings[name] = record[name];
+  const secrets: Record<string, string> = {};
+  for (const { field, inner, value } of secretsIn(kinds, type, record))
+    secrets[fieldPath(inner === null ? [field] : [field, inner])] = value;
+  for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
+    const [field, inner] = partsOf(path);
+    const holder = settings[field];
+    if (inner === null) delete settings[field];
+    else if (!isObject(holder)) continue;
+    else if (inner === "*")
+      settings[field] = Object.fromEntries(Object.keys(holder).map((name) => [name, null]));
+    else {
+      const { [inner]: _secret, ...rest } = holder;
+      settings[field] = rest;
+    }
+  }
+  return { settings, secrets };
+}
+
+/** The inverse of `splitSecrets`; a secret that is not set is null. */
+export function joinSecrets(
+  kinds: Kinds,
+  type: string,
+  settings: Own,
+  secrets: Readonly<Record<string, string>>,
+): Own {
+  const record = { ...settings };
+  for (const path of Object.keys(kinds[type]?.secrets ?? {}))
+    if (partsOf(path)[1] === null) record[path] = null;
+  for (const [path, value] of Object.entries(secrets)) {
+    const [field, inner] = partsOf(path);
+    record[field] = inner === null ? value : { ...(record[field] as Own), [inner]: value };
+  }
+  return record;
+}
+
+/** What `secretsSet` says of a row's sealed secrets; of `headers.*` the names are shown already. */
+export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string[] {
+  const set = JSON.parse(sealed) as Record<string, string>;
+  return Object.keys(kinds[type]?.secrets ?? {}).filter(
+    (path) => !path.endsWith(".*") && Object.hasOwn(set, path),
+  );
+}
+
+/**
+ * A record after a patch, before it is parsed as a whole: absent keeps, null clears. An object that
+ * holds a secret is merged, so that what was shown without it can be sent back; in one of `headers.*`
+ * a null keeps the stored value and an absent name removes it.
+ */
+export function merged(kinds: Kinds, type: string, record: Own, patch: Own): Own {
+  const result = { ...record };
+  const inners = new Map(Object.keys(kinds[type]?.secrets ?? {}).map((path) => partsOf(path)));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    const inner = inners.get(name) ?? null;
+    const known = record[name];
+    if (inner === null || !isObject(value)) result[name] = value;
+    else if (inner === "*") result[name] = withKept(value, isObject(known) ? known : {});
+    else result[name] = { ...(known as Own | null), ...value };
+  }
+  return result;
+}
+
+/** Names of header fields are the same in any case (RFC 9110 §5.1). */
+function withKept(values: Own, known: Own): Own {
+  const stored = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      value ?? stored.get(name.toLowerCase()) ?? null,
+    ]),
+  );
+}
+
+/** The stored secrets that a patch keeps although it changes where they are sent, each as the keys of its path. */
+export function strandedSecrets(kinds: Kinds, type: string, record: Own, patch: Own): string[][] {
+  const after = merged(kinds, type, record, patch);
+  const keysIn = (values: Own) => new Set(secretsIn(kinds, type, values).map(keyOf));
+  const [sent, left] = [keysIn(patch), keysIn(after)];
+  // A row may be older than a field that its type has by now.
+  const valueIn = (values: Own, name: string) =>
+    values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
+  return secretsIn(kinds, type, record)
+    .filter((secret) => left.has(keyOf(secret)) && !sent.has(keyOf(secret)))
+    .filter(({ destination }) =>
+      Object.entries(destination).some(
+        ([name, isSame]) => isSame?.(valueIn(record, name), valueIn(after, name)) === false,
+      ),
+    )
+    .map(({ field, inner }) => (inner === null ? [field] : [field, inner]));
+}
+
+const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
+  `${field} ${inner?.toLowerCase() ?? ""}`;
+
+/**
+ * A sealed secret never follows a changed address: throws VALIDATION_ERROR at each secret that a patch
+ * keeps and would send elsewhere.
+ */
+export function mustNotFollow(kinds: Kinds, type: string, record: Own, patch: Own) {
+  const stranded = strandedSecrets(kinds, type, record, patch);
+  if (stranded.length === 0) return;
+  throw validationError(
+    stranded.map((keys) => ({
+      path: fieldPath(keys),
+      message: `stays with the address it was given for: send it again for the new address${orWithout(kinds[type], keys)}`,
+    })),
+  );
+}
+
+function orWithout(kind: Kind | undefined, [field = "", inner]: readonly string[]): string {
+  if (kind?.secrets[`${field}.*`] !== undefined) return ", or leave it out";
+  const mayBeNone = inner !== undefined || kind?.fields[field]?.safeParse(null).success === true;
+  return mayBeNone ? ", or null" : "";
+}
