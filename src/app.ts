@@ -26,6 +26,7 @@ import { webFiles } from "./http/web-files.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
 import { forgetOldInvitations } from "./invitations/store.ts";
+import { accessTokens } from "./outgoing/access-tokens.ts";
 import { isAnybodyThere } from "./people/store.ts";
 import { monitorKinds } from "./monitors/schema.ts";
 import { newSetUp, noSetUp } from "./sign-in/set-up-token.ts";
@@ -119,7 +120,8 @@ export async function startApp(
     sharing,
   });
   const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
-  const sending = { store, clock, vault, targets, ownHosts, log, origin };
+  const tokens = accessTokens();
+  const sending = { store, clock, vault, targets, ownHosts, log, origin, accessTokens: tokens };
   const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });
   const notices = subscriberFanOut({ store, clock, log });
   const maintenance = maintenanceWatch({ store, clock, log });
@@ -157,6 +159,7 @@ export async function startApp(
     testMailLimit: rateLimit(testMailsPerMinute, clock),
     previewLimit: rateLimit(previewsPerMinute, clock),
     pageQueue: fairQueue(),
+    accessTokens: tokens,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,

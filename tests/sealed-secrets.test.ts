@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { z } from "zod";
 import { channelKinds } from "../src/alert-channels/schema.ts";
 import { splitSecrets } from "../src/base/kind-secrets.ts";
@@ -221,15 +222,39 @@ async function channelWorld(type: string, variant: number): Promise<World> {
   };
 }
 
-async function settingsWorld(): Promise<World> {
+/** The ways to a mail server, each with its secret. */
+const smtpWays: Own[] = [
+  { password: canary, tls: "none" },
+  { auth: "microsoft", tenant: "team.example", clientId: "app", clientSecret: canary },
+  {
+    auth: "google",
+    serviceAccountKey: JSON.stringify({
+      type: "service_account",
+      client_email: "signalbox@project.example",
+      private_key_id: canary,
+      private_key: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({
+        type: "pkcs8",
+        format: "pem",
+      }),
+    }),
+  },
+];
+
+async function settingsWorld(_type: string, variant: number): Promise<World> {
   const users = { users: { probe: canary } };
   const [near, far] = [
     await mailServer(users, { allowInsecureAuth: true }),
     await mailServer(users, { allowInsecureAuth: true }),
   ];
-  const appliance = await testAppliance();
+  const tokens: string[] = [];
+  const appliance = await testAppliance({
+    exchange: async ({ url, body }) => {
+      tokens.push(`${url.host} ${String(body)}`);
+      return { status: 200, headers: new Map(), body: '{"access_token":"t","expires_in":0}' };
+    },
+  });
   const { page } = await member(appliance, "admin");
-  const home = { smtp: near.smtp({ user: "probe", password: canary }) };
+  const home = { smtp: near.smtp({ user: "probe", tls: "starttls", ...smtpWays[variant] }) };
   const change = (body: Own) => appliance.ours.api("PATCH", at("settings"), { body });
   await change(home);
   const test = (body: Own) => {
@@ -246,7 +271,9 @@ async function settingsWorld(): Promise<World> {
     use: () => test({}),
     tryOut: test,
     astray: () => Array.from({ length: far.connections() }, () => canary),
-    isSentHome: () => near.mails.some(({ user }) => user === "probe"),
+    isSentHome: () =>
+      near.mails.some(({ user }) => user === "probe") ||
+      tokens.some((one) => /^login\.microsoft.*CANARY|^oauth2\.google.*assertion=/.test(one)),
     async [Symbol.asyncDispose]() {
       await near[Symbol.asyncDispose]();
       await far[Symbol.asyncDispose]();
@@ -306,13 +333,12 @@ function sentAgain({ kinds, home }: World, type: string, change: Own): Own {
 const withSecrets = everyType
   .filter(({ noun, kind }) => noun in worlds && Object.keys(kind.secrets).length > 0)
   .flatMap((one) => {
-    const homes = one.noun === "alert-channels" ? channelHomes(one.type) : [{}];
-    const secretNames = Object.keys(one.kind.secrets).map((path) => path.split(".")[0] ?? "");
-    return homes.flatMap((home, variant) =>
-      one.noun !== "alert-channels" || secretNames.some((name) => name in home)
-        ? [{ ...one, variant }]
-        : [],
-    );
+    const names = Object.keys(one.kind.secrets).map((path) => path.split(".")[0] ?? "");
+    const homes = {
+      "alert-channels": channelHomes(one.type).map((home) => names.some((name) => name in home)),
+      settings: smtpWays.map(() => true),
+    }[one.noun] ?? [true];
+    return homes.flatMap((hasSecrets, variant) => (hasSecrets ? [{ ...one, variant }] : []));
   });
 
 describe("a sealed secret never leaves by a changed address", () => {
@@ -320,6 +346,12 @@ describe("a sealed secret never leaves by a changed address", () => {
     const tried = channelHomes(type).flatMap((home) => Object.keys(home));
     for (const path of Object.keys(channelKinds[type as keyof typeof channelKinds].secrets))
       expect(tried).toContain(path.replace(/\..*/, ""));
+  });
+
+  test("each secret of a mail server is among what is tried", () => {
+    const tried = smtpWays.flatMap((way) => Object.keys(way).map((name) => `smtp.${name}`));
+    for (const path of Object.keys(settingsKinds.organization.secrets))
+      expect(tried).toContain(path);
   });
 
   test.each(withSecrets)(
@@ -333,7 +365,7 @@ describe("a sealed secret never leaves by a changed address", () => {
         paths.some((one) => one === path || one.startsWith(path.replace(/\*$/, ""))),
       );
       // A new type needs a record with its secrets, or this shows nothing of them.
-      if (noun !== "alert-channels") expect(tried).toHaveLength(Object.keys(kind.secrets).length);
+      if (noun === "monitors") expect(tried).toHaveLength(Object.keys(kind.secrets).length);
       await use();
       expect(isSentHome()).toBe(true);
 

@@ -6,6 +6,7 @@ import type { Log } from "../base/log.ts";
 import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Store } from "../database/store.ts";
+import type { AccessTokens } from "../outgoing/access-tokens.ts";
 import { type Exchange, exchange } from "../outgoing/exchange.ts";
 import { OwnTrouble, TargetFailure } from "../outgoing/failures.ts";
 import type { SmtpSettings } from "../settings/schema.ts";
@@ -30,6 +31,7 @@ export type SendingRoom = {
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   exchange?: Exchange;
+  accessTokens: AccessTokens;
 };
 
 type Attempting = {
@@ -78,6 +80,7 @@ export function deliveryRoom(
     now: clock(),
     exchange: room.exchange ?? exchange,
     smtp,
+    accessTokens: room.accessTokens,
     progress: null,
   };
 }

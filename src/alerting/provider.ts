@@ -1,4 +1,5 @@
 import type { ChannelSettings, ChannelType } from "../alert-channels/schema.ts";
+import type { AccessTokens } from "../outgoing/access-tokens.ts";
 import type { Exchange, ExchangeRoom, ShortAnswer } from "../outgoing/exchange.ts";
 import { named } from "../outgoing/http-request.ts";
 import type { Alert } from "./alert.ts";
@@ -31,6 +32,7 @@ export type DeliveryRoom = ExchangeRoom & {
   exchange: Exchange;
   /** The organization's mail server; null where none is set. */
   smtp: SmtpSettings | null;
+  accessTokens: AccessTokens;
   /** How far the attempts before this one got; null where none got anywhere. */
   progress: Progress | null;
 };

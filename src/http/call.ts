@@ -7,6 +7,7 @@ import type { Vault } from "../base/secrets.ts";
 import type { TargetGuard } from "../base/target-guard.ts";
 import type { Role } from "../base/roles.ts";
 import type { Statement, Store } from "../database/store.ts";
+import type { AccessTokens } from "../outgoing/access-tokens.ts";
 import type { Exchange } from "../outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { KnownNetworks } from "./known-networks.ts";
@@ -50,6 +51,8 @@ export type Appliance = {
   giveTime: (request: Request, seconds: number) => void;
   /** Reaches the outside world, where that is not the real one. */
   exchange?: Exchange;
+  /** By which mail servers are sent through. */
+  accessTokens: AccessTokens;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (caller: Asking, monitorId: string) => Promise<boolean>;
   /** Makes one check of what is no monitor yet and keeps nothing of it. */

@@ -25,17 +25,96 @@ const From = line(320)
   )
   .meta({ example: "Signalbox <signalbox@team.example>" });
 
+const Auth = z.enum(["password", "microsoft", "google"]).meta({
+  description:
+    "How `user` is let in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. What the others take is cleared.",
+});
+
+/** What is used of the file that Google gives for a service account; its other addresses are none that are asked. */
+const ServiceAccount = z.object({
+  type: z.literal("service_account"),
+  client_email: z.email().max(254),
+  private_key_id: z.string().max(200).optional(),
+  private_key: z
+    .string()
+    .max(8_192)
+    .regex(/^-----BEGIN PRIVATE KEY-----\s[A-Za-z0-9+/=\s]+-----END PRIVATE KEY-----\s*$/),
+});
+export type ServiceAccountKey = z.output<typeof ServiceAccount>;
+
+const ServiceAccountKey = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    const key = ServiceAccount.safeParse(valueIn(text));
+    if (key.success) return JSON.stringify(key.data);
+    context.addIssue({
+      code: "custom",
+      message: "must be the JSON of a service account's key, as Google's console gives it",
+    });
+    return z.NEVER;
+  })
+  .meta({ writeOnly: true });
+
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+
 const smtp = {
   host: Host,
   port: Port.default(587),
-  user: line(320).nullable().default(null),
-  password: secret().nullable().default(null),
+  user: nullable(line(320)),
+  auth: Auth.default("password"),
+  password: nullable(secret()),
+  tenant: nullable(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/,
+        "must be a tenant's id or domain",
+      ),
+  ).meta({ example: "team.onmicrosoft.com" }),
+  clientId: nullable(line(100)),
+  clientSecret: nullable(secret()),
+  serviceAccountKey: nullable(ServiceAccountKey),
   from: From,
   tls: Tls.default("starttls"),
 };
 
+/** What each way of letting a user in needs beside the user; of the others it is cleared. */
+const neededBy = {
+  password: [],
+  microsoft: ["tenant", "clientId", "clientSecret"],
+  google: ["serviceAccountKey"],
+} as const;
+const ofOneWay = ["password", "tenant", "clientId", "clientSecret", "serviceAccountKey"] as const;
+
 /** The mail server that an organization sends through. */
-export const SmtpSettings = z.strictObject(smtp).meta({ id: "SmtpSettings" });
+export const SmtpSettings = z
+  .strictObject(smtp)
+  .superRefine((settings, context) => {
+    const { auth, user, tls } = settings;
+    const flaw = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (auth === "password") return;
+    if (user === null) flaw("user", "is required: it names the mailbox to send as");
+    for (const name of neededBy[auth])
+      if (settings[name] === null) flaw(name, `is required where auth is ${auth}`);
+    if (tls === "none") flaw("tls", "must be starttls or tls: a token never goes in the clear");
+  })
+  .transform((settings) => {
+    const kept: readonly string[] =
+      settings.auth === "password" ? ["password"] : neededBy[settings.auth];
+    const cleared = ofOneWay.filter((name) => !kept.includes(name)).map((name) => [name, null]);
+    return { ...settings, ...(Object.fromEntries(cleared) as Partial<typeof settings>) };
+  })
+  .meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
 
 const sameMailServer = sameIn({
@@ -47,7 +126,12 @@ const sameMailServer = sameIn({
 export const settingsKinds = {
   organization: kind(
     { smtp: SmtpSettings.nullable() },
-    { "smtp.password": { smtp: sameMailServer } },
+    {
+      "smtp.password": { smtp: sameMailServer },
+      // Of these the token goes there.
+      "smtp.clientSecret": { smtp: sameMailServer },
+      "smtp.serviceAccountKey": { smtp: sameMailServer },
+    },
   ),
 };
 
@@ -72,6 +156,9 @@ export const Settings = z
         host: z.string(),
         port: z.int(),
         user: z.string().nullable(),
+        auth: Auth,
+        tenant: z.string().nullable(),
+        clientId: z.string().nullable(),
         from: z.string(),
         tls: Tls,
       })
@@ -90,6 +177,9 @@ export const Settings = z
         host: "mail.lan",
         port: 587,
         user: "signalbox",
+        auth: "password",
+        tenant: null,
+        clientId: null,
         from: "signalbox@team.example",
         tls: "starttls",
       },

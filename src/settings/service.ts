@@ -19,6 +19,11 @@ import { changeSettings, findSettings, type SettingsRow } from "./store.ts";
 
 export type SettingsRecord = Settings & { id: string; version: number };
 
+type StoredSmtp = NonNullable<Settings["smtp"]>;
+
+/** What a row of an older version lacks. */
+const sinceThen = { auth: "password", tenant: null, clientId: null } as const;
+
 const kind = "organization";
 const Whole = z.object(settingsKinds[kind].fields);
 
@@ -29,7 +34,7 @@ export async function getSettings({ store, organizationId }: Scope): Promise<Set
 function shown({ id, smtp, secrets, version, updatedAt }: SettingsRow): SettingsRecord {
   return {
     id,
-    smtp: smtp === null ? null : (JSON.parse(smtp) as Settings["smtp"]),
+    smtp: smtp === null ? null : { ...sinceThen, ...(JSON.parse(smtp) as StoredSmtp) },
     secretsSet: secretsSetOf(settingsKinds, kind, secrets),
     version,
     updatedAt,
@@ -41,7 +46,8 @@ export function smtpOf(vault: Vault, row: SettingsRow): SmtpSettings | null {
   if (row.smtp === null) return null;
   const secrets = openAll(vault, placeOf(row.organizationId), row.secrets);
   const { smtp } = joinSecrets(settingsKinds, kind, { smtp: JSON.parse(row.smtp) }, secrets);
-  return { password: null, ...(smtp as Omit<SmtpSettings, "password">) };
+  const unset = { password: null, clientSecret: null, serviceAccountKey: null };
+  return { ...unset, ...sinceThen, ...(smtp as StoredSmtp) };
 }
 
 function placeOf(organizationId: string): string {

@@ -122,6 +122,41 @@ if (hasChromium)
       expect(ownFaults(open.faults)).toEqual([]);
     });
 
+    test("a mail server lets a mailbox in by an app or a service account, whose secrets are asked for and kept", async () => {
+      await world.ask("PATCH", "/api/v1/settings", { smtp: null });
+      await using open = await world.open(browser, "/settings/mail-server");
+      const { page } = open;
+      await page.getByText("Microsoft", { exact: true }).click();
+      expect(await page.getByLabel("Host").inputValue()).toBe("smtp.office365.com");
+      expect(await flawsOfLooks(page, "settings-mail-server-microsoft")).toEqual([]);
+      await page.setViewportSize({ width: 1440, height: 1000 });
+      await page.getByLabel("Mailbox").fill("box@acme.example");
+      await page.getByLabel("Tenant").fill("acme.onmicrosoft.com");
+      await page.getByLabel("Client ID").fill("9f3a");
+      await page.getByLabel("From").fill("Signalbox <box@acme.example>");
+      await page.getByRole("button", { name: "Set mail server" }).click();
+      await page.getByText("Is required where auth is microsoft").waitFor();
+      await page.getByLabel("Client secret").fill("s3cret");
+      await page.getByRole("button", { name: "Set mail server" }).click();
+      await page.getByText("Saved", { exact: true }).waitFor();
+      const set = () => world.ask("GET", "/api/v1/settings");
+      expect(await set()).toMatchObject({
+        smtp: { auth: "microsoft", tenant: "acme.onmicrosoft.com", tls: "starttls" },
+        secretsSet: ["smtp.clientSecret"],
+      });
+      await page.getByLabel("From").fill("box@acme.example");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Saved", { exact: true }).first().waitFor();
+      expect((await set()).secretsSet).toEqual(["smtp.clientSecret"]);
+      await page.getByText("Google", { exact: true }).click();
+      expect(await page.getByLabel("Host").inputValue()).toBe("smtp.gmail.com");
+      await page.getByLabel("Service account key").fill("{}");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText(/Must be the JSON of a service account's key/).waitFor();
+      expect((await set()).smtp.auth).toBe("microsoft");
+      expect(ownFaults(open.faults)).toEqual([]);
+    });
+
     test("two people who change the organization at once get a choice", async () => {
       await using open = await world.open(browser, "/settings/organization");
       const { page } = open;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { canary } from "../support/samples.ts";
+import { SmtpSettings } from "../../src/settings/schema.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/settings";
@@ -20,7 +21,8 @@ test("a mail server is set with defaults, changed field by field, and removed", 
     const { status, json } = await ours.api("PATCH", path, { body: { smtp } });
     return [status, json.data.smtp];
   };
-  const whole = { ...mail, port: 587, user: null, tls: "starttls" };
+  const byPassword = { auth: "password", tenant: null, clientId: null };
+  const whole = { ...mail, port: 587, user: null, ...byPassword, tls: "starttls" };
   expect(await set(mail)).toEqual([200, whole]);
   expect(await set({ port: 25, tls: "none" })).toEqual([200, { ...whole, port: 25, tls: "none" }]);
   expect(await set(null)).toEqual([200, null]);
@@ -44,6 +46,110 @@ test("the password is kept by a patch without it, cleared by null, and never sho
   for (const { text } of [kept, await reader("GET", path)]) expect(text).not.toContain(canary);
   expect(dump(made)).not.toContain(canary);
   expect((await patch({ password: null })).json.data.secretsSet).toEqual([]);
+});
+
+describe("a user who is let in by an access token", () => {
+  const key = {
+    type: "service_account",
+    project_id: "signalbox",
+    private_key_id: "1",
+    private_key: `-----BEGIN PRIVATE KEY-----\n${canary.replace("-", "")}\n-----END PRIVATE KEY-----\n`,
+    client_email: "signalbox@project.iam.gserviceaccount.com",
+    token_uri: "https://evil.example/token",
+  };
+  const box = { ...mail, user: "box@team.example" };
+  const app = { tenant: "team.onmicrosoft.com", clientId: "app", clientSecret: canary };
+  const microsoft = { ...box, auth: "microsoft", ...app };
+  const google = { ...box, auth: "google", serviceAccountKey: JSON.stringify(key, null, 2) };
+
+  async function settingsWith(smtp: object) {
+    const made = await testAppliance();
+    const patch = (change: object) => made.ours.api("PATCH", path, { body: { smtp: change } });
+    const { status, json, text } = await patch(smtp);
+    expect([status, text.includes(canary)]).toEqual([200, false]);
+    expect(dump(made)).not.toContain(canary.replace("-", ""));
+    return { made, patch, data: json.data };
+  }
+
+  test("of Microsoft's, for a mailbox: its fields are shown, its secret is not", async () => {
+    const { data, made } = await settingsWith(microsoft);
+    const { clientSecret: _secret, ...shown } = microsoft;
+    expect(data).toMatchObject({
+      smtp: { ...shown, port: 587, tls: "starttls" },
+      secretsSet: ["smtp.clientSecret"],
+    });
+    const { status, json } = await made.ours.api("PATCH", path, { body: data });
+    expect([status, json.data]).toEqual([200, data]);
+  });
+
+  test("of Google's: of the key's file only what is used is kept, and no address in it is", async () => {
+    const { data, patch } = await settingsWith(google);
+    expect(data).toMatchObject({
+      smtp: { ...box, auth: "google", tenant: null, clientId: null },
+      secretsSet: ["smtp.serviceAccountKey"],
+    });
+    expect((await patch({ from: "other@team.example" })).json.data.secretsSet).toEqual([
+      "smtp.serviceAccountKey",
+    ]);
+    const kept = JSON.parse(SmtpSettings.parse(google).serviceAccountKey ?? "");
+    const { token_uri: _address, project_id: _project, ...used } = key;
+    expect(kept).toEqual(used);
+  });
+
+  test("what another way took is cleared with the change of ways", async () => {
+    const { patch } = await settingsWith({ ...box, password: canary });
+    for (const [change, left] of [
+      [microsoft, ["smtp.clientSecret"]],
+      [google, ["smtp.serviceAccountKey"]],
+      [{ auth: "password", password: canary }, ["smtp.password"]],
+      [{ auth: "password", clientSecret: canary }, ["smtp.password"]],
+    ] as const) {
+      const { status, json } = await patch(change);
+      expect([status, json.data.secretsSet]).toEqual([200, left]);
+    }
+    expect((await patch({})).json.data.smtp).toMatchObject({ tenant: null, clientId: null });
+  });
+
+  const wrong: [object, string][] = [
+    [{ ...microsoft, tenant: null }, "smtp.tenant"],
+    [{ ...microsoft, tenant: "a/b" }, "smtp.tenant"],
+    [{ ...microsoft, tenant: ".." }, "smtp.tenant"],
+    [{ ...microsoft, clientId: null }, "smtp.clientId"],
+    [{ ...microsoft, clientSecret: null }, "smtp.clientSecret"],
+    [{ ...microsoft, user: null }, "smtp.user"],
+    [{ ...microsoft, tls: "none" }, "smtp.tls"],
+    [{ ...google, serviceAccountKey: null }, "smtp.serviceAccountKey"],
+    [{ ...google, serviceAccountKey: "{}" }, "smtp.serviceAccountKey"],
+    [{ ...google, serviceAccountKey: "no JSON" }, "smtp.serviceAccountKey"],
+    [{ ...google, serviceAccountKey: key }, "smtp.serviceAccountKey"],
+    [{ ...google, user: null }, "smtp.user"],
+    [{ ...google, tls: "none" }, "smtp.tls"],
+    [{ ...box, auth: "oauth" }, "smtp.auth"],
+  ];
+  test.each(wrong)("is refused, naming the field: %j", async (smtp, field) => {
+    const made = await testAppliance();
+    const { status, json } = await made.ours.api("PATCH", path, { body: { smtp } });
+    expect([status, json.error.details[0].path]).toEqual([422, field]);
+  });
+
+  test("a mail server that an older version stored goes on by its password", async () => {
+    const { made, patch } = await settingsWith({ ...box, password: canary });
+    const {
+      auth: _1,
+      tenant: _2,
+      clientId: _3,
+      ...older
+    } = JSON.parse(
+      made.database.query<{ smtp: string }, []>("select smtp from organization_settings").get()
+        ?.smtp ?? "{}",
+    );
+    made.database.run("update organization_settings set smtp = ?", [JSON.stringify(older)]);
+    const { json } = await patch({});
+    expect(json.data).toMatchObject({
+      smtp: { auth: "password", tenant: null, clientId: null },
+      secretsSet: ["smtp.password"],
+    });
+  });
 });
 
 describe("the stored password stays with its mail server", () => {

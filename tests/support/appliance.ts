@@ -13,6 +13,7 @@ import { subscriberReceivers } from "../../src/subscribers/receivers.ts";
 import { checkEngine } from "../../src/checks/engine.ts";
 import type { Store } from "../../src/database/store.ts";
 import { livePages } from "../../src/dashboard/live.ts";
+import { accessTokens } from "../../src/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/outgoing/exchange.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
@@ -130,6 +131,7 @@ export function applianceOn(
     previewLimit: rateLimit(previewsPerMinute, clock),
     pageQueue: fairQueue(),
     live,
+    accessTokens: accessTokens(),
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",

@@ -4,6 +4,7 @@ import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/aler
 import { type Message, messageOf } from "../../src/alerting/messages.ts";
 import type { DeliveryRoom, Provider, Verdict } from "../../src/alerting/provider.ts";
 import { targetGuard } from "../../src/base/target-guard.ts";
+import { accessTokens } from "../../src/outgoing/access-tokens.ts";
 import { exchange } from "../../src/outgoing/exchange.ts";
 import { answer, type Asked, type Reply, target } from "./target.ts";
 
@@ -109,6 +110,7 @@ export async function receiver(usually?: Reply) {
     timeoutMs: 5_000,
     cancelled: new AbortController().signal,
     smtp: null,
+    accessTokens: accessTokens(),
     progress: null,
     exchange(request, room) {
       urls.push(request.url.href);

@@ -17,7 +17,7 @@ export type Mail = {
 
 /** How a server treats what it is asked: the code of its refusal, or 0. */
 type Treats = {
-  /** The password of each user; nobody has to give one where there is none. */
+  /** The password, or the access token, of each user; nobody has to give one where there is none. */
   users?: Record<string, string>;
   /** To a wrong password. */
   login?: number;
@@ -46,8 +46,8 @@ export async function mailServer(treats: Treats = {}, options: SMTPServerOptions
       connections++;
       done();
     },
-    onAuth({ username = "", password }, _session, done) {
-      if (users?.[username] === password) done(null, { user: username });
+    onAuth({ username = "", password, accessToken }, _session, done) {
+      if (users?.[username] === (password ?? accessToken)) done(null, { user: username });
       else done(refusal(login));
     },
     onMailFrom: (_address, _session, done) => done(refusal(sender)),

@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import XOAuth2 from "nodemailer/lib/xoauth2";
 import type { Address, OutgoingContext } from "../../outgoing/context.ts";
 import type { SmtpSettings } from "../../settings/schema.ts";
 import type { Mail } from "./email-mail.ts";
@@ -32,6 +33,8 @@ export async function handOver(
   { envelope, bytes }: Mail,
   { host, port, user, password, tls }: SmtpSettings,
   context: OutgoingContext,
+  /** Lets the user in instead of a password. */
+  accessToken: string | null = null,
 ): Promise<SessionError[]> {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
@@ -62,13 +65,27 @@ export async function handOver(
   if (user !== null) {
     // What nodemailer would try all the same.
     if (!session.allowsAuth) throw Object.assign(new Error(), { code: "ENOAUTH" });
-    await step((done) => session.login({ user, pass: password ?? "" }, done));
+    const login =
+      accessToken === null
+        ? { user, pass: password ?? "" }
+        : { user, oauth2: new OneToken({ user, accessToken }) };
+    await step((done) => session.login(login, done));
   }
   const sent = await step<{ rejectedErrors?: SessionError[] }>((done) =>
     session.send(envelope, bytes, done as Parameters<typeof session.send>[2]),
   );
   session.quit();
   return sent.rejectedErrors ?? [];
+}
+
+/**
+ * The token that is there, also where nodemailer would have another one: it would ask for that around the
+ * target guard. https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
+ */
+class OneToken extends XOAuth2 {
+  override getToken(_renew: unknown, done?: unknown) {
+    (done as (error: null, token: string) => void)(null, String(this.accessToken));
+  }
 }
 
 /** A connection to the first of these addresses that takes it. */

@@ -1,5 +1,6 @@
 import { inTime } from "../../outgoing/exchange.ts";
 import { TargetFailure } from "../../outgoing/failures.ts";
+import type { SmtpSettings } from "../../settings/schema.ts";
 import type { Message } from "../messages.ts";
 import {
   delivered,
@@ -12,6 +13,7 @@ import {
 } from "../provider.ts";
 import { mailOf, type Manner } from "./email-mail.ts";
 import { handOver, type SessionError } from "./email-session.ts";
+import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts";
 
 export const email: Provider<"email"> = {
   digests: true,
@@ -35,18 +37,29 @@ export async function mailed(
   const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
   if (left.length === 0) return afterRefusals([], to, refused);
   if (smtp === null) return permanent("No mail server is set; see the settings.");
-  if (smtp.user !== null && smtp.password === null)
+  if (smtp.auth === "password" && smtp.user !== null && smtp.password === null)
     return permanent("The settings have a user name for the mail server, but no password.");
+  const token = smtp.auth === "password" ? null : await tokenOf(smtp, room);
+  if (typeof token === "object" && token !== null) return token;
   const { envelope, bytes } = await mailOf(message, to, smtp.from, manner);
   const mail = { envelope: { ...envelope, to: left }, bytes };
   return inTime(room, async (context) => {
     try {
-      return afterRefusals(await handOver(mail, smtp, context), to, refused);
+      return afterRefusals(await handOver(mail, smtp, context, token), to, refused);
     } catch (error) {
-      const { rejectedErrors } = error as SessionError;
+      const { code, rejectedErrors } = error as SessionError;
+      if (code === "EAUTH" && token !== null) forgetAccessToken(smtp, room);
       if (rejectedErrors?.length === left.length) return afterRefusals(rejectedErrors, to, refused);
-      return verdictOf(error as SessionError);
+      return verdictOf(error as SessionError, smtp);
     }
+  });
+}
+
+/** The token that lets the user in, or why there is none. */
+function tokenOf(smtp: SmtpSettings, room: DeliveryRoom): Promise<string | Verdict> {
+  return accessTokenOf(smtp, room).catch((error: unknown) => {
+    if (error instanceof TokenRefused) return error.verdict;
+    throw error;
   });
 }
 
@@ -82,15 +95,27 @@ const refusedSteps: Record<string, string> = {
   DATA: "the mail",
 };
 
-function verdictOf(error: SessionError): Verdict {
+/** What the services' administrators forget most. */
+const letIn = {
+  microsoft:
+    "the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it",
+  google: "the access token of this user",
+};
+
+function verdictOf(error: SessionError, { auth }: SmtpSettings): Verdict {
   const { code, command = "", responseCode, permanent: isFinal = false } = error;
   if (code === "ENOAUTH")
-    return permanent("The mail server takes no user name and password, or only when encrypted.");
+    return permanent(
+      auth === "password"
+        ? "The mail server takes no user name and password, or only when encrypted."
+        : "The mail server takes no access tokens (XOAUTH2).",
+    );
   if (responseCode === undefined) return withoutReply(error);
   if (isFinal && (command === "STARTTLS" || command === "EHLO"))
     return permanent("The mail server offers no STARTTLS; see tls in the settings.");
   if (responseCode === 530) return permanent("The mail server asks for a user name and password.");
-  const what = code === "EAUTH" ? "the user name or password" : refusedSteps[command];
+  const credentials = auth === "password" ? "the user name or password" : letIn[auth];
+  const what = code === "EAUTH" ? credentials : refusedSteps[command];
   const refused = `The mail server refused ${what ?? "the connection"}`;
   if (!isFinal) return passing(`${refused} for now.`);
   return command === "DATA" ? final(`${refused}.`) : permanent(`${refused}.`);

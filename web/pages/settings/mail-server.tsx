@@ -13,7 +13,14 @@ import { SecretField } from "../../parts/secret-field.tsx";
 import { storedSecrets } from "../../parts/stored-secrets.ts";
 import { say } from "../../parts/toasts.tsx";
 import { settingsQuery } from "./data.ts";
-import { fieldsOf, removeMailServer, smtpOf, usualPorts } from "./mail-server-fields.ts";
+import {
+  type Auth,
+  fieldsOf,
+  removeMailServer,
+  smtpOf,
+  usualHosts,
+  usualPorts,
+} from "./mail-server-fields.ts";
 import { TestMail, useTestMail } from "./test-mail.tsx";
 
 export default function MailServer() {
@@ -61,10 +68,25 @@ function Fields({
   const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
   const body = { smtp: smtpOf(values) };
   const secrets = storedSecrets(settingsKinds, "organization", known, body, errorOf);
+  type SecretName = "smtp.password" | "smtp.clientSecret" | "smtp.serviceAccountKey";
+  const secretAt = (name: SecretName) => ({
+    value: values[name] === "" ? undefined : values[name],
+    onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
+    error: secrets.errorOf(name),
+    isSet: secrets.isSet(name),
+    isAsked: secrets.isAsked(name),
+    mayBeNone: name === "smtp.password",
+  });
   const tls = values["smtp.tls"];
   function setTls(next: keyof typeof usualPorts) {
     if (values["smtp.port"] === usualPorts[tls]) set("smtp.port", usualPorts[next]);
     set("smtp.tls", next);
+  }
+  const auth = values["smtp.auth"];
+  function setAuth(next: Auth) {
+    if (["", usualHosts[auth]].includes(values["smtp.host"])) set("smtp.host", usualHosts[next]);
+    if (next !== "password" && tls === "none") setTls("starttls");
+    set("smtp.auth", next);
   }
   return (
     <>
@@ -122,25 +144,70 @@ function Fields({
             />
             <small>{encryptionWords[tls]}</small>
           </div>
+          <div className="labelled">
+            <span id="mail-auth">Signs in</span>
+            <SegmentedControl
+              aria-labelledby="mail-auth"
+              data={[
+                { value: "password", label: "By password" },
+                { value: "microsoft", label: "Microsoft" },
+                { value: "google", label: "Google" },
+              ]}
+              value={auth}
+              onChange={(next) => setAuth(next as Auth)}
+            />
+            <small>{authWords[auth]}</small>
+          </div>
           <div className="field-row">
             <TextInput
-              label="User name"
+              label={auth === "password" ? "User name" : "Mailbox"}
               autoComplete="off"
-              description="Empty where the server asks for none."
+              description={
+                auth === "password"
+                  ? "Empty where the server asks for none."
+                  : "The address that mails are sent as."
+              }
               value={values["smtp.user"]}
               onChange={({ currentTarget }) => set("smtp.user", currentTarget.value)}
               error={errorOf("smtp.user")}
             />
-            <SecretField
-              label="Password"
-              value={values["smtp.password"] === "" ? undefined : values["smtp.password"]}
-              onChange={(password) => set("smtp.password", password === undefined ? "" : password)}
-              error={secrets.errorOf("smtp.password")}
-              isSet={secrets.isSet("smtp.password")}
-              isAsked={secrets.isAsked("smtp.password")}
-              mayBeNone
-            />
+            {auth === "password" && <SecretField label="Password" {...secretAt("smtp.password")} />}
+            {auth === "microsoft" && (
+              <TextInput
+                label="Tenant"
+                autoComplete="off"
+                placeholder="team.onmicrosoft.com"
+                description="Directory (tenant) ID, or a domain of it."
+                value={values["smtp.tenant"]}
+                onChange={({ currentTarget }) => set("smtp.tenant", currentTarget.value.trim())}
+                error={errorOf("smtp.tenant")}
+              />
+            )}
           </div>
+          {auth === "microsoft" && (
+            <div className="field-row">
+              <TextInput
+                label="Client ID"
+                autoComplete="off"
+                description="Application (client) ID of the app."
+                value={values["smtp.clientId"]}
+                onChange={({ currentTarget }) => set("smtp.clientId", currentTarget.value.trim())}
+                error={errorOf("smtp.clientId")}
+              />
+              <SecretField
+                label="Client secret"
+                hint="Its value, not its ID."
+                {...secretAt("smtp.clientSecret")}
+              />
+            </div>
+          )}
+          {auth === "google" && (
+            <SecretField
+              label="Service account key"
+              hint="What stands in the JSON file that Google Cloud gives for a key of the account, all of it."
+              {...secretAt("smtp.serviceAccountKey")}
+            />
+          )}
           <TextInput
             label="From"
             placeholder="Signalbox <signalbox@team.example>"
@@ -157,6 +224,15 @@ function Fields({
 }
 
 const path = "/api/v1/settings";
+
+const authWords: Record<Auth, string> = {
+  password:
+    "By user name and password. Microsoft 365 ends this at the end of 2026; Gmail takes app passwords.",
+  microsoft:
+    "As an app of Entra ID, with admin consent to the application permission SMTP.SendAsApp of Office 365 Exchange Online. In Exchange it needs New-ServicePrincipal and full access to the mailbox, and the mailbox authenticated SMTP.",
+  google:
+    "As a service account of Google Cloud, to which the Admin console gives domain-wide delegation for the scope https://mail.google.com/.",
+};
 
 const encryptionWords = {
   starttls: "Asks for encryption and goes no further without it. Usually port 587.",

@@ -1,0 +1,161 @@
+import { createHash, sign } from "node:crypto";
+import { named } from "../../outgoing/http-request.ts";
+import type { AccessToken } from "../../outgoing/access-tokens.ts";
+import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import type { ServiceAccountKey, SmtpSettings } from "../../settings/schema.ts";
+import { type DeliveryRoom, passing, permanent, type Verdict } from "../provider.ts";
+import { objectIn } from "./shared-json.ts";
+
+/** No token was given; the verdict says why. */
+export class TokenRefused extends Error {
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict) {
+    super("No access token was given.");
+    this.verdict = verdict;
+  }
+}
+
+type Grant = {
+  url: string;
+  parameters: Record<string, string>;
+  /** Why there is none, where the service says so in a way that it documents. */
+  reasonIn: (answer: Record<string, unknown>) => string | undefined;
+  otherwise: string;
+};
+
+/** By what a mail server's user is let in: its token, asked for where none is kept. Throws TokenRefused. */
+export function accessTokenOf(smtp: SmtpSettings, room: DeliveryRoom): Promise<string> {
+  const ask = () => given(smtp.auth === "google" ? google(smtp, room.now) : microsoft(smtp), room);
+  return room.accessTokens.of(credentialsOf(smtp), room.now, ask);
+}
+
+/** Has the next token asked for anew: the mail server does not take this one. */
+export function forgetAccessToken(smtp: SmtpSettings, { accessTokens }: DeliveryRoom) {
+  accessTokens.forget(credentialsOf(smtp));
+}
+
+function credentialsOf(smtp: SmtpSettings): string {
+  const { auth, user, tenant, clientId, clientSecret, serviceAccountKey } = smtp;
+  return createHash("sha256")
+    .update(JSON.stringify([auth, user, tenant, clientId, clientSecret, serviceAccountKey]))
+    .digest("base64");
+}
+
+async function given(
+  { url, parameters, reasonIn, otherwise }: Grant,
+  room: DeliveryRoom,
+): Promise<AccessToken> {
+  const answer = await room.exchange(
+    {
+      url: new URL(url),
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "application/json" },
+      body: new URLSearchParams(parameters).toString(),
+      verifyTls: true,
+    },
+    room,
+  );
+  const said = objectIn(answer.body);
+  const { access_token: token, expires_in: seconds } = said;
+  // What goes into a line of SMTP must not end it.
+  if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
+    const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
+    return { token, until: room.now + lives * 1_000 };
+  }
+  throw new TokenRefused(verdictOf(answer, reasonIn(said) ?? otherwise));
+}
+
+function verdictOf({ status }: ShortAnswer, reason: string): Verdict {
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) return permanent(reason);
+  return passing(`No access token was given: the service answered ${named(status)}.`);
+}
+
+/**
+ * An app signs in as itself; Exchange then lets it send as the mailbox that the user names.
+ * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow and
+ * https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
+ */
+function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
+  return {
+    url: `https://login.microsoftonline.com/${encodeURIComponent(tenant ?? "")}/oauth2/v2.0/token`,
+    parameters: {
+      grant_type: "client_credentials",
+      client_id: clientId ?? "",
+      client_secret: clientSecret ?? "",
+      scope: "https://outlook.office365.com/.default",
+    },
+    reasonIn: ({ error_codes: codes }) =>
+      Array.isArray(codes) ? codes.map((code) => ofMicrosoft.get(code)).find(Boolean) : undefined,
+    otherwise: "Microsoft gives this app no access token; see tenant, client id and secret.",
+  };
+}
+
+/** https://learn.microsoft.com/entra/identity-platform/reference-error-codes#aadsts-error-codes */
+const ofMicrosoft = new Map<unknown, string>([
+  [
+    7000215,
+    "Microsoft says that the client secret is not valid; it is the secret's value, not its id.",
+  ],
+  [7000222, "Microsoft says that the client secret has expired."],
+  [700016, "Microsoft says that the tenant has no app with this client id."],
+  [90002, "Microsoft says that there is no such tenant."],
+  [900023, "Microsoft says that there is no such tenant."],
+]);
+
+/**
+ * A service account acts for the user, as the domain's administrator allows it to.
+ * https://developers.google.com/identity/protocols/oauth2/service-account#httprest and
+ * https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
+ */
+function google({ serviceAccountKey, user }: SmtpSettings, now: number): Grant {
+  const { client_email: iss, private_key: key, private_key_id: kid } = keyIn(serviceAccountKey);
+  const at = Math.floor(now / 1_000);
+  const url = "https://oauth2.googleapis.com/token";
+  const header = { alg: "RS256", typ: "JWT", kid };
+  const claims = {
+    iss,
+    sub: user,
+    scope: "https://mail.google.com/",
+    aud: url,
+    iat: at,
+    exp: at + 3_600,
+  };
+  return {
+    url,
+    parameters: {
+      grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      assertion: signedWith(key, header, claims),
+    },
+    reasonIn: ({ error }) => ofGoogle.get(error),
+    otherwise: "Google gives this service account no access token.",
+  };
+}
+
+const ofGoogle = new Map<unknown, string>([
+  [
+    "unauthorized_client",
+    "Google says that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
+  ],
+  [
+    "invalid_grant",
+    "Google says that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
+  ],
+  ["invalid_client", "Google says that there is no such service account."],
+]);
+
+function keyIn(serviceAccountKey: string | null): ServiceAccountKey {
+  return JSON.parse(serviceAccountKey ?? "{}") as ServiceAccountKey;
+}
+
+/** A JSON Web Token (RFC 7519), signed with RSA and SHA-256 (RFC 7518 §3.3). */
+function signedWith(key: string, header: object, claims: object): string {
+  const text = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
+  try {
+    return `${text}.${sign("RSA-SHA256", Buffer.from(text), key).toString("base64url")}`;
+  } catch {
+    throw new TokenRefused(permanent("The private key of the service account can't be read."));
+  }
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from "bun:test";
+import { generateKeyPairSync, verify } from "node:crypto";
+import type { DeliveryRoom } from "../../../src/alerting/provider.ts";
+import type { SmtpSettings } from "../../../src/settings/schema.ts";
+import { now, receiver } from "../../support/delivering.ts";
+import { mailServer } from "../../support/mail-server.ts";
+import { ann, delivered, doubted, forNow, outcomeOf } from "../../support/mailing.ts";
+import { answer, type Reply } from "../../support/target.ts";
+
+const box = "box@team.example";
+const secret = "CANARY-7f3a";
+const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const serviceAccount = {
+  type: "service_account",
+  client_email: "signalbox@project.iam.gserviceaccount.com",
+  private_key_id: "key-1",
+  private_key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+};
+
+const microsoft: Partial<SmtpSettings> = {
+  user: box,
+  auth: "microsoft",
+  tenant: "team.onmicrosoft.com",
+  clientId: "9f3a",
+  clientSecret: secret,
+};
+const google: Partial<SmtpSettings> = {
+  user: box,
+  auth: "google",
+  serviceAccountKey: JSON.stringify(serviceAccount),
+};
+
+const token = (text: string, seconds: unknown = 3_599): Reply =>
+  answer(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
+
+/** A mail server that takes this token of the mailbox, and a token endpoint in the place of all services. */
+async function world(taken: string, endpoint: Reply) {
+  const users: Record<string, string> = { [box]: taken };
+  const server = await mailServer({ users }, { authMethods: ["XOAUTH2"], allowInsecureAuth: true });
+  const to = await receiver(endpoint);
+  const { exchange, accessTokens } = to.room;
+  return {
+    ...to,
+    server,
+    users,
+    send: (smtp: Partial<SmtpSettings>, changes: Partial<DeliveryRoom> = {}) =>
+      outcomeOf(server.smtp(smtp), [ann], { exchange, accessTokens, ...changes }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await to[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a mail for a mailbox of Microsoft 365", () => {
+  test("goes out with the token that the app gets by its secret", async () => {
+    await using made = await world("tok-1", token("tok-1"));
+    expect(await made.send(microsoft)).toEqual(delivered);
+    expect(made.urls).toEqual([
+      "https://login.microsoftonline.com/team.onmicrosoft.com/oauth2/v2.0/token",
+    ]);
+    const { method, headers, body } = made.last();
+    expect([method, headers["content-type"]]).toEqual([
+      "POST",
+      "application/x-www-form-urlencoded",
+    ]);
+    expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
+      grant_type: "client_credentials",
+      client_id: "9f3a",
+      client_secret: secret,
+      scope: "https://outlook.office365.com/.default",
+    });
+    expect(made.server.mail()).toMatchObject({ user: box, to: [ann] });
+  });
+
+  test.each([
+    [
+      7000215,
+      "Microsoft says that the client secret is not valid; it is the secret's value, not its id.",
+    ],
+    [7000222, "Microsoft says that the client secret has expired."],
+    [700016, "Microsoft says that the tenant has no app with this client id."],
+    [90002, "Microsoft says that there is no such tenant."],
+    [1, "Microsoft gives this app no access token; see tenant, client id and secret."],
+  ])("is not sent where the app gets none: %d", async (code, reason) => {
+    const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
+    await using made = await world("tok-1", answer(401, JSON.stringify(gossip)));
+    expect(await made.send(microsoft)).toEqual(doubted(reason));
+    expect(made.server.connections()).toBe(0);
+  });
+});
+
+describe("a mail for a mailbox of Google Workspace", () => {
+  test("goes out with the token that the service account gets for its user", async () => {
+    await using made = await world("ya29.tok", token("ya29.tok"));
+    expect(await made.send(google)).toEqual(delivered);
+    expect(made.urls).toEqual(["https://oauth2.googleapis.com/token"]);
+    const form = new URLSearchParams(made.last().body);
+    expect(form.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
+    const [header = "", claims = "", signature = ""] = (form.get("assertion") ?? "").split(".");
+    const read = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
+    expect(read(header)).toEqual({ alg: "RS256", typ: "JWT", kid: "key-1" });
+    expect(read(claims)).toEqual({
+      iss: serviceAccount.client_email,
+      sub: box,
+      scope: "https://mail.google.com/",
+      aud: "https://oauth2.googleapis.com/token",
+      iat: Math.floor(now / 1_000),
+      exp: Math.floor(now / 1_000) + 3_600,
+    });
+    const signed = Buffer.from(`${header}.${claims}`);
+    expect(verify("RSA-SHA256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
+    expect(made.server.mail()).toMatchObject({ user: box });
+  });
+
+  test.each([
+    [
+      401,
+      "unauthorized_client",
+      "Google says that the service account may not act for this user: the domain has to delegate https://mail.google.com/ to it.",
+    ],
+    [
+      400,
+      "invalid_grant",
+      "Google says that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
+    ],
+    [400, "gossip", "Google gives this service account no access token."],
+  ])("is not sent where it gets none: %d %s", async (status, error, reason) => {
+    await using made = await world("tok", answer(status, JSON.stringify({ error })));
+    expect(await made.send(google)).toEqual(doubted(reason));
+    expect(made.server.connections()).toBe(0);
+  });
+
+  test("is not sent with a key that is none", async () => {
+    await using made = await world("tok", token("tok"));
+    const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
+    expect(await made.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
+      doubted("The private key of the service account can't be read."),
+    );
+    expect(made.asked).toEqual([]);
+  });
+});
+
+describe("a token", () => {
+  test("is kept until a minute before it expires", async () => {
+    await using made = await world("tok", token("tok", 3_600));
+    for (const [seconds, asked] of [
+      [0, 1],
+      [3_539, 1],
+      [3_540, 2],
+      [3_600, 2],
+    ] as const) {
+      expect(await made.send(microsoft, { now: now + seconds * 1_000 })).toEqual(delivered);
+      expect([seconds, made.asked.length]).toEqual([seconds, asked]);
+    }
+  });
+
+  test("is asked for once by all that wait for it", async () => {
+    await using made = await world("tok", token("tok"));
+    const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => made.send(microsoft)));
+    expect(outcomes).toEqual(Array(5).fill(delivered));
+    expect(made.asked).toHaveLength(1);
+    expect(made.server.mails).toHaveLength(5);
+  });
+
+  test("is for its credentials and its user alone", async () => {
+    await using made = await world("tok", token("tok"));
+    made.users["other@team.example"] = "tok";
+    const others = [
+      { user: "other@team.example" },
+      { clientSecret: "another" },
+      { tenant: "other.example" },
+      { clientId: "another" },
+      google,
+    ];
+    for (const change of [{}, ...others]) await made.send({ ...microsoft, ...change });
+    expect(made.asked).toHaveLength(1 + others.length);
+    expect(made.server.mails).toHaveLength(1 + others.length);
+  });
+
+  test.each([0, -1, "soon", null])("that lives %p seconds is not kept", async (seconds) => {
+    await using made = await world("tok", token("tok", seconds));
+    for (const _ of [1, 2]) expect(await made.send(microsoft)).toEqual(delivered);
+    expect(made.asked).toHaveLength(2);
+  });
+
+  test("that the mail server does not take is asked for anew the next time", async () => {
+    await using made = await world("tok-2", token("tok-1"));
+    expect(await made.send(microsoft)).toEqual(
+      doubted(
+        "The mail server refused the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
+      ),
+    );
+    made.reply(token("tok-2"));
+    expect(await made.send(microsoft)).toEqual(delivered);
+    expect(made.asked).toHaveLength(2);
+  });
+
+  test("is not waited for in vain: what fails in passing is tried again", async () => {
+    await using made = await world("tok", answer(503, "gossip"));
+    expect(await made.send(microsoft)).toEqual(
+      forNow("No access token was given: the service answered HTTP 503 (Service Unavailable)."),
+    );
+    made.reply(answer(200, "<title>Sign in</title>"));
+    expect(await made.send(microsoft)).toEqual(
+      forNow("No access token was given: the service answered HTTP 200 (OK)."),
+    );
+    made.reply(token("tok"));
+    expect(await made.send(microsoft)).toEqual(delivered);
+  });
+
+  test("that would say more to the mail server than itself is none", async () => {
+    for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
+      await using made = await world("tok", token(odd as string));
+      expect(await made.send(microsoft)).toEqual(
+        forNow("No access token was given: the service answered HTTP 200 (OK)."),
+      );
+      expect(made.server.connections()).toBe(0);
+    }
+  });
+
+  test("is not given to a server that knows nothing of tokens", async () => {
+    await using plain = await mailServer({ users: { [box]: "tok" } }, { allowInsecureAuth: true });
+    await using to = await receiver(token("tok"));
+    const outcome = await outcomeOf(plain.smtp(microsoft), [ann], {
+      exchange: to.room.exchange,
+    });
+    expect(plain.mails).toEqual([]);
+    expect(outcome).toMatchObject({ outcome: "failed" });
+  });
+});
