@@ -58,7 +58,7 @@ export const integer = (min: number, max: number) => z.int().min(min).max(max);
 
 /** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
 export const HttpUrl = checked(z.string().min(1).max(2048), (text) => {
-  if (/[\p{Cc}\s\\]/u.test(text) || !text.isWellFormed())
+  if (/[\p{Cc}\s\\]/u.test(text) || flawOfLine(text) !== null)
     return "must not contain spaces, backslashes or control characters";
   if (text === "") return null;
   if (!/^https?:\/\/[^/?#]/i.test(text)) return "must start with http:// or https:// and a host";

@@ -1,11 +1,15 @@
 const controls = /\p{Cc}/u;
 const controlsButBreaks = /[^\P{Cc}\n\t]/u;
+/** They turn around what stands behind them, beyond the end of the text (UAX #9 §2). */
+const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 const invisible = /^[\p{White_Space}\p{Cf}]*$/u;
 
 /** Why `text` can't be stored as one line; `null` when it can. */
 export function flawOfLine(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
   if (controls.test(text)) return "must not contain control characters";
+  if (directionControls.test(text))
+    return "must not contain characters that change the direction of writing (U+202A–202E, U+2066–2069)";
   return null;
 }
 

@@ -25,12 +25,23 @@ const header = (count: number) =>
 const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unknown[] }> = {
   "a required line": {
     field: line(5),
-    takes: ["a", " a ", "😀".repeat(5), "e\u0301", "\u202eab", "👩‍💻"],
-    refuses: ["", ...blanks, ...controls, ...surrogates, "a\nb", "a\tb", "abcdef", 7, null],
+    takes: ["a", " a ", "😀".repeat(5), "e\u0301", "\u200fab", "👩‍💻"],
+    refuses: [
+      "",
+      ...blanks,
+      ...controls,
+      ...surrogates,
+      "a\nb",
+      "a\tb",
+      "\u202eab",
+      "abcdef",
+      7,
+      null,
+    ],
   },
   "required paragraphs": {
     field: paragraphs(5),
-    takes: ["a\nb", "\ta\n", "😀\n😀\n😀"],
+    takes: ["a\nb", "\ta\n", "\u202eab", "😀\n😀\n😀"],
     refuses: ["", ...blanks, "\n\t\n", ...controls, ...surrogates, "a\r\nb", "abcdef"],
   },
   "optional paragraphs": {

@@ -12,7 +12,7 @@ const hostile = {
   entities: `&lt;b&gt; &amp;amp; &#60;b&#62; &nbsp; &undefined; &`,
   templates: "{{7*7}} ${7*7} <%= 7 %> %3Cb%3E \\u003cb",
   addresses: "javascript:alert(1) //evil.example data:text/html,<b>",
-  "bidi controls": "a\u202eb\u2066c\u200fd\u061c",
+  "direction marks": "a\u200eb\u200fc\u061cd",
   "invisible characters": "a\u200bb\ufeffc\u2028d\u2029e\u00adf\u{e0041}",
   noncharacters: "a\ufffeb\uffffc\u{1fffe}d\ufdd0",
 };

@@ -16,7 +16,7 @@ const hostile = {
   "line ends of Unicode": `a\u2028Bcc: eve@evil.example\u2029b`,
   "the end of a mail": ".",
   "a boundary": `----_NmP-0-Part_1--`,
-  "right to left": "العربية \u202eevil\u202c עברית",
+  "right to left": "العربية \u200fevil\u200e עברית",
   emoji: "👩‍👩‍👧‍👦🏳️‍🌈 é ﷽",
   templates: "{{7*7}} ${7*7} <%= 7 %>",
 };

@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { api, dashboard } from "../../src/api.ts";
+import type { Route } from "../../src/http/openapi.ts";
+
+/** Every schema of text in a schema, with the name of the field it stands in. */
+function textsIn(schema: unknown, name: string, seen = new Set<unknown>()): [string, z.ZodType][] {
+  if (!(schema instanceof z.ZodType) || seen.has(schema)) return [];
+  seen.add(schema);
+  if (schema instanceof z.ZodString || schema instanceof z.ZodEmail) return [[name, schema]];
+  if (schema instanceof z.ZodObject)
+    return Object.entries(schema.shape).flatMap(([key, field]) => textsIn(field, key, seen));
+  const { def } = schema as unknown as { def: Record<string, unknown> };
+  const parts = ["innerType", "element", "in", "out", "left", "right", "keyType", "valueType"];
+  const inner = [...parts.map((part) => def[part]), ...((def["options"] ?? []) as unknown[])];
+  const lazy = typeof def["getter"] === "function" ? [(def["getter"] as () => unknown)()] : [];
+  return [...inner, ...lazy].flatMap((part) => textsIn(part, name, seen));
+}
+
+const routes = [...api.routes, ...dashboard.routes] as unknown as Route[];
+const texts = routes.flatMap(({ method, path, hooks }) =>
+  [hooks.detail?.endpoint?.body, hooks.detail?.endpoint?.query].flatMap((schema) =>
+    textsIn(schema, "").map(([name, text]) => [`${method} ${path} ${name}`, text] as const),
+  ),
+);
+
+const samples = ["Shop", "a".repeat(12), "https://shop.example/a", "$.a", "Ann <ann@team.example>"];
+
+test("every text of one line refuses what changes the direction of writing", () => {
+  const open: string[] = [];
+  let refusing = 0;
+  let lines = 0;
+  for (const [name, text] of texts) {
+    const takes = (sample: string) => text.safeParse(sample).success;
+    const sample = samples.find(takes);
+    // Text of several lines may be in any script, and shows in a paragraph of its own.
+    if (sample === undefined || takes(`${sample}\nb`)) continue;
+    lines += 1;
+    for (const control of "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+      if (takes(`${sample}${control}b`)) open.push(`${name}: ${escape(control)}`);
+    if (!open.some((one) => one.startsWith(name))) refusing += 1;
+  }
+  expect(open).toEqual([]);
+  expect([lines > 100, refusing]).toEqual([true, lines]);
+});
+
+test("scripts that are written from right to left are fine", () => {
+  const name = texts.find(([name]) => name.endsWith("/monitor-groups/ name"))?.[1];
+  for (const good of ["متجر", "חנות Shop", "a\u200fb", "👩‍👩‍👧"])
+    expect([good, name?.safeParse(good).success]).toEqual([good, true]);
+  for (const bad of ["Shop\u202eexe", "\u2067Shop"])
+    expect([bad, name?.safeParse(bad).success]).toEqual([bad, false]);
+});
