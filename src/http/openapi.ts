@@ -8,6 +8,7 @@ import {
 import type { ErrorCode } from "../base/errors.ts";
 import { Id } from "../base/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { worded } from "./openapi-defaults.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
 /** A route as Elysia lists it; those of the API carry their endpoint. */
@@ -198,7 +199,7 @@ export function openApiOf(
     const operation = operationOf(route, tags[noun]?.name ?? noun);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   }
-  return createDocument({
+  const document = createDocument({
     openapi: "3.1.0",
     info: {
       title: "Signalbox API",
@@ -222,4 +223,6 @@ export function openApiOf(
       },
     },
   });
+  for (const schema of Object.values(document.components?.schemas ?? {})) worded(schema);
+  return document;
 }
