@@ -58,3 +58,6 @@ export function durationInWords(seconds: number): string {
     .map(([count, unit]) => `${count} ${unit}`)
     .join(" ");
 }
+
+/** How the message of an `unknown` heartbeat begins. */
+export const notJudged = "Not judged: ";

@@ -7,7 +7,7 @@ import { OwnTrouble, TargetFailure } from "../outgoing/failures.ts";
 import { reasonFor } from "../outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding } from "./check.ts";
-import { notJudged } from "../uptime/schema.ts";
+import { notJudged } from "../base/text.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
 

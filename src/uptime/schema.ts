@@ -9,9 +9,6 @@ export const HeartbeatStatus = z.enum(["up", "degraded", "down", "unknown", "mai
 });
 export type HeartbeatStatus = z.infer<typeof HeartbeatStatus>;
 
-/** How the message of an `unknown` heartbeat begins. */
-export const notJudged = "Not judged: ";
-
 export const Heartbeat = z
   .object({
     at: Timestamp,
