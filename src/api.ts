@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { aboutRoutes } from "./about/routes.ts";
+import { applianceRoutes } from "./appliance/routes.ts";
 import { alertChannelRoutes } from "./alert-channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
@@ -21,7 +22,7 @@ import { monitorGroupRoutes } from "./monitor-groups/routes.ts";
 import { monitorDashboardRoutes } from "./monitors/dashboard-routes.ts";
 import { monitorRoutes } from "./monitors/routes.ts";
 import { organizationRoutes } from "./organizations/routes.ts";
-import { furtherOrganizationRoutes, peopleRoutes, profileRoutes } from "./people/routes.ts";
+import { peopleRoutes, profileRoutes } from "./people/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
@@ -69,11 +70,11 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(twoFactorRoutes)
   .use(sessionRoutes)
   .use(organizationRoutes)
-  .use(furtherOrganizationRoutes)
   .use(peopleRoutes)
   .use(invitationRoutes)
   .use(apiKeyRoutes)
   .use(auditLogRoutes)
   .use(testMailRoutes)
   .use(backupRoutes)
+  .use(applianceRoutes)
   .use(aboutRoutes);

@@ -2,6 +2,7 @@ import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alert-channels/schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
+import { sweepOrganizations } from "./appliance/store.ts";
 import { backupDesk } from "./backups/desk.ts";
 import { keyDesk } from "./api-keys/service.ts";
 import { type Clock, systemClock } from "./base/clock.ts";
@@ -22,6 +23,7 @@ import { knownNetworks } from "./http/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
 import { networkLimit, rateLimit } from "./http/rate-limit.ts";
 import { receivedAs } from "./http/received.ts";
+import { slowDown } from "./http/slow-down.ts";
 import { webFiles } from "./http/web-files.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./maintenance/watch.ts";
@@ -150,6 +152,7 @@ export async function startApp(
     personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: networkLimit(failuresPerMinute, clock),
     guessLimit: networkLimit(guessesPerMinute, clock),
+    slowDown: slowDown(clock),
     knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,
     sessions: sessionDesk(store, clock),
@@ -241,6 +244,7 @@ export async function startApp(
     // Somebody may have been made on the command line.
     if (await isAnybodyThere(store)) setUp.end();
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
+    await sweepOrganizations(store, clock(), () => stopping);
     await sweepSubscribers(store, clock());
     await sweepAlerts(store, clock(), () => stopping);
     await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);

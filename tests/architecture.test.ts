@@ -25,6 +25,7 @@ const rooms = [
   "audit-log",
   "about",
   "backups",
+  "appliance",
   "alert-channels",
   "monitor-groups",
   "uptime",

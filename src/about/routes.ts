@@ -10,7 +10,7 @@ export const aboutRoutes = new Elysia({ prefix: "/about" }).get(
     {
       name: "getAbout",
       access: "read",
-      summary: "Get the version, the size and the age of the appliance",
+      summary: "Get the version, how long it has been running, and what the organization has",
       answer: dataOf(About),
     },
     async ({ scope }) => ({ data: await aboutAppliance(scope) }),

@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { Timestamp } from "../base/fields.ts";
 
-/** The appliance itself, and how much of it is the organization's. */
+/** The program itself, and how much there is of the organization. */
 export const About = z.object({
   version: z.string(),
   startedAt: Timestamp,
-  /** Of the whole database. */
-  dataBytes: z.int(),
   counts: z.object({
     monitors: z.int(),
     monitorGroups: z.int(),

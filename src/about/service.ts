@@ -13,7 +13,6 @@ import {
   statusPages,
 } from "../database/tables.ts";
 import type { About } from "./schema.ts";
-import { bytesOf } from "./store.ts";
 
 export async function aboutAppliance({ store, organizationId }: Scope): Promise<About> {
   const countOf = (
@@ -28,7 +27,6 @@ export async function aboutAppliance({ store, organizationId }: Scope): Promise<
   return {
     version,
     startedAt: timestamp(Math.round(performance.timeOrigin)),
-    dataBytes: await bytesOf(store),
     counts: {
       monitors: await countOf(monitors),
       monitorGroups: await countOf(monitorGroups),

@@ -9,6 +9,8 @@ export const ApiKey = z.object({
   id: Id,
   name: z.string(),
   scope: KeyScope,
+  /** The person who made it; null for the command line. */
+  createdById: Id.nullable(),
   createdAt: Timestamp,
   /** Null for never. */
   expiresAt: Timestamp.nullable(),

@@ -5,11 +5,15 @@ import { type Clock, timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { parse } from "../base/validation.ts";
-import { mustBeWithin } from "../database/references.ts";
-import { must, type Store } from "../database/store.ts";
-import { apiKeys } from "../database/tables.ts";
+import { listed, mustBeWithin } from "../database/references.ts";
+import { must, type Statement, type Store } from "../database/store.ts";
+import { apiKeys, memberships } from "../database/tables.ts";
 import type { Keys, Principal } from "../http/call.ts";
+import { isAtLeast, Role } from "../base/roles.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
+
+/** Who may make keys. */
+const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
 
 /** Makes a key and returns it; this is the only time it is known. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
 export async function createApiKey(
@@ -17,14 +21,16 @@ export async function createApiKey(
   input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
 ): Promise<ApiKey & { key: string }> {
   parse(KeyName, input.name, "name");
-  const { store, organizationId } = context;
+  const { store, organizationId, actor } = context;
   const now = context.clock();
   const id = newId(now);
+  const createdById = actor.type === "person" ? actor.id : null;
   const key = `sbx_${randomToken(43)}`;
   const made: ApiKey = {
     id,
     name: input.name,
     scope: input.scope,
+    createdById,
     createdAt: timestamp(now),
     expiresAt: input.expiresInMs === null ? null : timestamp(now + input.expiresInMs),
     revokedAt: null,
@@ -34,6 +40,7 @@ export async function createApiKey(
   return commit(
     context,
     [
+      ...(createdById === null ? [] : [mustMakeKeys(organizationId, createdById)]),
       store.db.insert(apiKeys).values(row),
       mustBeWithin(context, "api-keys", apiKeys, "revoked_at is null"),
     ],
@@ -42,12 +49,52 @@ export async function createApiKey(
   );
 }
 
+/** Holds while the person may make keys: one that is made outlives the request. */
+function mustMakeKeys(organizationId: string, personId: string) {
+  return must(
+    sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
+      and person_id = ${personId} and role in (select value from ${listed(keyMakers)}))`,
+    () => new AppError("FORBIDDEN", "You may not make API keys here any more."),
+  );
+}
+
+/** The keys that somebody made and that open something still. */
+export async function keysMadeBy(
+  store: Store,
+  organizationId: string,
+  personId: string,
+): Promise<string[]> {
+  const rows = await store.db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(madeBy(organizationId, personId), isNull(apiKeys.revokedAt)));
+  return rows.map(({ id }) => id);
+}
+
+/** Ends the keys that somebody made: they could have kept them. */
+export function revokeKeysMadeBy(
+  store: Store,
+  organizationId: string,
+  personId: string,
+  revokedAt: string,
+): Statement {
+  return store.db
+    .update(apiKeys)
+    .set({ revokedAt })
+    .where(and(madeBy(organizationId, personId), isNull(apiKeys.revokedAt)));
+}
+
+function madeBy(organizationId: string, personId: string) {
+  return and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.createdById, personId));
+}
+
 export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]> {
   return store.db
     .select({
       id: apiKeys.id,
       name: apiKeys.name,
       scope: apiKeys.scope,
+      createdById: apiKeys.createdById,
       createdAt: apiKeys.createdAt,
       expiresAt: apiKeys.expiresAt,
       revokedAt: apiKeys.revokedAt,

@@ -29,11 +29,25 @@ export async function commit<T extends object>(
   answer: T,
 ): Promise<T> {
   await scope.store.atomic([
+    mustBeThere(scope.organizationId),
     ...statements,
     ...traceOf(scope, happening, timestamp(scope.clock())),
     ...(scope.remember?.(answer) ?? []),
   ]);
   return answer;
+}
+
+const organizationText = mustText(
+  "exists (select 1 from organizations where id = ? and deleted_at is null)",
+);
+
+/** Holds while the organization was not deleted by somebody else. */
+function mustBeThere(organizationId: string): Prepared {
+  return {
+    ...organizationText,
+    parameters: [organizationId],
+    otherwise: () => new AppError("NOT_FOUND", "This organization was deleted."),
+  };
 }
 
 /** The same for a change that many records take alike: each has its audit row and its event. */
@@ -43,22 +57,35 @@ export async function commitEach<T extends object>(
   happening: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
   answer: T,
 ): Promise<T> {
-  const { organizationId, actor, requestId } = scope;
-  const { action, subjectIds } = happening;
-  const at = timestamp(scope.clock());
-  const ids = JSON.stringify(subjectIds);
-  const fields = happening.fields === undefined ? null : JSON.stringify(happening.fields);
-  const { type, id, name } = actor;
   await scope.store.atomic([
+    mustBeThere(scope.organizationId),
     ...statements,
-    {
-      text: auditEach,
-      parameters: [organizationId, at, type, id, name, action, fields, requestId, ids],
-    },
-    { text: tellEach, parameters: [organizationId, at, action, ids] },
+    ...traceOfEach(scope, happening, timestamp(scope.clock())),
     ...(scope.remember?.(answer) ?? []),
   ]);
   return answer;
+}
+
+/** The audit rows and events of what many records take alike, for a write that holds more than that. */
+export function traceOfEach(
+  { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,
+  {
+    action,
+    subjectIds,
+    fields,
+  }: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
+  at: string,
+): Prepared[] {
+  const { type, id, name } = actor;
+  const ids = JSON.stringify(subjectIds);
+  const changed = fields === undefined ? null : JSON.stringify(fields);
+  return [
+    {
+      text: auditEach,
+      parameters: [organizationId, at, type, id, name, action, changed, requestId, ids],
+    },
+    { text: tellEach, parameters: [organizationId, at, action, ids] },
+  ];
 }
 
 const auditEach = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,

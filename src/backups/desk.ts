@@ -79,12 +79,15 @@ export function backupDesk({ directory, clock, log, copyTo }: Room): Backups & {
       waiting.set(id, { backup, personId, expiry });
       return backup;
     },
-    take(personId, id) {
+    take(personId, id, mayGoOn) {
       const found = waiting.get(id);
       if (found === undefined || found.personId !== personId) return null;
       forget(id);
       const file = fileOf(id);
-      return { backup: found.backup, bytes: readOnce(file, () => rmSync(file, { force: true })) };
+      return {
+        backup: found.backup,
+        bytes: readOnce(file, mayGoOn, () => rmSync(file, { force: true })),
+      };
     },
     end() {
       running?.cancel();
@@ -94,8 +97,12 @@ export function backupDesk({ directory, clock, log, copyTo }: Room): Backups & {
   };
 }
 
-/** The bytes of a file as fast as they are read; `over` comes when all were, or nobody wants more. */
-function readOnce(file: string, over: () => void): ReadableStream<Uint8Array> {
+/** The bytes of a file as fast as they are read, for as long as `mayGoOn`; `over` comes when all were, or nobody wants or may have more. */
+function readOnce(
+  file: string,
+  mayGoOn: () => Promise<boolean>,
+  over: () => void,
+): ReadableStream<Uint8Array> {
   let handle: FileHandle;
   async function end() {
     await handle.close();
@@ -106,6 +113,10 @@ function readOnce(file: string, over: () => void): ReadableStream<Uint8Array> {
       handle = await open(file);
     },
     async pull(controller) {
+      if (!(await mayGoOn())) {
+        await end();
+        return controller.error(new Error("Whoever downloads this may not do so any more."));
+      }
       const { bytesRead, buffer } = await handle.read(new Uint8Array(chunkBytes));
       if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
       await end();

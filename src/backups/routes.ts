@@ -14,8 +14,8 @@ export const backupRoutes = new Elysia({ prefix: "/backup" })
     ...endpoint(
       {
         name: "offerBackup",
-        access: "person",
-        summary: "Whether one may download a backup",
+        access: "administrator",
+        summary: "Get how large a backup is at most",
         answer: dataOf(BackupOffer),
       },
       async ({ visit }) => ({ data: await offerBackup(visit) }),
@@ -26,9 +26,9 @@ export const backupRoutes = new Elysia({ prefix: "/backup" })
     ...endpoint(
       {
         name: "makeBackup",
-        access: "person",
+        access: "administrator",
         takesSeconds: patienceSeconds,
-        summary: "Copy the whole database, for those who own every organization",
+        summary: "Copy the whole database, of every organization",
         answer: dataOf(MadeBackup),
         status: 201,
         errors: ["CONFLICT"],
@@ -41,7 +41,7 @@ export const backupRoutes = new Elysia({ prefix: "/backup" })
     ...endpoint(
       {
         name: "takeBackup",
-        access: "person",
+        access: "administrator",
         streams: "application/vnd.sqlite3",
         summary: "Download a copy, once",
         answer: z.never(),
@@ -49,7 +49,7 @@ export const backupRoutes = new Elysia({ prefix: "/backup" })
       },
       async ({ visit, appliance, request, id }) => {
         appliance.giveTime(request, patienceSeconds);
-        return takeBackup(visit, appliance.backups, id);
+        return takeBackup(visit, appliance, id);
       },
     ),
   );

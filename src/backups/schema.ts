@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../base/fields.ts";
 
-/** Whether whoever asks may take everything with them, and how much that is. */
+/** How much everything is. */
 export const BackupOffer = z.object({
-  allowed: z.boolean(),
   /** Of the database as it lies on the disk; a copy is that large or smaller. */
   dataBytes: z.int(),
 });

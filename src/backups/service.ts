@@ -1,36 +1,29 @@
 import { bytesOf } from "../about/store.ts";
 import { AppError } from "../base/errors.ts";
 import type { Backups } from "../http/call.ts";
+import type { Sessions } from "../http/session.ts";
 import type { PersonVisit } from "../http/visit.ts";
 import { traceOfPerson } from "../sessions/trace.ts";
 import type { BackupOffer, MadeBackup } from "./schema.ts";
-import { isAnyNotOwnedBy } from "./store.ts";
 
-/** The database holds all organizations alike: it is for whoever owns every one of them. */
-async function ownsEverything({ store, session }: PersonVisit): Promise<boolean> {
-  return !(await isAnyNotOwnedBy(store, session.person.id));
+export async function offerBackup({ store }: PersonVisit): Promise<BackupOffer> {
+  return { dataBytes: await bytesOf(store) };
 }
 
-export async function offerBackup(visit: PersonVisit): Promise<BackupOffer> {
-  return { allowed: await ownsEverything(visit), dataBytes: await bytesOf(visit.store) };
+/** Throws CONFLICT while another one is being made, UNAVAILABLE. */
+export function makeBackup({ session }: PersonVisit, backups: Backups): Promise<MadeBackup> {
+  return backups.make(session.person.id);
 }
 
-/** Throws FORBIDDEN, CONFLICT while another one is being made, UNAVAILABLE. */
-export async function makeBackup(visit: PersonVisit, backups: Backups): Promise<MadeBackup> {
-  if (await ownsEverything(visit)) return backups.make(visit.session.person.id);
-  throw new AppError(
-    "FORBIDDEN",
-    "A backup holds every organization of this appliance: it is for those who own all of them.",
-  );
-}
-
-/** The copy as a download, this one time. Throws NOT_FOUND. */
+/** The copy as a download, this one time; it ends where the person's session or their right to it does. Throws NOT_FOUND. */
 export async function takeBackup(
   visit: PersonVisit,
-  backups: Backups,
+  { backups, sessions }: { backups: Backups; sessions: Sessions },
   id: string,
 ): Promise<Response> {
-  const taken = (await ownsEverything(visit)) ? backups.take(visit.session.person.id, id) : null;
+  const { person, id: sessionId } = visit.session;
+  const mayGoOn = () => sessions.isStillOpen(sessionId, (now) => now.person.administrator);
+  const taken = backups.take(person.id, id, mayGoOn);
   if (taken === null)
     throw new AppError("NOT_FOUND", "This backup was downloaded already or is over. Make another.");
   await visit.store.atomic(traceOfPerson(visit, "backup.downloaded"));

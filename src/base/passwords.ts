@@ -1,3 +1,4 @@
+import crypto, { randomBytes, timingSafeEqual } from "node:crypto";
 import { type HashingClient, hashingQueue } from "./hashing-queue.ts";
 
 const queue = hashingQueue();
@@ -5,16 +6,69 @@ const queue = hashingQueue();
 /** The same characters typed on another keyboard are the same password. */
 const plain = (password: string) => password.normalize("NFC");
 
-/** The password as argon2id in PHC form, salt included. Throws RATE_LIMITED where too many wait to be hashed. */
-export function hashPassword(password: string, client: HashingClient): Promise<string> {
-  return queue.run(client, () => Bun.password.hash(plain(password), "argon2id"));
+/** What of a hash in PHC form decides how a password is hashed, salt included. */
+const recipeOf = (hash: string) => hash.slice(0, hash.lastIndexOf("$"));
+
+const newRecipe = () => `$argon2id$v=19$m=65536,t=2,p=1$${unpadded(randomBytes(32))}`;
+
+const unpadded = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64").replace(/=+$/, "");
+
+/** The password as argon2id in PHC form (RFC 9106). */
+function hashed(password: string, recipe: string): Promise<string> {
+  const [, memory, passes, parallelism, salt] =
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)$/.exec(recipe) ?? [];
+  if (salt === undefined) return Promise.reject(new Error("A password's hash has no known form."));
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const parameters = {
+    message: plain(password),
+    nonce: Buffer.from(salt, "base64"),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: 32,
+  };
+  crypto.argon2("argon2id", parameters, (error, tag) =>
+    error ? reject(error) : resolve(`${recipe}$${unpadded(tag)}`),
+  );
+  return promise;
+}
+
+/**
+ * The password as argon2id in PHC form, salt included; with the salt of `like`, so that it costs one
+ * computation to compare a password with both. Throws RATE_LIMITED where too many wait to be hashed.
+ */
+export function hashPassword(
+  password: string,
+  client: HashingClient,
+  like?: string,
+): Promise<string> {
+  const recipe = like === undefined ? newRecipe() : recipeOf(like);
+  return queue.run(client, () => hashed(password, recipe));
 }
 
 /** Whether this is the password that was hashed. Throws RATE_LIMITED likewise, and where the hash is none. */
-export function isPassword(
+export async function isPassword(
   password: string,
   hash: string,
   client: HashingClient,
 ): Promise<boolean> {
-  return queue.run(client, () => Bun.password.verify(plain(password), hash));
+  return (await placeOfPassword(password, [hash], client)) === 0;
+}
+
+/** Which of these hashes is this password's, the first of them; -1 for none. Throws likewise. */
+export function placeOfPassword(
+  password: string,
+  hashes: readonly string[],
+  client: HashingClient,
+): Promise<number> {
+  return queue.run(client, async () => {
+    const made = new Map<string, string>();
+    for (const recipe of new Set(hashes.map(recipeOf)))
+      made.set(recipe, await hashed(password, recipe));
+    return hashes.findIndex((hash) => isSame(hash, made.get(recipeOf(hash)) ?? ""));
+  });
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

@@ -66,8 +66,8 @@ export function watching(
     for (const monitor of found) watch(monitor, found.length > atOnce ? "soon" : "now");
   }
 
-  /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one. */
-  async function movedByGroups(organizationId: string): Promise<string[]> {
+  /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one; or the organization deleted. */
+  async function movedTogether(organizationId: string): Promise<string[]> {
     const wanted = await watchedEpochs(reading, organizationId);
     const gone = [...monitors.values()].filter(
       (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
@@ -91,14 +91,14 @@ export function watching(
     },
     async take(events) {
       const changes = events.filter(({ type }) =>
-        /^(monitor\.(created|updated|deleted)$|group\.)/.test(type),
+        /^(monitor\.(created|updated|deleted)$|group\.|organization\.deleted$)/.test(type),
       );
       for (const [organizationId, its] of Map.groupBy(changes, (event) => event.organizationId)) {
-        const [ofGroups, ofMonitors] = [true, false].map((wanted) =>
-          its.filter(({ type }) => type.startsWith("group.") === wanted),
+        const [ofMany, ofMonitors] = [false, true].map((wanted) =>
+          its.filter(({ type }) => type.startsWith("monitor.") === wanted),
         );
         const ids = ofMonitors?.map(({ subjectId }) => subjectId) ?? [];
-        if (ofGroups?.length) ids.push(...(await movedByGroups(organizationId)));
+        if (ofMany?.length) ids.push(...(await movedTogether(organizationId)));
         await refresh(organizationId, [...new Set(ids)]);
       }
     },

@@ -1,7 +1,13 @@
 import type { Command } from "commander";
+import { deleteOrganization } from "../appliance/service.ts";
 import { systemClock } from "../base/clock.ts";
-import { createOrganization, listOrganizations } from "../organizations/service.ts";
-import { type DataOptions, onData, print, withData } from "./with-data.ts";
+import { invalid } from "../base/validation.ts";
+import {
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+} from "../organizations/service.ts";
+import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
 export function addOrgs(program: Command) {
   const orgs = program.command("orgs").description("organizations");
@@ -26,6 +32,20 @@ export function addOrgs(program: Command) {
           rows.map(({ slug, name, createdAt }) => ({ slug, name, createdAt })),
           options.json,
         );
+      }),
+    );
+
+  onData(orgs.command("delete").argument("<slug>", "slug of the organization"))
+    .description("delete an organization with everything in it, for good")
+    .option("--yes", "say that this is meant")
+    .action((slug: string, options: DataOptions & { yes?: boolean }) =>
+      withData(options, async (data) => {
+        const { id, name } = await getOrganization(data.store, slug);
+        if (options.yes !== true)
+          throw invalid("--yes", `is needed to delete ${name} with everything in it, for good`);
+        await deleteOrganization(commandLineScope(data, id), id);
+        if (options.json) process.stdout.write(`${JSON.stringify({ id, slug, deleted: true })}\n`);
+        else process.stderr.write(`${name} is deleted.\n`);
       }),
     );
 }

@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
+import { grantAdministrator, revokeAdministrator, type Running } from "../appliance/service.ts";
 import { AppError } from "../base/errors.ts";
 import { EmailAddress } from "../base/fields.ts";
 import { randomToken } from "../base/ids.ts";
@@ -9,7 +10,7 @@ import type { DataDirectory } from "../database/data-directory.ts";
 import { getOrganization, listOrganizations } from "../organizations/service.ts";
 import { mustBeGood } from "../people/new-person.ts";
 import { NewPassword, PersonName } from "../people/schema.ts";
-import { addMember, listMembers, resetPassword } from "../people/service.ts";
+import { addMember, listMembers, onlyPersonOf, resetPassword } from "../people/service.ts";
 import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
 type PasswordOptions = DataOptions & { passwordStdin?: boolean };
@@ -46,14 +47,51 @@ export function addUsers(program: Command) {
     .description("give somebody a new password and sign them out everywhere")
     .option("--password-stdin", "read the password from standard input")
     .option("--without-two-factor", "turn two-factor off, too, for somebody who lost it")
-    .action((email: string, options: PasswordOptions & { withoutTwoFactor?: boolean }) =>
+    .option("--org <slug>", "one of their organizations, where several sign in with the address")
+    .action((email: string, options: PasswordOptions & Named & { withoutTwoFactor?: boolean }) =>
       withData(options, async (data) => {
         const { password, isMade } = await passwordFor(options, [email]);
         const withoutTwoFactor = options.withoutTwoFactor === true;
-        await resetPassword(commandLineScope(data, ""), email, { password, withoutTwoFactor });
+        const organizationId = await organizationIdOf(data, options);
+        const scope = commandLineScope(data, organizationId ?? "");
+        await resetPassword(scope, email, { password, withoutTwoFactor, organizationId });
         tell({ email }, isMade ? password : null, options.json);
       }),
     );
+
+  addChange(users, "grant-administrator", "let somebody run the whole appliance", {
+    change: grantAdministrator,
+    said: "is an administrator of the appliance",
+  });
+  addChange(users, "revoke-administrator", "take that from an administrator", {
+    change: revokeAdministrator,
+    said: "is no administrator of the appliance any more",
+  });
+}
+
+type Change = { change: (by: Running, personId: string) => Promise<unknown>; said: string };
+
+/** A command that changes something about somebody, named by their address. */
+function addChange(users: Command, name: string, description: string, { change, said }: Change) {
+  onData(users.command(name).argument("<email>", "what they sign in with"))
+    .description(description)
+    .option("--org <slug>", "one of their organizations, where several sign in with the address")
+    .action((email: string, options: DataOptions & Named) =>
+      withData(options, async (data) => {
+        const organizationId = await organizationIdOf(data, options);
+        const { id } = await onlyPersonOf(data.store, email, organizationId);
+        await change(commandLineScope(data, ""), id);
+        if (options.json) process.stdout.write(`${JSON.stringify({ id, email })}\n`);
+        else process.stderr.write(`${email} ${said}.\n`);
+      }),
+    );
+}
+
+/** Of the organization that the command names. */
+type Named = { org?: string };
+
+async function organizationIdOf({ store }: DataDirectory, { org }: Named) {
+  return org === undefined ? undefined : (await getOrganization(store, org)).id;
 }
 
 async function createUser(data: DataDirectory, options: NewUserOptions) {
@@ -107,11 +145,12 @@ async function usersOf(data: DataDirectory, slug?: string) {
   const lists = await Promise.all(
     organizations.map(async (organization) => {
       const members = await listMembers(commandLineScope(data, organization.id));
-      return members.map(({ email, name, role, twoFactor, lastSeenAt }) => ({
+      return members.map(({ email, name, role, administrator, twoFactor, lastSeenAt }) => ({
         organization: organization.slug,
         email,
         name,
         role,
+        administrator: administrator ? "yes" : "no",
         twoFactor: twoFactor ? "on" : "off",
         lastSeenAt,
       }));

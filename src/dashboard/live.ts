@@ -17,8 +17,10 @@ const batchMs = 500;
 const maxRows = 500;
 /** Of more events at one time, pages are told to read everything anew. */
 const maxEvents = 200;
-/** How often it is asked whether a reader may still listen. */
+/** How often it is asked whether a reader may still listen, beside what events say of people. */
 const welcomeMs = 2_000;
+/** What may end somebody's right to listen. */
+const endsRights = /^(person\.(?!signed-in$)|organization\.deleted$)/;
 
 type Member = Listener & {
   reader: Reader;
@@ -66,10 +68,12 @@ export function livePages({ store, clock, vault, log }: Dependencies): LivePages
       else member.early.push({ seq, message });
   }
 
-  function take(events: readonly LoggedEvent[]) {
+  async function take(events: readonly LoggedEvent[]) {
     for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
       const room = rooms.get(organizationId);
       if (room === undefined) continue;
+      // Whoever lost the right to listen hears nothing of what came after.
+      if (its.some(({ type }) => endsRights.test(type))) await endUnwelcome(room);
       const last = its.at(-1)?.seq ?? 0;
       if (its.length > maxEvents) send(room, at("reset", organizationId, last), last);
       else for (const event of its) send(room, changeOf(organizationId, event), event.seq);
@@ -186,16 +190,19 @@ export function livePages({ store, clock, vault, log }: Dependencies): LivePages
     return room;
   }
 
-  /** Those who signed out, whose session grew old or who left the organization. */
+  /** Those who signed out, whose session grew old, or who left the organization or have another role in it. */
   async function sayGoodbye() {
+    for (const room of rooms.values()) await endUnwelcome(room);
+  }
+
+  async function endUnwelcome({ members }: Room) {
     const asked = new Map<string, Promise<boolean>>();
-    for (const [organizationId, { members }] of rooms)
-      for (const { sessionId, isWelcome, reader } of members) {
-        const key = `${organizationId} ${sessionId}`;
-        const answer = asked.get(key) ?? isWelcome();
-        asked.set(key, answer);
-        if (!(await answer)) reader.end();
-      }
+    for (const { sessionId, role, isWelcome, reader } of members) {
+      const key = `${sessionId} ${role}`;
+      const answer = asked.get(key) ?? isWelcome();
+      asked.set(key, answer);
+      if (!(await answer)) reader.end();
+    }
   }
 
   return {

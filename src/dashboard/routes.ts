@@ -7,6 +7,7 @@ import { callOf } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { eventStream } from "../http/event-stream.ts";
 import { signedIn } from "../http/gate.ts";
+import { organizationOf } from "../http/session.ts";
 import {
   ChannelUse,
   LeanOverview,
@@ -66,9 +67,13 @@ export const dashboardRoutes = new Elysia()
           });
         const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
         const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
-        const isWelcome = () => sessions.isStillOpen(session.id, organizationId);
+        const { role } = organizationOf(request, session);
+        const isWelcome = () =>
+          sessions.isStillOpen(session.id, ({ organizations }) =>
+            organizations.some((one) => one.id === organizationId && one.role === role),
+          );
         return eventStream(request, giveTime, (reader) =>
-          live.join(reader, { ...listener, after, isWelcome }),
+          live.join(reader, { ...listener, role, after, isWelcome }),
         );
       },
     ),

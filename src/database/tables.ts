@@ -21,6 +21,8 @@ export const organizations = sqliteTable("organizations", {
   slug: text("slug").notNull().unique(),
   name: text("name").notNull(),
   createdAt: text("created_at").notNull(),
+  /** Since when it is deleted: nobody gets to it any more, and what is left of it goes in small portions. */
+  deletedAt: text("deleted_at"),
 });
 
 const organizationId = () =>
@@ -55,24 +57,38 @@ export const organizationSettings = sqliteTable(
 );
 
 /** Who signs in to the admin page. */
-export const people = sqliteTable("people", {
-  id: text("id").primaryKey(),
-  name: text("name").notNull(),
-  email: text("email").notNull(),
-  /** The address as it is compared: in lower case. */
-  emailKey: text("email_key").notNull().unique(),
-  /** argon2id. */
-  passwordHash: text("password_hash").notNull(),
-  /** Sealed; null without two-factor. */
-  totpSecret: text("totp_secret"),
-  /** Sealed; to be confirmed by a first code. */
-  totpPending: text("totp_pending"),
-  /** The latest step a code was taken of: none is taken twice. */
-  totpStep: integer("totp_step").notNull(),
-  version: integer("version").notNull(),
-  createdAt: text("created_at").notNull(),
-  updatedAt: text("updated_at").notNull(),
-});
+export const people = sqliteTable(
+  "people",
+  {
+    id: text("id").primaryKey(),
+    name: text("name").notNull(),
+    email: text("email").notNull(),
+    /** The address as it is compared: in lower case. Unique in an organization, not in the appliance: nobody learns who else signs in. */
+    emailKey: text("email_key").notNull(),
+    /** argon2id. */
+    passwordHash: text("password_hash").notNull(),
+    /** Sealed; null without two-factor. */
+    totpSecret: text("totp_secret"),
+    /** Sealed; to be confirmed by a first code. */
+    totpPending: text("totp_pending"),
+    /** The latest step a code was taken of: none is taken twice. */
+    totpStep: integer("totp_step").notNull(),
+    /** Runs the appliance; one of the people does, always. */
+    administrator: flag("administrator").notNull().default(false),
+    /** Wrong codes after the right password that the person has not been told of yet, and when the last one came. */
+    wrongCodes: integer("wrong_codes").notNull().default(0),
+    wrongCodeAt: text("wrong_code_at"),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    index("people_by_email").on(t.emailKey),
+    index("administrators")
+      .on(t.id)
+      .where(sql`administrator`),
+  ],
+);
 
 const personId = () =>
   text("person_id")
@@ -140,6 +156,8 @@ export const invitations = sqliteTable(
     /** SHA-256 of the link's token, hexadecimal. */
     tokenHash: text("token_hash").notNull().unique(),
     invitedBy: text("invited_by").notNull(),
+    /** The person who invites; theirs end when they may no longer invite. */
+    invitedById: text("invited_by_id"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
   },
@@ -159,6 +177,8 @@ export const apiKeys = sqliteTable(
     scope: text("scope", { enum: ["read", "write"] }).notNull(),
     /** SHA-256 of the key, hexadecimal; the key itself is never stored. */
     hash: text("hash").notNull().unique(),
+    /** The person who made it; null for the command line. */
+    createdById: text("created_by_id"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at"),
     revokedAt: text("revoked_at"),

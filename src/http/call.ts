@@ -13,6 +13,7 @@ import type { AnswerCache } from "./answer-cache.ts";
 import type { KnownNetworks } from "./known-networks.ts";
 import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
 import type { Live } from "./event-stream.ts";
+import type { SlowDown } from "./slow-down.ts";
 import type { Session, Sessions } from "./session.ts";
 
 /** What every request of one running appliance shares. */
@@ -33,6 +34,8 @@ export type Appliance = {
   failureLimit: NetworkLimit;
   /** Wrong passwords, codes and tokens a minute by client network. */
   guessLimit: NetworkLimit;
+  /** The same by what is guessed, from wherever. */
+  slowDown: SlowDown;
   knownNetworks: KnownNetworks;
   keys: Keys;
   sessions: Sessions;
@@ -97,8 +100,12 @@ export type SetUp = {
 export type Backups = {
   /** Throws CONFLICT while one is being made, UNAVAILABLE where it can't be written. */
   make(personId: string): Promise<Backup>;
-  /** Its bytes, this one time; null for none of theirs. */
-  take(personId: string, id: string): { backup: Backup; bytes: ReadableStream<Uint8Array> } | null;
+  /** Its bytes, this one time, for as long as `mayGoOn`; null for none of theirs. */
+  take(
+    personId: string,
+    id: string,
+    mayGoOn: () => Promise<boolean>,
+  ): { backup: Backup; bytes: ReadableStream<Uint8Array> } | null;
 };
 
 export type Backup = { id: string; fileName: string; bytes: number; expiresAt: string };

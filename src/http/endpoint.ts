@@ -6,7 +6,7 @@ import { type Answer, answerOf, respond } from "./answer.ts";
 import { mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { type Appliance, type Call, callOf, pathOf, type Principal } from "./call.ts";
 import { errorAnswer } from "./error-body.ts";
-import { admit, principalOf, rateLimited, signedIn } from "./gate.ts";
+import { admit, mustAdminister, principalOf, rateLimited, signedIn } from "./gate.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
 import { organizationParameter } from "./session.ts";
@@ -16,8 +16,8 @@ import { ifMatchOf, originOf, type PersonVisit, type Visit, visitOf } from "./vi
 const NoQuery = z.strictObject({});
 const NoBody = z.strictObject({}).optional();
 
-/** For whom a route is: those who may read or write an organization's data, anybody signed in, or anybody at all. */
-export type Access = "read" | "write" | "person" | "anyone";
+/** For whom a route is: those who may read or write an organization's data, administrators of the appliance, anybody signed in, or anybody at all. */
+export type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
 /** Everything that is declared about one route: who may, what goes in, what comes out, what the document says. */
 export type Endpoint<
@@ -74,7 +74,7 @@ type Input<Q extends z.ZodType, B extends z.ZodType, X extends Access> = Given<X
 /** Data belong to an organization; people and their sessions to none. */
 type Given<X extends Access> = X extends "read" | "write"
   ? { scope: Scope }
-  : { visit: X extends "person" ? PersonVisit : Visit };
+  : { visit: X extends "administrator" | "person" ? PersonVisit : Visit };
 
 /** Who asks: on behalf of an organization, or of themselves alone. */
 type Caller = { principal: Principal; scope: Scope } | { principal: null; visit: Visit };
@@ -199,7 +199,8 @@ function callerOf(call: Call, request: Request, { access, role }: Endpoint): Cal
     admit(call.appliance, principal, access, role);
     return { principal, scope: scopeOf(call, principal, request) };
   }
-  if (access === "person") {
+  if (access === "administrator") mustAdminister(signedIn(call));
+  if (access === "administrator" || access === "person") {
     const wait = call.appliance.personLimit.take(signedIn(call).person.id);
     if (wait > 0) throw rateLimited(wait);
   }

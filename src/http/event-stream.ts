@@ -13,8 +13,10 @@ export type Listener = {
   /** The id of the last message that the page knows of; null where it has just been opened. */
   after: string | null;
   personId: string;
-  /** Whose pages are asked about together whether they may go on listening. */
+  /** Whose pages are asked about together whether they may go on listening, by role. */
   sessionId: string;
+  /** In the organization, when it began to listen. */
+  role: string;
   /** Whether it may go on listening. */
   isWelcome: () => Promise<boolean>;
 };

@@ -72,6 +72,12 @@ export function principalOf(call: Call, request: Request): Principal {
   };
 }
 
+/** Throws FORBIDDEN for whoever does not run the appliance. */
+export function mustAdminister({ person }: Session) {
+  if (!person.administrator)
+    throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");
+}
+
 /** What the key or the person may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
 export function admit(
   { requestLimit, personLimit }: Appliance,

@@ -6,17 +6,20 @@ import type { Visit } from "./visit.ts";
 
 /**
  * Lets a visitor try something that only its owner knows; null says that it was wrong. A network has ten
- * wrong ones a minute for all that it tries. Throws RATE_LIMITED, before `attempt` does any work.
+ * wrong ones a minute for all that it tries; where there is a `subject`, all who try it wait longer with
+ * each wrong one. Throws RATE_LIMITED, before `attempt` does any work.
  */
 export async function guessed<T>(
-  { guessLimit, address }: Pick<Visit, "guessLimit" | "address">,
+  visit: Pick<Visit, "guessLimit" | "slowDown" | "address">,
   attempt: () => Promise<T | null>,
+  subject?: string,
 ): Promise<T | null> {
+  const { guessLimit, address } = visit;
   // Taken before it is known to be wrong: a thousand at once must not all get to the hashing.
   const wait = guessLimit.take(address);
   if (wait > 0) throw rateLimited(wait);
   try {
-    const found = await attempt();
+    const found = await (subject === undefined ? attempt() : slowed(visit, attempt, subject));
     if (found !== null) guessLimit.giveBack(address);
     return found;
   } catch (error) {
@@ -24,6 +27,30 @@ export async function guessed<T>(
     if (error instanceof AppError && error.code === "RATE_LIMITED") guessLimit.giveBack(address);
     throw error;
   }
+}
+
+async function slowed<T>(
+  { slowDown, address }: Pick<Visit, "slowDown" | "address">,
+  attempt: () => Promise<T | null>,
+  subject: string,
+): Promise<T | null> {
+  const network = networkOf(address);
+  const wait = slowDown.take(subject, network);
+  if (wait > 0) throw rateLimited(wait);
+  try {
+    const found = await attempt();
+    if (found !== null) slowDown.succeed(subject);
+    return found;
+  } catch (error) {
+    slowDown.giveBack(subject, network);
+    throw error;
+  }
+}
+
+/** Counts something that may have told whether a guess was right. Throws RATE_LIMITED. */
+export function countGuess({ guessLimit, address }: Pick<Visit, "guessLimit" | "address">) {
+  const wait = guessLimit.take(address);
+  if (wait > 0) throw rateLimited(wait);
 }
 
 /** In whose turn a visitor's password is hashed. */

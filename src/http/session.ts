@@ -8,9 +8,20 @@ export type Session = {
   id: string;
   /** `two-factor` waits for a code and opens nothing yet. */
   stage: "two-factor" | "signed-in";
-  person: { id: string; name: string; email: string; twoFactor: boolean };
+  person: SignedInPerson;
   /** The person's own, in the order in which they joined. */
   organizations: readonly Membership[];
+};
+
+export type SignedInPerson = {
+  id: string;
+  name: string;
+  email: string;
+  twoFactor: boolean;
+  /** Runs the whole appliance. */
+  administrator: boolean;
+  /** Wrong codes that were given with the right password; null where there are none to tell of. */
+  wrongCodes: { count: number; lastAt: string } | null;
 };
 
 export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };
@@ -18,8 +29,8 @@ export type Membership = { id: string; slug: string; name: string; timeZone: str
 export type Sessions = {
   /** Whose cookie has this SHA-256; null for one that is unknown, ended, idle for too long or too old. Counts as activity. */
   find(tokenHash: string): Promise<Session | null>;
-  /** Whether a session that was found earlier still opens this organization. Asking is no activity. */
-  isStillOpen(sessionId: string, organizationId: string): Promise<boolean>;
+  /** Whether somebody is still signed in with a session that was found earlier, and may what they did then. Asking is no activity. */
+  isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
   /** Writes down when sessions were last seen, since the last time this was asked. */
   seen(): Statement[];
 };

@@ -3,12 +3,14 @@ import type { Log } from "../base/log.ts";
 import type { Call } from "./call.ts";
 import type { KnownNetworks } from "./known-networks.ts";
 import type { NetworkLimit } from "./rate-limit.ts";
+import type { SlowDown } from "./slow-down.ts";
 import { cookieOf, type Session } from "./session.ts";
 
 /** What a use case runs in that belongs to no organization: who visits the admin page, from where. */
 export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   log: Log;
   guessLimit: NetworkLimit;
+  slowDown: SlowDown;
   knownNetworks: KnownNetworks;
   requestId: string;
   /** The client's, without the port. */
@@ -26,13 +28,14 @@ export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
 export type PersonVisit = Visit & { session: Session };
 
 export function visitOf(call: Call, request: Request): Visit {
-  const { store, clock, vault, log, guessLimit, knownNetworks } = call.appliance;
+  const { store, clock, vault, log, guessLimit, slowDown, knownNetworks } = call.appliance;
   return {
     store,
     clock,
     vault,
     log,
     guessLimit,
+    slowDown,
     knownNetworks,
     origin: originOf(request),
     requestId: call.requestId,

@@ -24,21 +24,19 @@ export type SentInvitation = z.infer<typeof SentInvitation>;
 
 export const InvitationToken = z.strictObject({ token: Token });
 
-/** What whoever holds the link is told. */
+/** What whoever holds the link is told; whether somebody signs in with the address is not among it. */
 export const InvitationLook = z.object({
   organization: z.object({ name: z.string() }),
   email: z.string(),
   role: Role,
-  /** Whether somebody signs in with this address already. */
-  hasAccount: z.boolean(),
 });
 export type InvitationLook = z.infer<typeof InvitationLook>;
 
 export const Acceptance = z.strictObject({
   token: Token,
-  /** Of somebody new. */
+  /** Of somebody new; absent for somebody who has signed in before. */
   name: PersonName.optional(),
-  /** Chosen by somebody new, known by somebody who has signed in before. */
+  /** Chosen by somebody new, known by somebody who has signed in before; absent for whoever is signed in with this address. */
   password: Password.optional(),
 });
 export type Acceptance = z.output<typeof Acceptance>;

@@ -6,20 +6,21 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId, randomToken, sha256 } from "../base/ids.ts";
 import { hashPassword } from "../base/passwords.ts";
+import { Role } from "../base/roles.ts";
 import { invalid, parse } from "../base/validation.ts";
 import { overLimit } from "../database/references.ts";
 import { must, retrying, type Statement } from "../database/store.ts";
 import { invitations, memberships } from "../database/tables.ts";
-import { guessed, hashingFor } from "../http/guessing.ts";
+import { countGuess, guessed, hashingFor } from "../http/guessing.ts";
 import type { Visit } from "../http/visit.ts";
 import { mustBeGood, newPerson } from "../people/new-person.ts";
-import { emailKeyOf } from "../people/rules.ts";
+import { emailKeyOf, mayManage } from "../people/rules.ts";
 import { mustManage } from "../people/service.ts";
 import {
   addMembership,
   alreadyMember,
-  findMembership,
-  findPersonByEmail,
+  findMemberByEmail,
+  findPeopleByEmail,
   type PersonRow,
 } from "../people/store.ts";
 import type { Stage } from "../sign-in/schema.ts";
@@ -38,6 +39,7 @@ import {
   openInvitations,
   replaceInvitation,
   takeInvitation,
+  useInvitation,
 } from "./store.ts";
 
 const validMs = 7 * 86_400_000;
@@ -61,9 +63,7 @@ export async function invite(
   return retrying(async () => {
     const allowed = await mustManage(scope, [role]);
     const emailKey = emailKeyOf(email);
-    const known = await findPersonByEmail(store, emailKey);
-    if (known !== null && (await findMembership(store, organizationId, known.id)) !== null)
-      throw alreadyMember();
+    if ((await findMemberByEmail(store, organizationId, emailKey)) !== null) throw alreadyMember();
     const row: InvitationRow = {
       organizationId,
       id: newId(now),
@@ -72,6 +72,7 @@ export async function invite(
       role,
       tokenHash: sha256(token),
       invitedBy: actor.name,
+      invitedById: actor.id,
       createdAt: timestamp(now),
       expiresAt: timestamp(now + validMs),
     };
@@ -113,12 +114,17 @@ export async function revokeInvitation(scope: Scope, id: string): Promise<void> 
   );
 }
 
+const entitled = Role.options.flatMap((role) =>
+  Role.options.filter((by) => mayManage(by, role)).map((by) => `${by} ${role}`),
+);
+
 const over = () =>
   new AppError("NOT_FOUND", "This invitation is not valid any more. Ask for a new one.");
 
 async function openedBy(visit: Visit, token: string) {
   const { store, clock } = visit;
-  const found = await guessed(visit, () => findByToken(store, sha256(token), clock()));
+  const hash = sha256(token);
+  const found = await guessed(visit, () => findByToken(store, hash, entitled, clock()));
   if (found === null) throw over();
   return found;
 }
@@ -126,53 +132,72 @@ async function openedBy(visit: Visit, token: string) {
 /** What the holder of the link is invited to. Throws NOT_FOUND for a wrong, used or old token, RATE_LIMITED. */
 export async function lookAtInvitation(visit: Visit, token: string): Promise<InvitationLook> {
   const { invitation, organizationName } = await openedBy(visit, token);
-  const { email, emailKey, role } = invitation;
-  const known = await findPersonByEmail(visit.store, emailKey);
-  return { organization: { name: organizationName }, email, role, hasAccount: known !== null };
+  const { email, role } = invitation;
+  return { organization: { name: organizationName }, email, role };
 }
 
 /**
- * Joins the organization: as somebody new with a name and a password; as somebody known by their session
- * or their password. Throws NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR,
+ * Joins the organization: as whoever is signed in with the address; with a name as somebody new;
+ * without one as somebody who signs in with the address and gives their password. Whether there is
+ * such a person makes no difference to somebody new: several may share an address, apart from one
+ * another. Throws NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR,
  * RATE_LIMITED, and CONFLICT for a member.
  */
 export async function acceptInvitation(visit: Visit, input: Acceptance): Promise<Stage> {
   const { store, session } = visit;
   const { invitation, organizationName } = await openedBy(visit, input.token);
-  const known = await findPersonByEmail(store, invitation.emailKey);
-  if (known === null) {
-    const person = await newcomer(visit, input, invitation.email, organizationName);
-    const joining = joins(visit, invitation, person.row);
-    return begin(visit, person.row, [...person.statements, ...joining]);
-  }
-  if (session?.stage === "signed-in" && session.person.id === known.id) {
-    await store.atomic(joins(visit, invitation, known));
+  const { email, emailKey } = invitation;
+  if (session?.stage === "signed-in" && emailKeyOf(session.person.email) === emailKey) {
+    await store.atomic(joins(visit, invitation, session.person));
     return "signed-in";
   }
-  if (input.password === undefined) throw invalid("password", "is required");
-  const proven = await guessed(visit, () => personOf(visit, known.email, input.password ?? ""));
-  if (proven === null) throw new AppError("UNAUTHORIZED", "The password is wrong.");
-  const joining = joins(visit, invitation, proven);
-  return proven.totpSecret === null
-    ? begin(visit, proven, joining)
-    : awaitCode(visit, proven, joining);
+  if (input.name !== undefined) return joinAsNew(visit, input, invitation, organizationName);
+  const { password } = input;
+  if (password === undefined) throw invalid("password", "is required");
+  const known = await guessed(visit, () => personOf(visit, email, password));
+  if (known === null)
+    throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
+  return joinAs(visit, known, invitation);
 }
 
-async function newcomer(visit: Visit, input: Acceptance, email: string, organization: string) {
+function joinAs(visit: Visit, person: PersonRow, invitation: InvitationRow): Promise<Stage> {
+  const joining = joins(visit, invitation, person);
+  return person.totpSecret === null
+    ? begin(visit, person, joining)
+    : awaitCode(visit, person, joining);
+}
+
+async function joinAsNew(
+  visit: Visit,
+  input: Acceptance,
+  invitation: InvitationRow,
+  organization: string,
+): Promise<Stage> {
+  const { email, emailKey } = invitation;
   const { name, password } = parse(Newcomer, { name: input.name, password: input.password });
   mustBeGood(password, [email, name, organization]);
-  const hash = await hashPassword(password, hashingFor(visit));
-  return newPerson(visit, { name, email }, hash);
+  const known = await findPeopleByEmail(visit.store, emailKey);
+  // Whose it is already, it opens: that is a guess as any.
+  countGuess(visit);
+  const hash = await hashPassword(password, hashingFor(visit), known[0]?.passwordHash);
+  const own = known.find(({ passwordHash }) => passwordHash === hash);
+  if (own !== undefined) return joinAs(visit, own, invitation);
+  const { row, statements } = newPerson(visit, { name, email }, hash);
+  return begin(visit, row, [...statements, ...joins(visit, invitation, row)]);
 }
 
 /** The statements by which somebody joins: an invitation is used once. */
-function joins(visit: Visit, invitation: InvitationRow, person: PersonRow): Statement[] {
+function joins(
+  visit: Visit,
+  invitation: InvitationRow,
+  person: Pick<PersonRow, "id" | "name">,
+): Statement[] {
   const { store, clock, requestId } = visit;
   const { organizationId, role } = invitation;
   const actor = { type: "person" as const, id: person.id, name: person.name };
   const at = timestamp(clock());
   return [
-    ...takeInvitation(store, invitation, over),
+    ...useInvitation(store, invitation, entitled, over),
     ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
     ...traceOf(
       { organizationId, actor, requestId },

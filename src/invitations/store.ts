@@ -1,8 +1,9 @@
 import { and, desc, eq, gt, lt, sql } from "drizzle-orm";
 import { timestamp } from "../base/clock.ts";
 import type { AppError } from "../base/errors.ts";
+import { listed } from "../database/references.ts";
 import { must, type Statement, type Store } from "../database/store.ts";
-import { invitations, organizations } from "../database/tables.ts";
+import { invitations, memberships, organizations } from "../database/tables.ts";
 
 export type InvitationRow = typeof invitations.$inferSelect;
 
@@ -24,12 +25,24 @@ export function openInvitations(
     .orderBy(desc(invitations.id));
 }
 
-export async function findByToken(store: Store, tokenHash: string, now: number) {
+/** The invitation of this token, while whoever made it may still make it. */
+export async function findByToken(
+  store: Store,
+  tokenHash: string,
+  entitled: Entitled,
+  now: number,
+) {
   const [found] = await store.db
     .select({ invitation: invitations, organizationName: organizations.name })
     .from(invitations)
     .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
-    .where(and(eq(invitations.tokenHash, tokenHash), gt(invitations.expiresAt, timestamp(now))));
+    .where(
+      and(
+        eq(invitations.tokenHash, tokenHash),
+        gt(invitations.expiresAt, timestamp(now)),
+        isEntitled(entitled),
+      ),
+    );
   return found ?? null;
 }
 
@@ -48,17 +61,44 @@ export function replaceInvitation(store: Store, row: InvitationRow): Statement[]
   ];
 }
 
+type Named = Pick<InvitationRow, "organizationId" | "id">;
+
+const placeOf = ({ organizationId, id }: Named) =>
+  and(eq(invitations.organizationId, organizationId), eq(invitations.id, id));
+
 /** Takes an invitation away, if nobody did meanwhile. */
-export function takeInvitation(
+export function takeInvitation(store: Store, named: Named, otherwise: () => AppError): Statement[] {
+  return [
+    must(sql`exists (select 1 from ${invitations} where ${placeOf(named)})`, otherwise),
+    store.db.delete(invitations).where(placeOf(named)),
+  ];
+}
+
+/** Takes an invitation that somebody accepts, while whoever made it may still make it. */
+export function useInvitation(
   store: Store,
-  { organizationId, id }: Pick<InvitationRow, "organizationId" | "id">,
+  named: Named,
+  entitled: Entitled,
   otherwise: () => AppError,
 ): Statement[] {
-  const place = and(eq(invitations.organizationId, organizationId), eq(invitations.id, id));
   return [
-    must(sql`exists (select 1 from ${invitations} where ${place})`, otherwise),
-    store.db.delete(invitations).where(place),
+    must(
+      sql`exists (select 1 from ${invitations} where ${placeOf(named)} and ${isEntitled(entitled)})`,
+      otherwise,
+    ),
+    store.db.delete(invitations).where(placeOf(named)),
   ];
+}
+
+/** Who may invite whom: pairs of roles such as `admin member`. */
+export type Entitled = readonly string[];
+
+/** Whether whoever invites belongs to the organization in a role that may give this one. */
+function isEntitled(entitled: Entitled) {
+  return sql`exists (select 1 from ${memberships} m
+    where m.organization_id = ${invitations.organizationId}
+      and m.person_id = ${invitations.invitedById}
+      and m.role || ' ' || ${invitations.role} in (select value from ${listed(entitled)}))`;
 }
 
 /** The statement that removes invitations that nobody accepted in time. */

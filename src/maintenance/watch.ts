@@ -77,8 +77,9 @@ export function maintenanceWatch({ store, clock, log }: Room): MaintenanceWatch 
   }
 
   async function take(events: readonly LoggedEvent[]) {
+    if (events.some(({ type }) => type === "organization.deleted")) await readMarks();
     for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
-      if (its.some(({ type }) => /^maintenance\.(created|updated|deleted)$/.test(type)))
+      if (its.some(({ type }) => replans.test(type)))
         await plan(organizationId, await plannedWindows(store, timestamp(clock()), organizationId));
       else await regroup(organizationId, its);
     }
@@ -185,6 +186,9 @@ export function maintenanceWatch({ store, clock, log }: Room): MaintenanceWatch 
     },
   };
 }
+
+/** What changes which windows there are. */
+const replans = /^(maintenance\.(created|updated|deleted)|organization\.deleted)$/;
 
 const nobody: ReadonlyMap<string, Held> = new Map();
 

@@ -1,4 +1,4 @@
-import { asc, eq, like, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
 import { commit, mustBeCurrent, traceOf } from "../audit/commit.ts";
 import type { Actor, Scope } from "../audit/scope.ts";
 import { type Clock, timestamp } from "../base/clock.ts";
@@ -13,16 +13,27 @@ import { OrganizationName, type OrganizationPatch } from "./schema.ts";
 
 export type Organization = { id: string; slug: string; name: string; createdAt: string };
 
+const columns = {
+  id: organizations.id,
+  slug: organizations.slug,
+  name: organizations.name,
+  createdAt: organizations.createdAt,
+};
+
 export function listOrganizations(store: Store): Promise<Organization[]> {
-  return store.db.select().from(organizations).orderBy(asc(organizations.slug));
+  return store.db
+    .select(columns)
+    .from(organizations)
+    .where(isNull(organizations.deletedAt))
+    .orderBy(asc(organizations.slug));
 }
 
 /** Throws NOT_FOUND. */
 export async function getOrganization(store: Store, slug: string): Promise<Organization> {
   const [organization] = await store.db
-    .select()
+    .select(columns)
     .from(organizations)
-    .where(eq(organizations.slug, slug));
+    .where(and(eq(organizations.slug, slug), isNull(organizations.deletedAt)));
   if (organization === undefined)
     throw new AppError("NOT_FOUND", `There is no organization with the slug ${slug}.`);
   return organization;

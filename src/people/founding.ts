@@ -1,7 +1,7 @@
 import { timestamp } from "../base/clock.ts";
-import { retrying, type Statement } from "../database/store.ts";
+import type { Statement } from "../database/store.ts";
 import type { Membership } from "../http/session.ts";
-import type { PersonVisit, Visit } from "../http/visit.ts";
+import type { Visit } from "../http/visit.ts";
 import { newOrganization } from "../organizations/service.ts";
 import { addMembership } from "./store.ts";
 
@@ -25,14 +25,4 @@ export async function founded(
       ...addMembership(visit.store, { organizationId: id, personId: owner.id, role, createdAt }),
     ],
   };
-}
-
-/** Makes a further organization, with whoever asks as its owner. */
-export function foundOrganization(visit: PersonVisit, name: string): Promise<Membership> {
-  return retrying(async () => {
-    const { id, name: own } = visit.session.person;
-    const { organization, statements } = await founded(visit, name, { id, name: own });
-    await visit.store.atomic(statements);
-    return organization;
-  });
 }

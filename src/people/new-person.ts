@@ -3,7 +3,7 @@ import { newId } from "../base/ids.ts";
 import { invalid } from "../base/validation.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { emailKeyOf, flawOfPassword } from "./rules.ts";
-import { addPerson, mustBeFree, type PersonRow } from "./store.ts";
+import { addPerson, mustBeDistinct, type NewPersonRow } from "./store.ts";
 
 export type NewPerson = { name: string; email: string; password: string };
 
@@ -12,10 +12,10 @@ export function newPerson(
   { store, clock }: { store: Store; clock: Clock },
   { name, email }: Omit<NewPerson, "password">,
   passwordHash: string,
-): { id: string; row: PersonRow; statements: Statement[] } {
+): { id: string; row: NewPersonRow; statements: Statement[] } {
   const now = clock();
   const at = timestamp(now);
-  const row: PersonRow = {
+  const row: NewPersonRow = {
     id: newId(now),
     name,
     email,
@@ -28,7 +28,7 @@ export function newPerson(
     createdAt: at,
     updatedAt: at,
   };
-  return { id: row.id, row, statements: [mustBeFree(row.emailKey), addPerson(store, row)] };
+  return { id: row.id, row, statements: [mustBeDistinct(row), addPerson(store, row)] };
 }
 
 /** Throws VALIDATION_ERROR for a password that anybody would try on somebody of these names. */

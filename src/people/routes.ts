@@ -2,19 +2,11 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../base/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { NewOrganization } from "../organizations/schema.ts";
+import { Member, MemberPatch, PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 import {
-  Member,
-  MemberPatch,
-  OwnMembership,
-  PasswordChange,
-  Profile,
-  ProfilePatch,
-} from "./schema.ts";
-import {
+  acknowledgeWrongCodes,
   changeMember,
   changePassword,
-  foundOrganization,
   listMembers,
   removeMember,
   updateProfile,
@@ -41,7 +33,8 @@ export const peopleRoutes = new Elysia({ prefix: "/people" })
         access: "write",
         role: "admin",
         summary: "Give somebody another role",
-        description: "Only an owner makes or changes an owner. Ends that person's sessions.",
+        description:
+          "Only an owner makes or changes an owner. What the earlier role gave ends: open pages of the organization, invitations and keys that the person made and may not make any more.",
         body: MemberPatch,
         answer: dataOf(Member),
         errors: ["NOT_FOUND", "CONFLICT"],
@@ -57,6 +50,7 @@ export const peopleRoutes = new Elysia({ prefix: "/people" })
         access: "write",
         role: "admin",
         summary: "Remove somebody from the organization",
+        description: "The invitations and keys that the person made end, too.",
         answer: Deleted,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
@@ -74,7 +68,7 @@ export const profileRoutes = new Elysia({ prefix: "/profile" })
       {
         name: "updateProfile",
         access: "person",
-        summary: "Change one's own name or e-mail address",
+        summary: "Change one's own name or, with the password, one's e-mail address",
         body: ProfilePatch,
         answer: dataOf(Profile),
         errors: ["CONFLICT"],
@@ -97,20 +91,19 @@ export const profileRoutes = new Elysia({ prefix: "/profile" })
         return { data: { changed: true as const } };
       },
     ),
+  )
+  .post(
+    "/wrong-codes/acknowledge",
+    ...endpoint(
+      {
+        name: "acknowledgeWrongCodes",
+        access: "person",
+        summary: "Say that one knows of the wrong codes that were given for oneself",
+        answer: dataOf(z.object({ acknowledged: z.literal(true) })),
+      },
+      async ({ visit }) => {
+        await acknowledgeWrongCodes(visit);
+        return { data: { acknowledged: true as const } };
+      },
+    ),
   );
-
-export const furtherOrganizationRoutes = new Elysia({ prefix: "/organizations" }).post(
-  "/",
-  ...endpoint(
-    {
-      name: "foundOrganization",
-      access: "person",
-      summary: "Make a further organization and own it",
-      body: NewOrganization,
-      answer: dataOf(OwnMembership),
-      status: 201,
-      isLocated: false,
-    },
-    async ({ visit, body }) => ({ data: await foundOrganization(visit, body.name) }),
-  ),
-);

@@ -18,12 +18,19 @@ export const Profile = z.object({
   name: z.string(),
   email: z.string(),
   twoFactor: z.boolean(),
+  /** Whether they run the whole appliance. */
+  administrator: z.boolean(),
 });
 export type Profile = z.infer<typeof Profile>;
 
 export const ProfilePatch = bodyOf(
-  ["id", "twoFactor"],
-  z.strictObject({ name: PersonName.optional(), email: EmailAddress.optional() }),
+  ["id", "twoFactor", "administrator"],
+  z.strictObject({
+    name: PersonName.optional(),
+    email: EmailAddress.optional(),
+    /** The current one, which another e-mail address takes. */
+    password: Password.optional(),
+  }),
 );
 export type ProfilePatch = z.output<typeof ProfilePatch>;
 
@@ -39,7 +46,7 @@ export const Member = Profile.extend({
 export type Member = z.infer<typeof Member>;
 
 export const MemberPatch = bodyOf(
-  ["id", "name", "email", "twoFactor", "lastSeenAt"],
+  ["id", "name", "email", "twoFactor", "administrator", "lastSeenAt"],
   z.strictObject({ role: Role }),
 );
 

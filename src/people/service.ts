@@ -1,11 +1,12 @@
-import { commit } from "../audit/commit.ts";
+import { commit, traceOfEach } from "../audit/commit.ts";
 import type { Scope } from "../audit/scope.ts";
 import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { hashPassword } from "../base/passwords.ts";
 import type { HashingClient } from "../base/hashing-queue.ts";
-import type { Role } from "../base/roles.ts";
-import { retrying, type Statement } from "../database/store.ts";
+import { isAtLeast, Role } from "../base/roles.ts";
+import { retrying, type Statement, type Store } from "../database/store.ts";
+import { keysMadeBy, revokeKeysMadeBy } from "../api-keys/service.ts";
 import { endSessionsOf } from "../sessions/store.ts";
 import { traceIn } from "../sessions/trace.ts";
 import { newPerson, type NewPerson } from "./new-person.ts";
@@ -16,19 +17,24 @@ import {
   alreadyMember,
   changePerson,
   changeRole,
+  endInvitationsOf,
+  findMemberByEmail,
   findMembership,
-  findPersonByEmail,
+  findPeopleByEmail,
+  invitationIdsOf,
   membersOf,
   type MembershipRow,
   mustHaveOwner,
+  mustKeepAdministrators,
   mustStillBe,
+  noWrongCodes,
   organizationsOf,
+  type PersonRow,
   removeIfAlone,
   removeMembership,
 } from "./store.ts";
 
-export { foundOrganization } from "./founding.ts";
-export { changePassword, updateProfile } from "./profile.ts";
+export { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
 
 export function listMembers({ store, organizationId }: Scope): Promise<Member[]> {
   return membersOf(store, organizationId);
@@ -53,15 +59,32 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
   return [mustStillBe(own)];
 }
 
-/** What a write that takes this from somebody has to end with. */
-function whenNoLonger(scope: Scope, { personId, role }: MembershipRow): Statement[] {
+/**
+ * What a write that leaves somebody with this role, or none, has to end with: what they could do by
+ * the one they had is over, also where it was done already and waits to be used. Their sessions go
+ * on, for what else they may.
+ */
+async function whenNoLonger(
+  scope: Scope,
+  { personId, role }: MembershipRow,
+  left: Role | null,
+): Promise<Statement[]> {
+  const { store, organizationId } = scope;
+  const at = timestamp(scope.clock());
+  const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
+  const invitationIds = await invitationIdsOf(store, organizationId, personId, ended);
+  const mayMakeKeys = left !== null && isAtLeast(left, "admin");
+  const keyIds = mayMakeKeys ? [] : await keysMadeBy(store, organizationId, personId);
   return [
-    ...(role === "owner" ? [mustHaveOwner(scope.organizationId)] : []),
-    endSessionsOf(scope.store, personId),
+    ...(role === "owner" ? [mustHaveOwner(organizationId)] : []),
+    ...traceOfEach(scope, { action: "invitation.revoked", subjectIds: invitationIds }, at),
+    endInvitationsOf(store, organizationId, personId, ended),
+    ...traceOfEach(scope, { action: "api-key.revoked", subjectIds: keyIds }, at),
+    ...(mayMakeKeys ? [] : [revokeKeysMadeBy(store, organizationId, personId, at)]),
   ];
 }
 
-/** Gives somebody another role and ends their sessions. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner. */
+/** Gives somebody another role, and ends what the one they had gave them. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner. */
 export function changeMember(scope: Scope, personId: string, role: Role): Promise<Member> {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -76,7 +99,7 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
         ...allowed,
         mustStillBe(before),
         changeRole(store, organizationId, personId, role),
-        ...whenNoLonger(scope, before),
+        ...(await whenNoLonger(scope, before, role)),
       ],
       { action: "person.role-changed", subjectId: personId, fields: ["role"] },
       after,
@@ -84,7 +107,10 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
   });
 }
 
-/** Ends somebody's membership and their sessions; who belongs nowhere any more is forgotten. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner. */
+/**
+ * Ends somebody's membership and what it gave them; who belongs nowhere any more is forgotten. Throws
+ * NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner and for an administrator of the appliance who belongs nowhere else.
+ */
 export function removeMember(scope: Scope, personId: string): Promise<void> {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -96,7 +122,14 @@ export function removeMember(scope: Scope, personId: string): Promise<void> {
         ...allowed,
         mustStillBe(before),
         removeMembership(store, organizationId, personId),
-        ...whenNoLonger(scope, before),
+        ...(await whenNoLonger(scope, before, null)),
+        mustKeepAdministrators(
+          () =>
+            new AppError(
+              "CONFLICT",
+              "They run this appliance and belong to no other organization. An administrator has to take that from them first.",
+            ),
+        ),
         removeIfAlone(store, personId),
       ],
       { action: "person.removed", subjectId: personId },
@@ -107,21 +140,50 @@ export function removeMember(scope: Scope, personId: string): Promise<void> {
 
 const commandLine: HashingClient = { lane: "sign-in", client: "command-line" };
 
-/** Adds somebody to the organization; an address that signs in already keeps its name and its password. Throws CONFLICT for a member, VALIDATION_ERROR for the password. */
+/** The only person who signs in with this address, in the organization where one is named. Throws NOT_FOUND, and CONFLICT where there are several. */
+export async function onlyPersonOf(
+  store: Store,
+  email: string,
+  organizationId?: string,
+): Promise<PersonRow> {
+  const emailKey = emailKeyOf(email);
+  const found =
+    organizationId === undefined
+      ? await findPeopleByEmail(store, emailKey)
+      : [await findMemberByEmail(store, organizationId, emailKey)];
+  const [person, ...others] = found;
+  if (others.length > 0)
+    throw new AppError(
+      "CONFLICT",
+      "Several people sign in with this e-mail address; say --org with one of their organizations.",
+    );
+  if (person == null)
+    throw new AppError("NOT_FOUND", "Nobody signs in with this e-mail address; see `users list`.");
+  return person;
+}
+
+/**
+ * Adds somebody to the organization; the only one of an address that signs in already keeps their name
+ * and their password. Throws CONFLICT for a member and where several sign in with the address.
+ */
 export async function addMember(
   scope: Scope,
   input: NewPerson & { role: Role },
 ): Promise<{ id: string; isNew: boolean }> {
   const { store, organizationId } = scope;
-  const passwordHash = await hashPassword(input.password, commandLine);
+  const emailKey = emailKeyOf(input.email);
   return retrying(async () => {
-    const known = await findPersonByEmail(store, emailKeyOf(input.email));
+    if ((await findMemberByEmail(store, organizationId, emailKey)) !== null) throw alreadyMember();
+    const [known = null, ...others] = await findPeopleByEmail(store, emailKey);
+    if (others.length > 0)
+      throw new AppError(
+        "CONFLICT",
+        "Several people sign in with this e-mail address: invite the one you mean in the admin page.",
+      );
     const { id, statements } =
       known === null
-        ? newPerson(scope, input, passwordHash)
+        ? newPerson(scope, input, await hashPassword(input.password, commandLine))
         : { id: known.id, statements: [] as Statement[] };
-    if (known !== null && (await findMembership(store, organizationId, id)) !== null)
-      throw alreadyMember();
     const createdAt = timestamp(scope.clock());
     const membership = { organizationId, personId: id, role: input.role, createdAt };
     return commit(
@@ -133,25 +195,21 @@ export async function addMember(
   });
 }
 
-/** Gives somebody a new password, takes away their two-factor where that is lost, too, and ends their sessions. Throws NOT_FOUND. */
+/** Gives somebody a new password, takes away their two-factor where that is lost, too, and ends their sessions. Throws as `onlyPersonOf` does. */
 export async function resetPassword(
   scope: Omit<Scope, "organizationId">,
   email: string,
-  input: { password: string; withoutTwoFactor: boolean },
+  input: { password: string; withoutTwoFactor: boolean; organizationId?: string | undefined },
 ): Promise<void> {
   const { store } = scope;
-  const passwordHash = await hashPassword(input.password, commandLine);
   await retrying(async () => {
-    const person = await findPersonByEmail(store, emailKeyOf(email));
-    if (person === null)
-      throw new AppError(
-        "NOT_FOUND",
-        "Nobody signs in with this e-mail address; see `users list`.",
-      );
+    const person = await onlyPersonOf(store, email, input.organizationId);
+    const passwordHash = await hashPassword(input.password, commandLine, person.passwordHash);
     const none = { totpSecret: null, totpPending: null };
     await store.atomic([
       ...changePerson(store, person, {
         passwordHash,
+        ...noWrongCodes,
         updatedAt: timestamp(scope.clock()),
         ...(input.withoutTwoFactor && none),
       }),

@@ -25,13 +25,21 @@ export function sessionDesk(store: Store, clock: Clock): Sessions {
 
   async function opened(row: HeldSession | null): Promise<Session | null> {
     if (row === null) return null;
-    const { id, stage, personId, name, email, twoFactor, createdAt } = row;
+    const { id, stage, personId, name, email, createdAt } = row;
     const times = { createdAtMs: Date.parse(createdAt), lastSeenAtMs: lastSeenOf(row) };
     if (isOver({ stage, ...times }, clock())) return null;
     return {
       id,
       stage,
-      person: { id: personId, name, email, twoFactor: twoFactor === 1 },
+      person: {
+        id: personId,
+        name,
+        email,
+        twoFactor: row.twoFactor === 1,
+        administrator: row.administrator === 1,
+        wrongCodes:
+          row.wrongCodeAt === null ? null : { count: row.wrongCodes, lastAt: row.wrongCodeAt },
+      },
       organizations: await store.query<Membership>(membershipsOf, [personId]),
     };
   }
@@ -55,10 +63,9 @@ export function sessionDesk(store: Store, clock: Clock): Sessions {
       trusted.set(hash, { session, revision, until: now + trustedMs });
       return session;
     },
-    async isStillOpen(sessionId, organizationId) {
+    async isStillOpen(sessionId, may) {
       const session = await opened(await findById(store, sessionId));
-      const isIn = session?.organizations.some(({ id }) => id === organizationId) ?? false;
-      return isIn && session?.stage === "signed-in";
+      return session?.stage === "signed-in" && may(session);
     },
     seen() {
       const last = seenAt;

@@ -5,7 +5,14 @@ import type { Statement } from "../database/store.ts";
 import type { PersonVisit, Visit } from "../http/visit.ts";
 import { oldestMs } from "./rules.ts";
 import type { SessionEntry } from "./schema.ts";
-import { addSession, endSessionsOf, listOf, removeSession, type SessionRow } from "./store.ts";
+import {
+  addSession,
+  copySession,
+  endSessionsOf,
+  listOf,
+  removeSession,
+  type SessionRow,
+} from "./store.ts";
 import { traceOfPerson } from "./trace.ts";
 
 /**
@@ -40,6 +47,26 @@ export function newSession(
       visit.keep(token, oldestMs / 1000);
       if (stage === "signed-in") visit.knownNetworks.add(address);
     },
+  };
+}
+
+/**
+ * The statements that put a new session, as old as this one, in the place of all that the person has,
+ * and what hands over its cookie once they are written: a copy of the old cookie opens nothing.
+ */
+export function renewedSession(visit: PersonVisit): {
+  statements: Statement[];
+  handOver: () => void;
+} {
+  const { store, session } = visit;
+  const now = visit.clock();
+  const [id, token] = [newId(now), randomToken(43)];
+  return {
+    statements: [
+      copySession(session.id, { id, tokenHash: sha256(token), lastSeenAt: timestamp(now) }),
+      endSessionsOf(store, session.person.id, id),
+    ],
+    handOver: () => visit.keep(token, oldestMs / 1000),
   };
 }
 

@@ -7,7 +7,8 @@ import { idleMs, oldestMs, waitingMs } from "./rules.ts";
 export type SessionRow = typeof sessions.$inferSelect;
 
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
-  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor"
+  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
+  p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt"
   FROM sessions s JOIN people p ON p.id = s.person_id`;
 const byHash = `${columns} WHERE s.token_hash = ?`;
 const byId = `${columns} WHERE s.id = ?`;
@@ -17,6 +18,9 @@ export type HeldSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastS
   name: string;
   email: string;
   twoFactor: number;
+  administrator: number;
+  wrongCodes: number;
+  wrongCodeAt: string | null;
 };
 
 export async function findByHash(store: Store, hash: string): Promise<HeldSession | null> {
@@ -48,6 +52,17 @@ export async function recentAddresses({ db }: Store): Promise<string[]> {
 
 export function addSession(store: Store, row: SessionRow): Statement {
   return store.db.insert(sessions).values(row);
+}
+
+/** The same session under another id and cookie. */
+export function copySession(
+  from: string,
+  { id, tokenHash, lastSeenAt }: Pick<SessionRow, "id" | "tokenHash" | "lastSeenAt">,
+): Statement {
+  return sql`insert into ${sessions}
+      (id, person_id, token_hash, stage, wrong_codes, address, user_agent, created_at, last_seen_at)
+    select ${id}, person_id, ${tokenHash}, stage, wrong_codes, address, user_agent, created_at,
+      ${lastSeenAt} from ${sessions} where id = ${from}`;
 }
 
 export function removeSession(store: Store, id: string): Statement {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { EmailAddress, Id } from "../base/fields.ts";
+import { EmailAddress, Timestamp } from "../base/fields.ts";
 import { OrganizationName } from "../organizations/schema.ts";
-import { NewPassword, OwnMembership, Password, PersonName } from "../people/schema.ts";
+import { NewPassword, OwnMembership, Password, PersonName, Profile } from "../people/schema.ts";
 
 /** What the admin page is to show first. */
 export const Stage = z.enum(["set-up", "signed-out", "two-factor", "signed-in"]);
@@ -13,7 +13,11 @@ export const Presence = z.object({
   state: Stage,
   version: z.string(),
   person: z
-    .object({ id: Id, name: z.string(), email: z.string(), twoFactor: z.boolean() })
+    .object({
+      ...Profile.shape,
+      /** Codes that were wrong after one's password was right, elsewhere, until one says that one knows; null for none. */
+      wrongCodes: z.object({ count: z.int(), lastAt: Timestamp }).nullable(),
+    })
     .nullable(),
   organizations: z.array(OwnMembership),
 });

@@ -1,7 +1,9 @@
 import { version } from "../assets.ts";
+import { networkOf } from "../base/client-network.ts";
+import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { randomToken } from "../base/ids.ts";
-import { isPassword } from "../base/passwords.ts";
+import { placeOfPassword } from "../base/passwords.ts";
 import type { Statement } from "../database/store.ts";
 import { guessed, hashingFor } from "../http/guessing.ts";
 import { signInFirst } from "../http/session.ts";
@@ -9,15 +11,16 @@ import type { Visit } from "../http/visit.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import {
   findPerson,
-  findPersonByEmail,
+  findPeopleByEmail,
   isAnybodyThere,
   organizationsOf,
   type PersonRow,
 } from "../people/store.ts";
-import { countWrongCode, removeSession } from "../sessions/store.ts";
+import { countWrongCode, listOf, removeSession } from "../sessions/store.ts";
 import { newSession } from "../sessions/service.ts";
 import { traceIn, traceOfPerson } from "../sessions/trace.ts";
 import { usedCode } from "../two-factor/service.ts";
+import { countWrongCodeOf, forgiveWrongCodes } from "../two-factor/store.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
 export { setUp } from "./set-up.ts";
@@ -38,18 +41,21 @@ export async function presenceOf({ store, session }: Visit): Promise<Presence> {
 
 let nobodysHash: Promise<string> | null = null;
 
-/** Whose password this is; an address that nobody has costs as much time as a wrong password. */
+/**
+ * Whose password this is, of those with the address; one that nobody has, or several have, costs as
+ * much time as one person's.
+ */
 export async function personOf(
   visit: Visit,
   email: string,
   password: string,
 ): Promise<PersonRow | null> {
-  const found = findPersonByEmail(visit.store, emailKeyOf(email));
+  const found = findPeopleByEmail(visit.store, emailKeyOf(email));
   // Made once, outside the queue, which may turn work away.
   nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
-  const [person, hash] = [await found, await nobodysHash];
-  const isRight = await isPassword(password, person?.passwordHash ?? hash, hashingFor(visit));
-  return isRight ? person : null;
+  const [those, hash] = [await found, await nobodysHash];
+  const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
+  return those[await placeOfPassword(password, hashes, hashingFor(visit))] ?? null;
 }
 
 /** Begins a session, or the wait for a code. Throws UNAUTHORIZED – one and the same for a wrong address and a wrong password – and RATE_LIMITED. */
@@ -66,7 +72,7 @@ export async function signIn(visit: Visit, { email, password }: SignIn): Promise
 /** Makes somebody whose password was right wait for their code. */
 export async function awaitCode(
   visit: Visit,
-  person: PersonRow,
+  person: Pick<PersonRow, "id">,
   further: readonly Statement[] = [],
 ): Promise<Stage> {
   const { statements, handOver } = newSession(visit, person.id, "two-factor");
@@ -78,7 +84,7 @@ export async function awaitCode(
 /** Lets somebody in who has shown who they are, in the same write as `further`. */
 export async function begin(
   visit: Visit,
-  person: PersonRow,
+  person: Pick<PersonRow, "id" | "name">,
   further: readonly Statement[] = [],
 ): Promise<Stage> {
   const { store } = visit;
@@ -103,11 +109,35 @@ export async function enterCode(visit: Visit, code: string): Promise<Stage> {
     session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
   if (session === null || person === null) throw signInFirst();
   const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong, or was used already.");
-  const used = await guessed(visit, () => usedCode(visit, person, code, clock(), wrong));
-  if (used !== null) return begin(visit, person, used);
+  const used = await guessed(
+    visit,
+    () => usedCode(visit, person, code, clock(), wrong),
+    await whoseCodes(visit, person.id),
+  );
+  if (used !== null)
+    return begin(visit, person, [...used, forgiveWrongCodes(person.id, session.id)]);
   log.warn("two-factor failed", { address, requestId, personId: person.id });
-  await store.atomic(countWrongCode(store, session.id, codesPerSignIn));
+  const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
+  await store.atomic([
+    ...countWrongCode(store, session.id, codesPerSignIn),
+    countWrongCodeOf(store, person.id, timestamp(clock())),
+    ...traceIn(await organizationsOf(store, person.id), visit, somebody, {
+      action: "person.code-refused",
+      subjectId: person.id,
+    }),
+  ]);
   throw wrong();
+}
+
+/**
+ * What wrong codes are counted by, wherever they come from: the person – but apart for each network
+ * in which they are signed in, so that strangers elsewhere keep nobody out.
+ */
+async function whoseCodes({ store, address }: Visit, personId: string): Promise<string> {
+  const network = networkOf(address);
+  const sessions = await listOf(store, personId);
+  const isKnown = sessions.some((one) => networkOf(one.address) === network);
+  return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
 }
 
 /** Ends this session, if there is one. */

@@ -64,6 +64,9 @@ const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
 const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,400})$/;
 const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
+/** What may change which pages there are, and where. */
+const publishes = /^(status-page\.|organization\.deleted$)/;
+
 /** Where a request leads: to the page of a slug, below its own path or at the root of one of its hosts. */
 type Address = { slug: string; host: string | null; base: string; rest: string };
 
@@ -308,11 +311,11 @@ export function statusSite(dependencies: Dependencies): StatusSite {
       await readHosts();
       following = followEvents(store, log, async (events) => {
         for (const { organizationId, type } of events)
-          if (type.startsWith("status-page.")) {
+          if (publishes.test(type)) {
             cache.drop(organizationId);
             readings.drop(organizationId);
           } else cache.touch(organizationId);
-        if (events.some(({ type }) => type.startsWith("status-page."))) await readHosts();
+        if (events.some(({ type }) => publishes.test(type))) await readHosts();
       });
     },
     stop: async () => following?.stop(),

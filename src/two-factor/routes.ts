@@ -18,10 +18,11 @@ export const twoFactorRoutes = new Elysia({ prefix: "/two-factor" })
         name: "beginTwoFactor",
         access: "person",
         summary: "Make a secret for an authenticator",
+        body: KnownPassword,
         answer: dataOf(PendingTwoFactor),
         errors: ["CONFLICT"],
       },
-      async ({ visit }) => ({ data: await beginTwoFactor(visit) }),
+      async ({ visit, body }) => ({ data: await beginTwoFactor(visit, body.password) }),
     ),
   )
   .post(
@@ -30,7 +31,7 @@ export const twoFactorRoutes = new Elysia({ prefix: "/two-factor" })
       {
         name: "confirmTwoFactor",
         access: "person",
-        summary: "Turn two-factor on with a first code",
+        summary: "Turn two-factor on with a first code, and sign out everywhere else",
         body: Code,
         answer: dataOf(RecoveryCodes),
         errors: ["CONFLICT"],

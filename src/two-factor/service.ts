@@ -6,8 +6,9 @@ import { invalid } from "../base/validation.ts";
 import { retrying, type Statement, type Store } from "../database/store.ts";
 import { guessed } from "../http/guessing.ts";
 import type { PersonVisit } from "../http/visit.ts";
-import { mustKnowPassword, ownRow } from "../people/profile.ts";
+import { ownRow, provenRow } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
+import { renewedSession } from "../sessions/service.ts";
 import { traceOfPerson } from "../sessions/trace.ts";
 import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
 import type { PendingTwoFactor, RecoveryCodes } from "./schema.ts";
@@ -34,11 +35,11 @@ export async function usedCode(
   return useRecoveryCode(store, person.id, hash, otherwise);
 }
 
-/** Makes a secret that the first code of it will confirm. Throws CONFLICT where two-factor is on. */
-export function beginTwoFactor(visit: PersonVisit): Promise<PendingTwoFactor> {
+/** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
+export function beginTwoFactor(visit: PersonVisit, password: string): Promise<PendingTwoFactor> {
   const { store, vault } = visit;
   return retrying(async () => {
-    const person = await ownRow(visit);
+    const person = await provenRow(visit, password);
     if (person.totpSecret !== null)
       throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up anew.");
     const secret = newTotpSecret();
@@ -51,10 +52,10 @@ export function beginTwoFactor(visit: PersonVisit): Promise<PendingTwoFactor> {
   });
 }
 
-/** Turns two-factor on. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT where none was begun. */
-export function confirmTwoFactor(visit: PersonVisit, code: string): Promise<RecoveryCodes> {
+/** Turns two-factor on, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT where none was begun. */
+export async function confirmTwoFactor(visit: PersonVisit, code: string): Promise<RecoveryCodes> {
   const { store, vault, clock } = visit;
-  return retrying(async () => {
+  const { codes, handOver } = await retrying(async () => {
     const person = await ownRow(visit);
     if (person.totpPending === null)
       throw new AppError("CONFLICT", "Two-factor was not begun, or is on already.");
@@ -63,6 +64,7 @@ export function confirmTwoFactor(visit: PersonVisit, code: string): Promise<Reco
     const step = await guessed(visit, async () => stepOfCode(secret, plain, clock(), 0));
     if (step === null) throw invalid("code", "is not the code that this secret gives now");
     const { codes, statements } = newRecoveryCodes(store, person.id);
+    const renewed = renewedSession(visit);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: person.totpPending,
@@ -71,10 +73,13 @@ export function confirmTwoFactor(visit: PersonVisit, code: string): Promise<Reco
         updatedAt: timestamp(clock()),
       }),
       ...statements,
+      ...renewed.statements,
       ...traceOfPerson(visit, "person.two-factor-on"),
     ]);
-    return { recoveryCodes: codes };
+    return { codes, handOver: renewed.handOver };
   });
+  handOver();
+  return { recoveryCodes: codes };
 }
 
 function newRecoveryCodes(store: Store, personId: string) {
@@ -88,9 +93,8 @@ function newRecoveryCodes(store: Store, personId: string) {
 /** Turns two-factor off, or what was begun of it. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
 export async function disableTwoFactor(visit: PersonVisit, password: string): Promise<void> {
   const { store, clock } = visit;
-  await mustKnowPassword(visit, password);
   await retrying(async () => {
-    const person = await ownRow(visit);
+    const person = await provenRow(visit, password);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: null,
@@ -109,9 +113,8 @@ export async function renewRecoveryCodes(
   password: string,
 ): Promise<RecoveryCodes> {
   const { store } = visit;
-  await mustKnowPassword(visit, password);
   return retrying(async () => {
-    const person = await ownRow(visit);
+    const person = await provenRow(visit, password);
     if (person.totpSecret === null) throw new AppError("CONFLICT", "Two-factor is off.");
     const { codes, statements } = newRecoveryCodes(store, person.id);
     await store.atomic([

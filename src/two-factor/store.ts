@@ -1,7 +1,7 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 import type { AppError } from "../base/errors.ts";
 import { must, type Statement, type Store } from "../database/store.ts";
-import { people, recoveryCodes } from "../database/tables.ts";
+import { people, recoveryCodes, sessions } from "../database/tables.ts";
 
 /** Takes a step for used, if none as late was taken meanwhile. */
 export function useStep(
@@ -46,4 +46,19 @@ export function setRecoveryCodes(
     store.db.delete(recoveryCodes).where(eq(recoveryCodes.personId, personId)),
     ...hashes.map((hash) => store.db.insert(recoveryCodes).values({ personId, hash })),
   ];
+}
+
+/** Counts a wrong code for the person to be told of. */
+export function countWrongCodeOf(store: Store, personId: string, at: string): Statement {
+  return store.db
+    .update(people)
+    .set({ wrongCodes: sql`${people.wrongCodes} + 1`, wrongCodeAt: at })
+    .where(eq(people.id, personId));
+}
+
+/** Whoever gets in gave the wrong codes of this sign-in themselves: of them they need not be told. */
+export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
+  const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
+  return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),
+    wrong_code_at = case when wrong_codes > ${own} then wrong_code_at end where id = ${personId}`;
 }

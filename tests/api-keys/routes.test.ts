@@ -7,7 +7,7 @@ const deploy = { name: "Deploy", scope: "read", expiresInDays: 30 };
 
 test("an admin makes a key, which works at once and is shown this once", async () => {
   const appliance = await testAppliance();
-  const { page } = await member(appliance, "admin");
+  const { id, page } = await member(appliance, "admin");
   const { status, json } = await page("POST", keys, { body: deploy });
   const { key, ...shown } = json.data;
   expect([status, shown]).toEqual([
@@ -16,6 +16,7 @@ test("an admin makes a key, which works at once and is shown this once", async (
       id: expect.any(String),
       name: "Deploy",
       scope: "read",
+      createdById: id,
       createdAt: "2026-11-20T10:00:00.000Z",
       expiresAt: "2026-12-20T10:00:00.000Z",
       revokedAt: null,

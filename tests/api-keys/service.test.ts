@@ -19,6 +19,7 @@ test("a key has 43 characters of its own and is told once: only its SHA-256 is s
     id,
     name: "Deploy",
     scope: "read",
+    createdById: null,
     createdAt: "2026-11-20T10:00:00.000Z",
     expiresAt: null,
     revokedAt: null,

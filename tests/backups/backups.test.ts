@@ -4,9 +4,9 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backupDesk } from "../../src/backups/desk.ts";
 import type { Backups } from "../../src/http/call.ts";
-import { testAppliance } from "../support/appliance.ts";
+import { type Client, testAppliance, unknownId } from "../support/appliance.ts";
 import { scratch } from "../support/scratch.ts";
-import { member, visitor } from "../support/visiting.ts";
+import { member } from "../support/visiting.ts";
 
 const directory = scratch();
 const path = "/dashboard/backup";
@@ -17,7 +17,7 @@ async function appliance() {
   const desk: { current?: Backups } = {};
   const backups: Backups = {
     make: (id) => desk.current!.make(id),
-    take: (personId, id) => desk.current!.take(personId, id),
+    take: (...asked) => desk.current!.take(...asked),
   };
   const made = await testAppliance({ backups });
   let failing = false;
@@ -55,21 +55,14 @@ async function appliance() {
   };
 }
 
-/** Somebody who owns ours and theirs. */
-async function ownerOfAll(made: Awaited<ReturnType<typeof appliance>>) {
-  const owner = await member(made, "owner");
-  made.database
-    .query("INSERT INTO memberships VALUES (?, ?, 'owner', '2027-01-01T00:00:00.000Z')")
-    .run(made.theirs.id, owner.id);
-  made.time.now += 500;
-  return owner;
-}
+const administrator = (made: Awaited<ReturnType<typeof appliance>>) =>
+  member(made, "viewer", { administrator: true });
 
 describe("a backup", () => {
   test("is a whole database under a name with its time, once, and nothing of it stays", async () => {
     const made = await appliance();
-    const { page, cookie } = await ownerOfAll(made);
-    expect((await page("GET", path)).json.data.allowed).toBe(true);
+    const { page, cookie } = await administrator(made);
+    expect((await page("GET", path)).json.data).toEqual({ dataBytes: expect.any(Number) });
     const { status, json } = await page("POST", path);
     expect([status, json.data]).toEqual([
       201,
@@ -77,7 +70,7 @@ describe("a backup", () => {
         id: expect.any(String),
         fileName: "signalbox-2026-11-20-1000.db",
         bytes: expect.any(Number),
-        expiresAt: "2026-11-20T10:10:00.500Z",
+        expiresAt: "2026-11-20T10:10:00.000Z",
       },
     ]);
     const [file = ""] = made.files();
@@ -96,37 +89,83 @@ describe("a backup", () => {
     expect(made.files()).toEqual([]);
     expect((await page("GET", `${path}/${json.data.id}`)).status).toBe(404);
     const audited = "SELECT count(*) FROM audit_entries WHERE action = 'backup.downloaded'";
-    expect(made.database.query(audited).values()).toEqual([[2]]);
+    expect(made.database.query(audited).values()).toEqual([[1]]);
   });
 
-  test("is for those who own every organization of the appliance", async () => {
+  test("is for administrators of the appliance, whatever they own", async () => {
     const made = await appliance();
     const { page } = await member(made, "owner");
-    expect((await page("GET", path)).json.data.allowed).toBe(false);
-    const { status, json } = await page("POST", path);
-    expect([status, json.error.message]).toEqual([
-      403,
-      "A backup holds every organization of this appliance: it is for those who own all of them.",
-    ]);
+    for (const [method, at] of [
+      ["GET", path],
+      ["POST", path],
+      ["GET", `${path}/${unknownId}`],
+    ] as const) {
+      const { status, json } = await page(method, at);
+      expect([method, status, json.error.message]).toEqual([
+        method,
+        403,
+        "This is for administrators of the appliance.",
+      ]);
+    }
     expect(made.files()).toEqual([]);
   });
 
-  test("is nobody else's, and not theirs any more when an organization comes that they don't own", async () => {
+  test("goes on being one's own when somebody founds an organization that one does not own", async () => {
     const made = await appliance();
-    const owner = await ownerOfAll(made);
-    const other = await ownerOfAll(made);
-    const { json } = await owner.page("POST", path);
+    const { page } = await administrator(made);
+    const other = await administrator(made);
+    expect(
+      (await other.page("POST", "/dashboard/organizations", { body: { name: "New" } })).status,
+    ).toBe(201);
+    expect((await page("POST", path)).status).toBe(201);
+  });
+
+  test("is nobody else's, and not theirs any more once they are no administrator", async () => {
+    const made = await appliance();
+    const [one, other] = [await administrator(made), await administrator(made)];
+    const { json } = await one.page("POST", path);
     expect((await other.page("GET", `${path}/${json.data.id}`)).status).toBe(404);
-    const again = await visitor(made, owner.id);
-    made.database.query("UPDATE memberships SET role = 'admin' WHERE person_id = ?").run(owner.id);
-    made.time.now += 500;
-    expect((await again.page("GET", `${path}/${json.data.id}`)).status).toBe(404);
+    await other.page("DELETE", `/dashboard/administrators/${one.id}`);
+    expect((await one.page("GET", `${path}/${json.data.id}`)).status).toBe(403);
     expect(made.files()).toHaveLength(1);
+  });
+
+  test("that is being downloaded ends where the right to it does, or the session", async () => {
+    const made = await appliance();
+    const keep = await administrator(made);
+    const ends = [
+      (id: string) => keep.page("DELETE", `/dashboard/administrators/${id}`),
+      (_: string, page: Client) => page("POST", "/dashboard/sign-out"),
+    ];
+    // More than a download takes in one go.
+    made.database.run("CREATE TABLE filler (text TEXT) STRICT");
+    made.database.run("INSERT INTO filler VALUES (hex(randomblob(2000000)))");
+    for (const end of ends) {
+      const one = await administrator(made);
+      const { id, bytes } = (await one.page("POST", path)).json.data;
+      const headers = { Host: "localhost", Cookie: one.cookie };
+      const taken = await made.app.handle(
+        new Request(`http://localhost${path}/${id}`, { headers }),
+      );
+      const reader = taken.body!.getReader();
+      let got = (await reader.read()).value?.length ?? 0;
+      await end(one.id, one.page);
+      const rest = async () => {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) return "all of it";
+          got += value.length;
+        }
+      };
+      expect(await rest().catch((error: unknown) => String(error))).toContain("may not");
+      expect(got).toBeLessThan(bytes);
+      expect(made.files()).toEqual([]);
+    }
   });
 
   test("is made one at a time", async () => {
     const made = await appliance();
-    const { page } = await ownerOfAll(made);
+    const { page } = await administrator(made);
     const release = made.hold();
     const first = page("POST", path);
     await Bun.sleep(1);
@@ -137,7 +176,7 @@ describe("a backup", () => {
 
   test("that can't be written is told of and leaves nothing", async () => {
     const made = await appliance();
-    const { page } = await ownerOfAll(made);
+    const { page } = await administrator(made);
     made.fail();
     const { status, text } = await page("POST", path);
     expect([status, text.includes("disk full")]).toEqual([503, false]);
@@ -147,7 +186,7 @@ describe("a backup", () => {
 
   test("that a crash left behind is gone after the next start, one that waits at the end", async () => {
     const made = await appliance();
-    const { page } = await ownerOfAll(made);
+    const { page } = await administrator(made);
     await page("POST", path);
     writeFileSync(join(made.folder, "signalbox.db.backup-x.part"), "half");
     writeFileSync(join(made.folder, "signalbox.db"), "mine");

@@ -5,7 +5,10 @@ import { type Answer, dump, testAppliance, unknownId } from "../support/applianc
 import { inputFor, made, nouns } from "../support/records.ts";
 import { member, person, visitor } from "../support/visiting.ts";
 
-const routes = (dashboard.routes as unknown as Route[]).filter(({ path }) => path.includes(":id"));
+/** Those of administrators are about the whole appliance. */
+const routes = (dashboard.routes as unknown as Route[]).filter(
+  ({ path, hooks }) => path.includes(":id") && hooks.detail?.endpoint?.access !== "administrator",
+);
 
 /** An answer to the last byte, but for the request id. */
 function told({ status, headers, text }: Answer): string {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
+import crypto from "node:crypto";
 import { forgetOldInvitations } from "../../src/invitations/store.ts";
 import { dump, testAppliance, type TestAppliance, unknownId } from "../support/appliance.ts";
 import { member, newBrowser, password, person, visitor } from "../support/visiting.ts";
@@ -8,7 +9,7 @@ const day = 86_400_000;
 
 /** An owner who invites, and the tokens of the links they get. */
 async function inviting(appliance: TestAppliance) {
-  const owner = await member(appliance, "owner", { name: "Olga" });
+  const owner = await member(appliance, "owner", { name: "Olga", administrator: true });
   const invite = (email: string, role = "member", headers = {}) =>
     owner.page("POST", invitations, { body: { email, role }, headers });
   const tokenFor = async (email: string, role?: string) =>
@@ -127,7 +128,6 @@ describe("accepting", () => {
       organization: { name: "Ours" },
       email: "bea@team.example",
       role: "viewer",
-      hasAccount: false,
     });
     const { status, json } = await bea.post("/invitations/accept", {
       token,
@@ -149,8 +149,9 @@ describe("accepting", () => {
     const token = await tokenFor("bea@team.example");
     const bea = newBrowser(appliance);
     const wrong: [object, string][] = [
-      [{ password }, "name"],
+      [{}, "password"],
       [{ name: "Bea" }, "password"],
+      [{ name: " ", password }, "name"],
       [{ name: "Bea", password: "short" }, "password"],
       [{ name: "Bea", password: "bea@team.example" }, "password"],
     ];
@@ -169,8 +170,6 @@ describe("accepting", () => {
     });
     const { page } = await visitor(appliance, known.id);
     const token = await tokenFor(known.email, "viewer");
-    const looked = await newBrowser(appliance).post("/invitations/look", { token });
-    expect(looked.json.data.hasAccount).toBe(true);
     const stranger = newBrowser(appliance);
     expect((await stranger.post("/invitations/accept", { token })).status).toBe(422);
     const guess = { token, password: "not my password" };
@@ -197,6 +196,73 @@ describe("accepting", () => {
     expect((await zoe.page("GET", "/people")).status).toBe(401);
   });
 
+  test("tells whoever holds the link nothing of who signs in with the address elsewhere", async () => {
+    const appliance = await testAppliance({ guessesPerMinute: 100 });
+    const { tokenFor } = await inviting(appliance);
+    const known = await person(appliance, appliance.theirs.id, "owner", {
+      email: "zoe@their.example",
+    });
+    const kept = appliance.database.query("SELECT * FROM people WHERE id = ?");
+    const before = kept.values(known.id);
+    const verify = spyOn(crypto, "argon2");
+    const told = async (email: string) => {
+      const token = await tokenFor(email);
+      const body = { token, password: "somebody's guess" };
+      const one = newBrowser(appliance);
+      const answers: unknown[] = [];
+      for (const [path, more] of [
+        ["look", { password: undefined }],
+        ["accept", { password: undefined }],
+        ["accept", {}],
+        ["accept", { name: "Mallory" }],
+      ] as const) {
+        verify.mockClear();
+        const { status, text, headers } = await one.post(`/invitations/${path}`, {
+          ...body,
+          ...more,
+          ...(path === "look" && { token }),
+        });
+        const id = headers.get("x-request-id") ?? "";
+        answers.push([
+          status,
+          text.replaceAll(id, "").replaceAll(email, ""),
+          verify.mock.calls.length,
+        ]);
+      }
+      const { data } = (await one.page("GET", "/session")).json;
+      const { id: _, email: shown, ...self } = data.person;
+      return [...answers, shown === email, self, data.organizations.length];
+    };
+    const [taken, free] = [await told(known.email), await told("zoe@free.example")];
+    verify.mockRestore();
+    expect(taken).toEqual(free);
+    expect(kept.values(known.id)).toEqual(before);
+    // Each of the two signs in with their own password, and one computation decides.
+    const ids = await Promise.all(
+      [password, "somebody's guess"].map(async (secret) => {
+        const one = newBrowser(appliance);
+        await one.signIn(known.email, secret);
+        return (await one.page("GET", "/session")).json.data.person.id;
+      }),
+    );
+    expect([ids[0], ids[1] === known.id]).toEqual([known.id, false]);
+    const count = spyOn(crypto, "argon2");
+    await newBrowser(appliance).signIn(known.email, "a wrong password");
+    expect(count.mock.calls).toHaveLength(1);
+    count.mockRestore();
+  });
+
+  test("as somebody new with the password that one signs in with elsewhere joins as oneself", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const known = await person(appliance, appliance.theirs.id, "owner");
+    const zoe = newBrowser(appliance);
+    const body = { token: await tokenFor(known.email), name: "Zoe", password };
+    expect((await zoe.post("/invitations/accept", body)).json.data.state).toBe("signed-in");
+    const { data } = (await zoe.page("GET", "/session")).json;
+    expect([data.person.id, data.organizations.length]).toEqual([known.id, 2]);
+  });
+
   test("of two at once, one joins", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
@@ -217,5 +283,77 @@ describe("accepting", () => {
     for (let i = 0; i < 12; i++)
       statuses.push((await bea.post("/invitations/look", { token: `x${i}` })).status);
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 404), 429, 429]);
+  });
+});
+
+describe("whoever invites has to be entitled when it is accepted", () => {
+  const open = (appliance: TestAppliance) =>
+    appliance.database.query("SELECT email FROM invitations ORDER BY email").values().flat();
+
+  /** An owner, and somebody of this role who has invited one of each role that they may. */
+  async function inviter(role: "admin" | "owner") {
+    const appliance = await testAppliance();
+    const owner = await member(appliance, "owner");
+    const who = await member(appliance, role);
+    const tokens: Record<string, string> = {};
+    for (const to of ["viewer", "member", "admin", ...(role === "owner" ? ["owner"] : [])]) {
+      const body = { email: `${to}@new.example`, role: to };
+      const { link } = (await who.page("POST", invitations, { body })).json.data;
+      tokens[to] = link.split("#")[1];
+    }
+    const accept = (to: string) =>
+      newBrowser(appliance).post("/invitations/accept", { token: tokens[to], name: to, password });
+    return { appliance, owner, who, accept };
+  }
+
+  test("removed, they leave no invitation behind", async () => {
+    const { appliance, owner, who, accept } = await inviter("owner");
+    await owner.page("POST", invitations, { body: { email: "kept@new.example", role: "viewer" } });
+    expect((await owner.page("DELETE", `/dashboard/people/${who.id}`)).status).toBe(200);
+    expect(open(appliance)).toEqual(["kept@new.example"]);
+    for (const to of ["viewer", "owner"]) expect((await accept(to)).status).toBe(404);
+    const ended = "SELECT count(*) FROM audit_entries WHERE action = 'invitation.revoked'";
+    expect(appliance.database.query(ended).values()).toEqual([[4]]);
+  });
+
+  test("with a lower role, they keep those that it may still make", async () => {
+    const { appliance, owner, who, accept } = await inviter("owner");
+    const to = (role: string) =>
+      owner.page("PATCH", `/dashboard/people/${who.id}`, { body: { role } });
+    await to("admin");
+    expect(open(appliance)).toEqual([
+      "admin@new.example",
+      "member@new.example",
+      "viewer@new.example",
+    ]);
+    expect([(await accept("owner")).status, (await accept("admin")).status]).toEqual([404, 200]);
+    await to("member");
+    expect(open(appliance)).toEqual([]);
+    expect((await accept("viewer")).status).toBe(404);
+  });
+
+  test("however the role was lost, none of theirs opens anything", async () => {
+    const { appliance, who, accept } = await inviter("admin");
+    const demote = (sql: string) => appliance.database.query(sql).run(who.id);
+    demote("UPDATE memberships SET role = 'member' WHERE person_id = ?");
+    expect((await accept("viewer")).status).toBe(404);
+    demote("DELETE FROM memberships WHERE person_id = ?");
+    expect((await accept("member")).status).toBe(404);
+    expect(open(appliance)).toHaveLength(3);
+  });
+
+  test("removed at the moment of the acceptance, one of the two is first and the other sees it", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { appliance, owner, who, accept } = await inviter("admin");
+      const [removed, accepted] = await Promise.all([
+        owner.page("DELETE", `/dashboard/people/${who.id}`),
+        accept("viewer"),
+      ]);
+      expect(removed.status).toBe(200);
+      expect([200, 404]).toContain(accepted.status);
+      const { data } = (await owner.page("GET", "/dashboard/people")).json;
+      expect(data).toHaveLength(accepted.status === 200 ? 2 : 1);
+      expect(open(appliance)).toEqual([]);
+    }
   });
 });

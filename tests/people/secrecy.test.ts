@@ -50,7 +50,7 @@ test("passwords, tokens, cookies, codes and keys are nowhere but in the answer t
   });
   expect(answers.filter((text) => canaries.some((one) => text.includes(one)))).toEqual([]);
 
-  const { secret } = await say("/two-factor");
+  const { secret } = await say("/two-factor", { password: second });
   const { recoveryCodes } = await say("/two-factor/confirm", {
     code: new TOTP({ secret }).generate({ timestamp: time.now }),
   });

@@ -38,7 +38,7 @@ export async function ownedMachine() {
     });
     const json = (await response.json()) as { data: any };
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(json)}`);
-    cookie ||= response.headers.get("set-cookie")?.split(";")[0] ?? "";
+    cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
     return json.data;
   }
 

@@ -19,6 +19,7 @@ import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
 import type { Appliance, Backups } from "../../src/http/call.ts";
+import { slowDown } from "../../src/http/slow-down.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { answering } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/maintenance/watch.ts";
@@ -122,6 +123,7 @@ export function applianceOn(
     personLimit: rateLimit(6_000, clock),
     failureLimit: networkLimit(600, clock),
     guessLimit: networkLimit(guessesPerMinute, clock),
+    slowDown: slowDown(clock),
     knownNetworks: knownNetworks(),
     keys: keyDesk(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),

@@ -28,3 +28,14 @@ export function migrationFolder(
   writeFileSync(file, JSON.stringify({ ...journal, entries }));
   return folder;
 }
+
+/** The folder of our migrations before the one of this name: what an older version knew. */
+export function migrationsBefore(folder: string, name: string): string {
+  cpSync(assets.migrations, folder, { recursive: true });
+  const file = join(folder, "meta", "_journal.json");
+  const journal: { entries: { tag: string }[] } = JSON.parse(readFileSync(file, "utf8"));
+  const index = journal.entries.findIndex(({ tag }) => tag.endsWith(`_${name}`));
+  if (index === -1) throw new Error(`There is no migration ${name}.`);
+  writeFileSync(file, JSON.stringify({ ...journal, entries: journal.entries.slice(0, index) }));
+  return folder;
+}

@@ -9,14 +9,18 @@ export const password = "a long enough password";
 const passwordHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
-type Made = { email?: string; name?: string };
+type Made = { email?: string; name?: string; administrator?: boolean };
 
 /** A person who belongs to this organization, without the work of hashing a password; it is `password`. */
 export async function person(
   { store, time }: TestAppliance,
   organizationId: string,
   role: Role,
-  { name = role, email = `${name}-${randomToken(8)}@team.example` }: Made = {},
+  {
+    name = role,
+    email = `${name}-${randomToken(8)}@team.example`,
+    administrator = false,
+  }: Made = {},
 ) {
   const id = newId(time.now);
   const createdAt = timestamp(time.now);
@@ -28,6 +32,7 @@ export async function person(
       emailKey: email.toLowerCase(),
       passwordHash,
       totpStep: 0,
+      administrator,
       version: 1,
       createdAt,
       updatedAt: createdAt,
@@ -56,8 +61,15 @@ export function browser(
     });
 }
 
-/** Signs somebody in without their password, and returns their browser. */
-export async function visitor(appliance: TestAppliance, personId: string) {
+/** Signs somebody in without their password, or up to their code, and returns their browser. */
+export async function visitor(
+  appliance: TestAppliance,
+  personId: string,
+  {
+    stage = "signed-in",
+    address = "127.0.0.1",
+  }: { stage?: "signed-in" | "two-factor"; address?: string } = {},
+) {
   const { store, time } = appliance;
   const id = newId(time.now);
   const token = randomToken(43);
@@ -67,16 +79,37 @@ export async function visitor(appliance: TestAppliance, personId: string) {
       id,
       personId,
       tokenHash: sha256(token),
-      stage: "signed-in",
+      stage,
       wrongCodes: 0,
-      address: "127.0.0.1",
+      address,
       userAgent: "test",
       createdAt: at,
       lastSeenAt: at,
     }),
   ]);
   const cookie = `signalbox_session=${token}`;
-  return { id, token, cookie, page: browser(appliance, cookie) };
+  let current = cookie;
+  /** Keeps the cookie that it is given. */
+  const page: Client = async (...request) => {
+    const answer = await browser(appliance, current, { "X-Address": address })(...request);
+    const [pair = ""] = (answer.headers.get("set-cookie") ?? "").split("; ");
+    if (pair !== "") current = pair;
+    return answer;
+  };
+  return { id, token, cookie, page };
+}
+
+/** Makes somebody a member of a further organization. */
+export async function joined(
+  { store, time }: TestAppliance,
+  organizationId: string,
+  personId: string,
+  role: Role,
+) {
+  const createdAt = timestamp(time.now + 1);
+  await store.atomic([
+    store.db.insert(memberships).values({ organizationId, personId, role, createdAt }),
+  ]);
 }
 
 /** A person of our organization with this role, signed in. */

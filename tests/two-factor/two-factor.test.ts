@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
-import { addressOf, member, newBrowser, password, statusesOf } from "../support/visiting.ts";
+import { type Client, dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import {
+  addressOf,
+  browser,
+  member,
+  newBrowser,
+  password,
+  statusesOf,
+  visitor,
+} from "../support/visiting.ts";
 
 const twoFactor = "/dashboard/two-factor";
 const step = 30_000;
@@ -11,7 +19,7 @@ const codeAt = (secret: string, at: number) => new TOTP({ secret }).generate({ t
 /** A person with two-factor on, who confirmed it a minute ago. */
 async function guarded(appliance: TestAppliance) {
   const who = await member(appliance, "viewer");
-  const { secret, uri } = (await who.page("POST", twoFactor)).json.data;
+  const { secret, uri } = (await who.page("POST", twoFactor, { body: { password } })).json.data;
   const body = { code: codeAt(secret, appliance.time.now) };
   const confirmed = await who.page("POST", `${twoFactor}/confirm`, { body });
   const { recoveryCodes } = confirmed.json.data as { recoveryCodes: string[] };
@@ -32,7 +40,27 @@ describe("turning it on", () => {
     for (const one of recoveryCodes) expect(one).toMatch(/^[a-z0-9]{4}(-[a-z0-9]{4}){3}$/);
     expect((await page("GET", "/dashboard/session")).json.data.person.twoFactor).toBe(true);
     expect((await page("GET", "/dashboard/people")).json.data[0].twoFactor).toBe(true);
-    expect((await page("POST", twoFactor)).status).toBe(409);
+    expect((await page("POST", twoFactor, { body: { password } })).status).toBe(409);
+  });
+
+  test("takes the password, ends all other sessions and renews the own one", async () => {
+    const appliance = await testAppliance({ guessesPerMinute: 2 });
+    const who = await member(appliance, "viewer");
+    const other = await visitor(appliance, who.id);
+    const begin = (body?: object) => who.page("POST", twoFactor, { ...(body && { body }) });
+    const before = dump(appliance);
+    expect((await begin()).status).toBe(415);
+    for (const body of [{}, { password: "" }, { password: "not my password" }]) {
+      const { status, json } = await begin(body);
+      expect([status, json.error.details[0].path]).toEqual([422, "password"]);
+    }
+    expect(dump(appliance)).toBe(before);
+    const { secret } = (await begin({ password })).json.data;
+    const body = { code: codeAt(secret, appliance.time.now) };
+    expect((await who.page("POST", `${twoFactor}/confirm`, { body })).status).toBe(200);
+    expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
+    expect((await browser(appliance, who.cookie)("GET", "/dashboard/people")).status).toBe(401);
+    expect((await who.page("GET", "/dashboard/people")).status).toBe(200);
   });
 
   test("is not done by a wrong code, nor without having begun", async () => {
@@ -40,7 +68,7 @@ describe("turning it on", () => {
     const { page, email } = await member(appliance, "viewer");
     const confirm = (code: string) => page("POST", `${twoFactor}/confirm`, { body: { code } });
     expect((await confirm("123456")).status).toBe(409);
-    const { secret } = (await page("POST", twoFactor)).json.data;
+    const { secret } = (await page("POST", twoFactor, { body: { password } })).json.data;
     const now = appliance.time.now;
     for (const code of [
       codeAt(secret, now + 5 * step),
@@ -132,26 +160,105 @@ describe("signing in", () => {
     expect((await wrong.post("/sign-in/code", { code: code() })).status).toBe(401);
   });
 
-  test("lets an address guess ten codes a minute", async () => {
-    const appliance = await testAppliance({ addressOf });
-    const { email } = await guarded(appliance);
-    const statuses: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      const guesser = newBrowser(appliance, "10.0.0.1");
-      if ((await guesser.signIn(email)).status === 429) statuses.push(429);
-      for (let i = 0; i < 4; i++)
-        statuses.push((await guesser.post("/sign-in/code", { code: "000000" })).status);
-    }
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
-    expect(statuses.at(-1)).toBe(429);
-  });
-
   test("without a sign-in that waits, a code opens nothing", async () => {
     const appliance = await testAppliance();
     const { code, page } = await guarded(appliance);
     expect((await newBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(401);
     const body = { code: code() };
     expect((await page("POST", "/dashboard/sign-in/code", { body })).status).toBe(401);
+  });
+});
+
+/** Signs in up to the code, from this address. */
+async function waiting(appliance: TestAppliance, personId: string, address: string) {
+  const { page } = await visitor(appliance, personId, { stage: "two-factor", address });
+  const enter = (code: string) => page("POST", "/dashboard/sign-in/code", { body: { code } });
+  return { page, enter };
+}
+
+describe("wrong codes", () => {
+  const wrong = "000000";
+
+  test("are counted by person, from wherever they come: of 120 from 12 addresses at once five are judged", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { id, recoveryCodes } = await guarded(appliance);
+    const those = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => waiting(appliance, id, `10.0.${index % 12}.1`)),
+    );
+    const guesses = those.flatMap(({ enter }) =>
+      [wrong, wrong, "aaaa-bbbb", wrong, wrong].map(enter),
+    );
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(115);
+    // A right one is not judged meanwhile, either, and does not tell that it is right.
+    const refused = await (await waiting(appliance, id, "10.1.0.1")).enter(recoveryCodes[0] ?? "");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+  });
+
+  test("cost twice the wait each time, up to a quarter of an hour", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { id } = await guarded(appliance);
+    const waits: number[] = [];
+    for (let i = 0; waits.length < 12; i++) {
+      const enter = async () => (await waiting(appliance, id, `10.${i}.0.1`)).enter(wrong);
+      const { status, headers } = await enter();
+      if (status === 401) continue;
+      waits.push(Number(headers.get("retry-after")));
+      appliance.time.now += Number(headers.get("retry-after")) * 1000;
+      expect((await enter()).status).toBe(401);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+  });
+
+  test("of others keep nobody out: not from where they are signed in, and elsewhere not for long", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { id, code } = await guarded(appliance);
+    const guess = async (index: number) => {
+      const { enter } = await waiting(appliance, id, `10.0.${index % 12}.1`);
+      return enter(wrong);
+    };
+    for (let i = 0; i < 12; i++) {
+      appliance.time.now += 1_000_000;
+      expect((await guess(i)).status).toBe(401);
+    }
+    // The person has a session at 127.0.0.1.
+    const home = await waiting(appliance, id, "127.0.0.1");
+    expect((await home.enter(code())).status).toBe(200);
+    appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
+    // From elsewhere they come before all who have guessed, as soon as the wait is over.
+    const away = await waiting(appliance, id, "10.9.0.1");
+    const { status, headers } = await away.enter(code());
+    expect(status).toBe(429);
+    appliance.time.now += Number(headers.get("retry-after")) * 1000;
+    for (let i = 0; i < 12; i++) expect((await guess(i)).status).toBe(429);
+    expect((await away.enter(code())).status).toBe(200);
+  });
+
+  test("are in the audit log of the person's organizations, and the person is told until they say that they know", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const who = await guarded(appliance);
+    const told = async (page: Client = who.page) =>
+      (await page("GET", "/dashboard/session")).json.data.person.wrongCodes;
+    expect(await told()).toBeNull();
+    const { enter } = await waiting(appliance, who.id, "10.0.0.1");
+    for (let i = 0; i < 3; i++) await enter(wrong);
+    const lastAt = new Date(appliance.time.now).toISOString();
+    expect(await told()).toEqual({ count: 3, lastAt });
+    const entries = appliance.database.query(
+      "SELECT actor_type, actor_name FROM audit_entries WHERE action = 'person.code-refused' AND organization_id = ? AND subject_id = ?",
+    );
+    expect(entries.values(appliance.ours.id, who.id)).toEqual(
+      Array.from({ length: 3 }, () => ["visitor", "somebody at 10.0.0.1"]),
+    );
+    // Their own slip at a sign-in that they finish is not told.
+    const own = await waiting(appliance, who.id, "127.0.0.1");
+    await own.enter(wrong);
+    expect(await told()).toMatchObject({ count: 4 });
+    expect((await own.enter(who.code())).status).toBe(200);
+    expect(await told(own.page)).toMatchObject({ count: 3 });
+    await own.page("POST", "/dashboard/profile/wrong-codes/acknowledge");
+    expect(await told()).toBeNull();
   });
 });
 

@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { clientOf, machine, succeeded } from "../support/outside.ts";
+import { until } from "../support/status-client.ts";
+import { answer, target } from "../support/target.ts";
+
+const create = (org: string, email: string) => ["users", "create", "--org", org, "--email", email];
+
+test("an organization that the command line deletes is gone from a running server: checks, pages, keys, people, open pages", async () => {
+  await using box = machine();
+  await using site = await target(answer(200));
+  for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
+  await succeeded(box.run([...create("umbrella", "ada@team.example"), "--name", "Ada"]));
+  const secret = await succeeded(box.run([...create("acme", "bea@team.example"), "--name", "Bea"]));
+  const key = await succeeded(box.run(["keys", "create", "--org", "acme", "--name", "Script"]));
+  const server = await box.serve({ flags: ["--allow-target", "127.0.0.0/8"] });
+  const api = clientOf(server.url, key);
+  const made = await api("POST", "/api/v1/monitors", {
+    type: "http",
+    name: "Web shop",
+    url: site.at("/"),
+    interval: 5,
+  });
+  expect(made.status).toBe(201);
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const host = "status.acme.example";
+  const hosted = { hosts: [host] };
+  expect((await api("PATCH", `/api/v1/status-pages/${page.id}`, hosted)).status).toBe(200);
+  const signedIn = await fetch(`${server.url}/dashboard/sign-in`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" },
+    body: JSON.stringify({ email: "bea@team.example", password: secret }),
+  });
+  const Cookie = signedIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+  const live = await fetch(`${server.url}/dashboard/live`, { headers: { Cookie } });
+  const ended = live.text();
+  await until(`${server.url}/status/acme`, (text) => text.includes("Acme"));
+  await until(`${server.url}/`, (text) => text.includes("Acme"), { Host: host });
+  const theirs = ["keys", "create", "--org", "umbrella", "--name", "Script"];
+  const other = clientOf(server.url, await succeeded(box.run(theirs)));
+  const monitor = { type: "http", name: "Blog", url: site.at("/blog"), interval: 5 };
+  expect((await other("POST", "/api/v1/monitors", monitor)).status).toBe(201);
+  const checksOf = (path: string) => site.asked.filter((one) => one.path === path).length;
+  const untilChecked = async (path: string, times: number) => {
+    while (checksOf(path) < times) await site.untilAsked(site.asked.length + 1);
+  };
+  await untilChecked("/", 1);
+
+  const unsaid = await box.run(["orgs", "delete", "acme"]);
+  expect([unsaid.exitCode, unsaid.stdout]).toEqual([2, ""]);
+  expect(unsaid.stderr).toContain("--yes is needed to delete Acme");
+  const { exitCode, stdout, stderr } = await box.run(["orgs", "delete", "acme", "--yes"]);
+  expect([exitCode, stdout, stderr]).toEqual([0, "", "Acme is deleted.\n"]);
+
+  expect(await ended).toContain("event: hello");
+  await until(`${server.url}/status/acme`, (text) => text.includes("Nothing here"));
+  await until(`${server.url}/`, (text) => !text.includes("Acme"), { Host: host });
+  const session = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
+  expect(((await session.json()) as any).data.state).toBe("signed-out");
+  const patience = performance.now() + 10_000;
+  while ((await api("GET", "/api/v1/monitors")).status !== 401)
+    if (performance.now() > patience) throw new Error("The key still opens something.");
+  // While the other's is checked as ever.
+  const checks = checksOf("/");
+  await untilChecked("/blog", checksOf("/blog") + 2);
+  expect(checksOf("/")).toBe(checks);
+  const left = JSON.parse(await succeeded(box.run(["orgs", "list", "--json"])));
+  expect(left.map(({ slug }: { slug: string }) => slug)).toEqual(["umbrella"]);
+  expect(await succeeded(box.run(["orgs", "create", "Acme"]))).toBe("acme");
+  const again = await box.run(["orgs", "delete", "nobody", "--yes"]);
+  expect([again.exitCode, again.stderr.includes("no organization")]).toEqual([1, true]);
+}, 60_000);
+
+test("who runs the appliance is granted and taken on the command line, never from the last one", async () => {
+  await using box = machine();
+  for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
+  await succeeded(box.run([...create("acme", "ada@team.example"), "--name", "Ada"]));
+  await succeeded(box.run([...create("umbrella", "bea@team.example"), "--name", "Bea"]));
+  const administrators = async () => {
+    const users = JSON.parse(await succeeded(box.run(["users", "list", "--json"])));
+    return users
+      .filter((one: { administrator: string }) => one.administrator === "yes")
+      .map(({ email }: { email: string }) => email);
+  };
+  const users = (...args: string[]) => box.run(["users", ...args]);
+  expect(await administrators()).toEqual(["ada@team.example"]);
+  const last = await users("revoke-administrator", "ada@team.example");
+  expect([last.exitCode, last.stderr]).toEqual([
+    1,
+    "signalbox: The appliance needs an administrator. Make somebody else one first.\n",
+  ]);
+  const granted = await users("grant-administrator", "BEA@team.example");
+  expect([granted.exitCode, granted.stdout, granted.stderr]).toEqual([
+    0,
+    "",
+    "BEA@team.example is an administrator of the appliance.\n",
+  ]);
+  const kept = await box.run(["orgs", "delete", "umbrella", "--yes"]);
+  expect([kept.exitCode, kept.stderr]).toEqual([1, expect.stringContaining("runs this appliance")]);
+  await succeeded(users("revoke-administrator", "ada@team.example"));
+  expect(await administrators()).toEqual(["bea@team.example"]);
+  expect((await users("grant-administrator", "nobody@team.example")).stderr).toContain(
+    "Nobody signs in",
+  );
+  await succeeded(box.run(["orgs", "delete", "acme", "--yes"]));
+  expect(await administrators()).toEqual(["bea@team.example"]);
+}, 60_000);

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { dashboard } from "../../src/api.ts";
+import { Role } from "../../src/base/roles.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { testAppliance, unknownId } from "../support/appliance.ts";
+import { inputFor, placed } from "../support/records.ts";
+import { browser, member } from "../support/visiting.ts";
+import approved from "./dashboard-roles.json" with { type: "json" };
+
+const routes = dashboard.routes as unknown as Route[];
+
+/** Whom a route lets in by what it declares, the least of them. */
+function whoMay({ method, path, hooks }: Route): string {
+  const spec = hooks.detail?.endpoint;
+  if (spec === undefined) throw new Error(`${method} ${path} declares no endpoint.`);
+  if (spec.access === "read") return spec.role ?? "viewer";
+  if (spec.access === "write") return spec.role ?? "member";
+  return spec.access;
+}
+
+const nameOf = ({ method, path }: Route) => `${method} ${path.replace(/\/$/, "")}`;
+
+test("who may use each route of the admin page is on the approved list, and nothing else is", () => {
+  const declared = Object.fromEntries(routes.map((route) => [nameOf(route), whoMay(route)]));
+  expect(declared).toEqual(approved);
+});
+
+test("every route lets in whom the list names and those above, and nobody else", async () => {
+  const appliance = await testAppliance();
+  const visitors: [who: string, page: ReturnType<typeof browser>][] = [
+    ["stranger", browser(appliance, null)],
+  ];
+  for (const role of Role.options) visitors.push([role, (await member(appliance, role)).page]);
+  // Somebody who runs the appliance has no more rights in an organization than their role gives.
+  const runs = await member(appliance, "viewer", { administrator: true });
+  visitors.push(["administrator", runs.page]);
+
+  const roles: readonly string[] = Role.options;
+  const mayEnter = (who: string, needed: string) => {
+    if (needed === "anyone") return true;
+    if (who === "stranger") return false;
+    if (needed === "person") return true;
+    if (needed === "administrator") return who === "administrator";
+    return roles.indexOf(who === "administrator" ? "viewer" : who) >= roles.indexOf(needed);
+  };
+  for (const route of routes) {
+    const needed = whoMay(route);
+    // Whoever signs out is not asked any more; a stream goes on.
+    if (needed === "anyone" || route.hooks.detail?.endpoint?.streams === "text/event-stream")
+      continue;
+    if (/\/(password|end-others)$/.test(route.path)) continue;
+    for (const [who, page] of visitors) {
+      const at = placed(route.path, unknownId);
+      const { status, json } = await page(route.method, at, { ...inputFor(route) });
+      const told = [nameOf(route), who, [401, 403].includes(status)];
+      expect(told).toEqual([nameOf(route), who, !mayEnter(who, needed)]);
+      if (status === 403) expect(json.error.message).toContain(needed);
+    }
+  }
+});
