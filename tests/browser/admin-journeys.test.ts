@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { TOTP } from "otpauth";
 import { owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium, visit } from "../support/browsing.ts";
+import {
+  type Browser,
+  hasChromium,
+  launchChromium,
+  screenshots,
+  violations,
+  visit,
+} from "../support/browsing.ts";
 import { journeyWorld, refusalOf, signIn, until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -249,7 +257,9 @@ if (hasChromium)
         });
       const signedIn = await call("/sign-in", admin);
       const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-      const begun = (await (await call("/two-factor", {}, cookie)).json()) as {
+      const begun = (await (
+        await call("/two-factor", { password: admin.password }, cookie)
+      ).json()) as {
         data: { secret: string };
       };
       const codes = new TOTP({ secret: begun.data.secret });
@@ -273,6 +283,18 @@ if (hasChromium)
       await page.keyboard.press("Enter");
       await rowOf(page, "Printer").waitFor();
       await open.shifts();
+
+      // Somebody else has the password and tries codes: the open page says so.
+      const waiting = (await call("/sign-in", admin)).headers.get("set-cookie")?.split(";")[0];
+      const guessed = await call("/sign-in/code", { code: "000000" }, waiting);
+      expect(guessed.status).toBe(401);
+      await page.getByText("1 wrong two-factor code came after your right password").waitFor();
+      await page.screenshot({ path: join(screenshots, "admin-wrong-codes-1440.png") });
+      expect(await violations(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.screenshot({ path: join(screenshots, "admin-wrong-codes-360.png") });
+      await page.getByRole("button", { name: "I know" }).click();
+      await page.getByText("wrong two-factor code").waitFor({ state: "detached" });
       expect(ownFaults(open.faults)).toEqual([]);
     });
 

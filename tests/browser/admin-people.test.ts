@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { adminWorld, owner, ownFaults } from "../support/admin-world.ts";
+import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
 import {
   type Browser,
   hasChromium,
@@ -63,11 +63,15 @@ if (hasChromium)
 
       await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
       await page.getByRole("menuitem", { name: /^member/ }).click();
-      await page.getByText("Vera Rubin is member now, and has to sign in again").waitFor();
+      await page.getByText("Vera Rubin is member now").waitFor();
+      // At once on her page, which goes on.
+      await theirs.getByRole("link", { name: "Monitors" }).click();
+      await theirs.getByRole("button", { name: "New monitor" }).first().waitFor();
       await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
       await page.getByRole("menuitem", { name: "Remove" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
       await page.getByText("Removed Vera Rubin").waitFor();
+      await theirs.getByText("Your session has ended").waitFor();
       await page.getByRole("link", { name: "Audit log" }).click();
       await page
         .getByText(/gave .* another role/)
@@ -78,7 +82,7 @@ if (hasChromium)
     });
 
     test("another organization shows nothing of this one, and a link leads to the one that has the record", async () => {
-      await using open = await world.open(browser, "/settings/organization");
+      await using open = await world.open(browser, "/settings/organizations");
       const { page } = open;
       page.setDefaultTimeout(10_000);
       const switcher = page.getByRole("button", { name: "Organization and account" });
@@ -132,4 +136,76 @@ if (hasChromium)
       await open.shifts();
       expect(ownFaults(open.faults)).toEqual([]);
     });
+
+    test("who runs the appliance makes another one, who then sees all organizations; one is deleted by its short name", async () => {
+      await world.ask("POST", "/organizations", { name: "Short-lived" });
+      await using other = await visitAs(browser, world, "viewer", "/settings/organizations");
+      await other.page.getByText("For administrators").waitFor();
+      expect(await other.page.getByRole("link", { name: "Organizations" }).count()).toBe(0);
+
+      await using open = await world.open(browser, "/settings/people");
+      const { page } = open;
+      page.setDefaultTimeout(10_000);
+      await page.getByRole("button", { name: "Actions for viewer" }).click();
+      await page.getByRole("menuitem", { name: "Make administrator" }).click();
+      await page.getByText("runs the appliance").nth(1).waitFor();
+
+      // Told to their page as well.
+      await other.page.getByRole("link", { name: "Administrators" }).click();
+      await other.page.getByText(owner.email).waitFor();
+      await other.page.getByRole("button", { name: "Take it from viewer" }).click();
+      await other.page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
+      await other.page.getByText("For administrators").waitFor();
+
+      await page.getByRole("link", { name: "Organizations" }).click();
+      await page.getByRole("button", { name: "Actions for Short-lived" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      const verb = page.getByRole("button", { name: "Delete for good" });
+      expect(await verb.isDisabled()).toBe(true);
+      expect(await violations(page)).toEqual([]);
+      await page.getByLabel("Type short-lived").fill("short-lived");
+      await verb.click();
+      await page.getByText("Short-lived is deleted").waitFor();
+      expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
+      expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
+    }, 30_000);
+
+    test("somebody known joins a further organization: signed in with a click, else with their password", async () => {
+      await using other = await visitAs(browser, world, "viewer", "/monitors");
+      await other.page.getByText("Web shop").first().waitFor();
+      const session = (
+        await other.page.context().request.get(`${world.url}/dashboard/session`)
+      ).json();
+      const { person } = ((await session) as { data: any }).data;
+      const second = await world.ask("POST", "/organizations", { name: "Second" });
+      const { link } = await world.ask("POST", `/invitations?organization=${second.id}`, {
+        email: person.email,
+        role: "viewer",
+      });
+      const { hash } = new URL(link);
+      await using fresh = await visit(browser, `${world.url}/invitation${hash}`);
+      await fresh.page.getByLabel("Your name").waitFor();
+      await fresh.page.getByRole("button", { name: "I have an account here" }).click();
+      await fresh.page.getByLabel("Your password").fill("not my password");
+      await fresh.page.keyboard.press("Enter");
+      await fresh.page.getByText("The e-mail address or the password is wrong.").waitFor();
+      expect(await violations(fresh.page)).toEqual([]);
+
+      // Whoever is signed in with the address only says yes.
+      await other.page.goto(`${world.url}/invitation${hash}`);
+      await other.page.getByRole("heading", { name: "Join Second" }).waitFor();
+      expect(await other.page.getByRole("textbox").count()).toBe(0);
+      await other.page.getByRole("button", { name: "Join" }).click();
+      await other.page.getByRole("button", { name: "Organization and account" }).click();
+      await other.page.getByRole("menuitem", { name: "Second" }).waitFor();
+      await other.page.keyboard.press("Escape");
+
+      // Removed from the one that they look at, they see the other, and stay signed in.
+      await world.ask("DELETE", `/people/${person.id}`);
+      await other.page.locator(".rail-person-words").getByText("Second").waitFor();
+      await other.page.getByRole("heading", { name: "Monitors" }).waitFor();
+      expect(await other.page.getByText("Web shop").count()).toBe(0);
+      expect(await other.page.getByRole("dialog").count()).toBe(0);
+      expect([ownFaults(fresh.faults), ownFaults(other.faults)]).toEqual([[], []]);
+    }, 30_000);
   });

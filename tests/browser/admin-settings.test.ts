@@ -4,7 +4,7 @@ import { TOTP } from "otpauth";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
-import { adminWorld, owner, ownFaults } from "../support/admin-world.ts";
+import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
 import {
   type Browser,
   hasChromium,
@@ -21,6 +21,8 @@ const sections = {
   "api-keys": "Deploy job",
   "audit-log": "the monitor",
   profile: "Where you are signed in",
+  organizations: "Make a further organization",
+  administrators: "Ada Lovelace",
   backup: "Download backup",
   about: "In this organization",
 } as const;
@@ -61,7 +63,7 @@ if (hasChromium)
       await page.getByRole("heading", { name: "API keys" }).waitFor();
       await open.shifts();
       expect(open.faults).toEqual([]);
-    });
+    }, 180_000);
 
     test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
       await using open = await world.open(browser, "/monitors");
@@ -175,9 +177,15 @@ if (hasChromium)
     });
 
     test("two-factor is turned on by scanning, shows recovery codes once, and is turned off by the password", async () => {
-      await using open = await world.open(browser, "/settings/profile");
+      await using open = await visitAs(browser, world, "viewer", "/settings/profile");
       const { page } = open;
       await page.getByRole("button", { name: "Turn on" }).click();
+      await page.getByLabel("Your password").fill("not my password");
+      await page.keyboard.press("Enter");
+      await page.getByText("Is not your password.").waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByLabel("Your password").fill(owner.password);
+      await page.keyboard.press("Enter");
       await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
       expect(await violations(page)).toEqual([]);
       await page.screenshot({ path: join(screenshots, "admin-settings-two-factor-1440.png") });
@@ -195,6 +203,31 @@ if (hasChromium)
       await page.getByLabel("Your password").fill(owner.password);
       await page.keyboard.press("Enter");
       await page.getByText("Two-factor sign-in is off").waitFor();
+      expect(ownFaults(open.faults)).toEqual([]);
+    });
+
+    test("another e-mail address takes the password, and a new password keeps one signed in here alone", async () => {
+      await using open = await visitAs(browser, world, "viewer", "/settings/profile");
+      const { page } = open;
+      const email = page.getByLabel("E-mail");
+      await email.waitFor();
+      expect(await page.getByLabel("Your password").count()).toBe(0);
+      await email.fill("vera.rubin@acme.example");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Is required for another e-mail address").waitFor();
+      await page.getByLabel("Your password").fill(owner.password);
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByText("Saved", { exact: true }).waitFor();
+      expect(await page.getByLabel("Your password").count()).toBe(0);
+      await page.getByLabel("Current password").fill(owner.password);
+      await page.getByLabel("New password").fill("dark matter it is");
+      await page.getByRole("button", { name: "Change password" }).click();
+      await page.getByText("Password changed").waitFor();
+      await page.getByRole("link", { name: "People" }).click();
+      await page.getByText("vera.rubin@acme.example").waitFor();
+      await page.getByRole("link", { name: "Monitors" }).click();
+      await page.getByText("Live", { exact: true }).waitFor();
+      expect(await page.getByRole("dialog").count()).toBe(0);
       expect(ownFaults(open.faults)).toEqual([]);
     });
 

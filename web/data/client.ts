@@ -58,12 +58,13 @@ export function setOrganization(id: string | null) {
 /** `path` as in the REST API, or a page's own such as `/overview`; both live below `/dashboard`. */
 export async function call<T>(method: Method, path: string, options: Options = {}) {
   const response = await attempt(method, path, options);
-  if (response.status === 401 && !answersStrangers.test(path)) {
-    // What was to be done waits until somebody signs in again, and is then done.
-    await signedOut.wait();
-    return read<T>(await attempt(method, path, options));
-  }
-  return read<T>(response);
+  if (response.status !== 401 || answersStrangers.test(path)) return read<T>(response);
+  // The session may have got its new cookie while this was under way.
+  const again = await attempt(method, path, options);
+  if (again.status !== 401) return read<T>(again);
+  // What was to be done waits until somebody signs in again, and is then done.
+  await signedOut.wait();
+  return read<T>(await attempt(method, path, options));
 }
 
 async function attempt(method: Method, path: string, options: Options): Promise<Response> {

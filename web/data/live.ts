@@ -5,7 +5,7 @@ import { connection } from "./connection.ts";
 import { external } from "./external.ts";
 import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
 import { queryClient } from "./query.ts";
-import { loadSession } from "./session.ts";
+import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
 
 /** Whether changes arrive by themselves at the moment. */
@@ -67,8 +67,10 @@ export function followLive(organizationId: string): () => void {
 
   async function again() {
     try {
-      const { state } = await loadSession();
-      if (state !== "signed-in") await signedOut.wait();
+      const session = await loadSession();
+      // Their role may be another one now, or the organization none of theirs.
+      if (session.state === "signed-in") queryClient.setQueryData(["session"], session);
+      else await signedOut.wait();
       if (!ended) open();
     } catch {
       if (!ended) retry = setTimeout(() => void again(), retryMs);
@@ -109,13 +111,17 @@ const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered)
 function apply(change: Change) {
   const [noun = ""] = change.type.split(".");
   if (structural.test(change.type)) soon(refreshOverview);
-  if (noun === "organization") void queryClient.invalidateQueries({ queryKey: ["session"] });
+  if (noun === "organization" || (noun === "person" && isSelf(change.subjectId)))
+    void queryClient.invalidateQueries({ queryKey: ["session"] });
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [name, id] }) =>
       (name === noun && id === change.subjectId) || name === `${noun}s`,
   });
   for (const listener of listeners) listener(change);
 }
+
+const isSelf = (personId: string) =>
+  queryClient.getQueryData<Session>(["session"])?.person?.id === personId;
 
 /** Only what changed gets a new identity, so only its row is painted anew. */
 function replaceRows(rows: readonly LeanMonitor[]) {

@@ -32,8 +32,8 @@ export async function loadSession(): Promise<Session> {
   }
   localStorage.setItem(remembered.here, "yes");
   const id = chosenOf(data)?.id ?? null;
-  // What was asked for early was of another organization.
-  if (id !== chosenId) queryClient.removeQueries({ queryKey: ["overview"] });
+  // What is there is of another organization: asked for early, or left by somebody who belongs to it no more.
+  if (id !== chosenId) queryClient.removeQueries(ofOrganization);
   if (id !== null) choose(id);
   signedOut.over();
   return data;
@@ -74,7 +74,11 @@ export function useSignedIn() {
     throw new Error("Nobody is signed in here.");
   const { person, organizations, version } = data;
   const atLeast = (role: Role) => ranks.indexOf(organization.role) >= ranks.indexOf(role);
-  return { person, organizations, organization, version, atLeast, mayWrite: atLeast("member") };
+  /** Whether they have this role in the organization, or run the appliance. */
+  const may = (needed: Role | "administrator") =>
+    needed === "administrator" ? person.administrator : atLeast(needed);
+  const mayWrite = atLeast("member");
+  return { person, organizations, organization, version, atLeast, may, mayWrite };
 }
 
 const ofOrganization = {
@@ -96,16 +100,17 @@ export async function switchOrganization(id: string) {
 /** Resolves with whether a code is needed next. */
 export async function signIn(email: string, password: string): Promise<boolean> {
   const { state } = await send<Session>("POST", "/sign-in", { email, password });
-  if (state !== "two-factor") await sessionBegan();
+  if (state !== "two-factor") await renewSession();
   return state === "two-factor";
 }
 
 export async function signInWithCode(code: string) {
   await send("POST", "/sign-in/code", { code });
-  await sessionBegan();
+  await renewSession();
 }
 
-export async function sessionBegan() {
+/** Who is there is looked at anew: what they may, or where they belong, has changed. */
+export async function renewSession() {
   queryClient.setQueryData(["session"], await loadSession());
 }
 

@@ -27,7 +27,7 @@ export function useCommands(
   goTo: (href: string) => void,
 ): Command[] {
   const { data: overview } = useOverview();
-  const { mayWrite, atLeast, organization, organizations } = useSignedIn();
+  const { mayWrite, may, organization, organizations } = useSignedIn();
   const switchTo = useOrganizationSwitch();
   const { data: open } = useQuery({
     queryKey: ["incidents", "open"],
@@ -84,7 +84,7 @@ export function useCommands(
       common: true,
     });
   }
-  commands.push(...settingsCommands(atLeast, goTo));
+  commands.push(...settingsCommands(may, goTo));
   for (const { id, name } of organizations)
     if (id !== organization.id)
       commands.push({

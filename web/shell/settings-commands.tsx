@@ -5,11 +5,11 @@ import type { Command } from "./palette-rules.ts";
 
 /** Ways into the settings, as far as somebody may go, and to the wall. */
 export function settingsCommands(
-  atLeast: (role: Role) => boolean,
+  may: (needed: Role | "administrator") => boolean,
   goTo: (href: string) => void,
 ): Command[] {
   const acts = sections.flatMap(({ path, icon, act }) =>
-    act !== undefined && atLeast(act.role)
+    act !== undefined && may(act.role)
       ? [
           {
             key: `act ${path}`,
@@ -21,7 +21,7 @@ export function settingsCommands(
       : [],
   );
   const ways = sections
-    .filter(({ role }) => atLeast(role))
+    .filter(({ role }) => may(role))
     .map(({ path, label, icon }) => ({
       key: `settings ${path}`,
       label: `Settings: ${label}`,

@@ -13,6 +13,7 @@ import { Palette } from "./palette.tsx";
 import { palette } from "./palette-state.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
+import { WrongCodes } from "./wrong-codes.tsx";
 
 /** The frame of every page behind sign-in. */
 export function Shell() {
@@ -46,6 +47,7 @@ function Frame() {
         <Navigation onHelp={() => setHelping(true)} />
         <div className="shell-page">
           <ConnectionBanner />
+          <WrongCodes />
           <main id="main" tabIndex={-1}>
             <Outlet key={organization.id} />
           </main>

@@ -1,14 +1,15 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
+import { useState } from "react";
 import { send } from "../../data/client.ts";
-import { sessionBegan } from "../../data/session.ts";
+import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
 import { router } from "../../router.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
-type Look = { organization: { name: string }; email: string; role: string; hasAccount: boolean };
+type Look = { organization: { name: string }; email: string; role: string };
 
 export function InvitationPage() {
   const token = useLocation({ select: ({ hash }) => hash });
@@ -29,14 +30,15 @@ export function InvitationPage() {
   return data === undefined ? null : <Accept token={token} look={data} />;
 }
 
+/** Somebody new says a name and a password; whoever has an account here gives its password, or is signed in already. */
 function Accept({ token, look }: { token: string; look: Look }) {
+  const { data: session } = useSession();
+  const isSignedIn = session?.person?.email.toLowerCase() === look.email.toLowerCase();
+  const [isNew, setIsNew] = useState(true);
   const form = useForm({ name: "", password: "" }, async ({ name, password }) => {
-    await send("POST", "/invitations/accept", {
-      token,
-      password,
-      ...(!look.hasAccount && { name }),
-    });
-    await sessionBegan();
+    const fields = isSignedIn ? {} : isNew ? { name, password } : { password };
+    await send("POST", "/invitations/accept", { token, ...fields });
+    await renewSession();
     router.history.replace("/");
   });
   return (
@@ -44,8 +46,18 @@ function Accept({ token, look }: { token: string; look: Look }) {
       title={`Join ${look.organization.name}`}
       words={`You are invited as ${look.email}, with the role ${look.role}.`}
     >
-      <FormFrame form={form} submit="Join">
-        {!look.hasAccount && (
+      <FormFrame
+        form={form}
+        submit="Join"
+        extra={
+          !isSignedIn && (
+            <Button variant="subtle" onClick={() => setIsNew(!isNew)}>
+              {isNew ? "I have an account here" : "I am new here"}
+            </Button>
+          )
+        }
+      >
+        {!isSignedIn && isNew && (
           <TextInput
             label="Your name"
             autoComplete="name"
@@ -55,13 +67,15 @@ function Accept({ token, look }: { token: string; look: Look }) {
             error={form.errorOf("name")}
           />
         )}
-        <PasswordField
-          label={look.hasAccount ? "Your password" : "Choose a password"}
-          autoComplete={look.hasAccount ? "current-password" : "new-password"}
-          value={form.values.password}
-          onChange={({ currentTarget }) => form.set("password", currentTarget.value)}
-          error={form.errorOf("password")}
-        />
+        {!isSignedIn && (
+          <PasswordField
+            label={isNew ? "Choose a password" : "Your password"}
+            autoComplete={isNew ? "new-password" : "current-password"}
+            value={form.values.password}
+            onChange={({ currentTarget }) => form.set("password", currentTarget.value)}
+            error={form.errorOf("password")}
+          />
+        )}
       </FormFrame>
     </EntranceFrame>
   );

@@ -1,7 +1,7 @@
 import { TextInput } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { send } from "../../data/client.ts";
-import { sessionBegan } from "../../data/session.ts";
+import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
@@ -18,7 +18,7 @@ function SetUpForm({ linked }: { linked: string }) {
     { token: linked, organization: "", name: "", email: "", password: "" },
     async (values) => {
       await send("POST", "/set-up", values);
-      await sessionBegan();
+      await renewSession();
     },
   );
   const { values, set, errorOf } = form;

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
+import { useSignedIn } from "../../data/session.ts";
 import { bytesInWords } from "../../parts/bytes.ts";
 import { plural } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -9,15 +10,16 @@ import { Mark } from "../../parts/mark.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { absolute, Time, useZone } from "../../parts/time.tsx";
-import { aboutQuery } from "./data.ts";
+import { aboutQuery, figuresQuery } from "./data.ts";
 import { Facts } from "./facts.tsx";
 
 export default function About() {
   const query = useQuery(aboutQuery);
+  const { person } = useSignedIn();
   const zone = useZone();
   return (
     <Loaded query={query} what="What there is to say about Signalbox">
-      {({ version, startedAt, dataBytes, counts }) => (
+      {({ version, startedAt, counts }) => (
         <>
           <Panel>
             <div className="about-head">
@@ -39,13 +41,6 @@ export default function About() {
                     <span className="faint">, since {absolute(startedAt, zone)}</span>
                   </>,
                 ],
-                [
-                  "Database",
-                  <>
-                    {bytesInWords(dataBytes)}
-                    <span className="faint">, of the whole appliance</span>
-                  </>,
-                ],
               ]}
             />
           </Panel>
@@ -64,9 +59,30 @@ export default function About() {
               ))}
             </p>
           </Panel>
+          {person.administrator && <Whole />}
         </>
       )}
     </Loaded>
+  );
+}
+
+/** The figures of all organizations together. */
+function Whole() {
+  const { data } = useQuery(figuresQuery);
+  if (data === undefined) return null;
+  return (
+    <Panel title="In the whole appliance">
+      <p className="counts">
+        {[
+          plural(data.organizations, "organization"),
+          data.people === 1 ? "1 person" : `${data.people} people`,
+          plural(data.monitors, "monitor"),
+          `${bytesInWords(data.dataBytes)} of data`,
+        ].map((words) => (
+          <span key={words}>{words}</span>
+        ))}
+      </p>
+    </Panel>
   );
 }
 

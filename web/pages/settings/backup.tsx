@@ -32,7 +32,7 @@ export default function Backup() {
 
   return (
     <Loaded query={query} what="The backup">
-      {({ allowed, dataBytes }) => (
+      {({ dataBytes }) => (
         <Panel>
           <div className="backup">
             <p>
@@ -45,24 +45,17 @@ export default function Backup() {
               stored secrets such as passwords of channels. Keep a copy of that as well, apart from
               this one: with both, everything can be put back.
             </p>
-            {allowed ? (
-              <div className="backup-act">
-                <BusyButton
-                  variant="filled"
-                  loading={making}
-                  leftSection={<Icon name="download" size={15} />}
-                  onClick={() => void make()}
-                >
-                  Download backup
-                </BusyButton>
-                <span className="faint">{bytesInWords(dataBytes)} at most</span>
-              </div>
-            ) : (
-              <Alert color="gray" variant="light" icon={<Icon name="lock" />}>
-                You don’t own every organization of this appliance, so you may not take all of them
-                with you. On the machine itself, <code>signalbox backup FILE</code> does the same.
-              </Alert>
-            )}
+            <div className="backup-act">
+              <BusyButton
+                variant="filled"
+                loading={making}
+                leftSection={<Icon name="download" size={15} />}
+                onClick={() => void make()}
+              >
+                Download backup
+              </BusyButton>
+              <span className="faint">{bytesInWords(dataBytes)} at most</span>
+            </div>
             <div aria-live="polite">
               {making && <p className="quiet">The copy is being made…</p>}
               {made !== null && (

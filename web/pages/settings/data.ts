@@ -1,5 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { About } from "../../../src/about/schema.ts";
+import type {
+  Administrator,
+  ApplianceFigures,
+  OrganizationEntry,
+} from "../../../src/appliance/schema.ts";
 import type { ApiKey } from "../../../src/api-keys/schema.ts";
 import type { BackupOffer } from "../../../src/backups/schema.ts";
 import type { Invitation } from "../../../src/invitations/schema.ts";
@@ -48,6 +53,25 @@ export const sessionsQuery = queryOptions({
 export const aboutQuery = queryOptions({
   queryKey: ["about"],
   queryFn: ({ signal }) => get<About>("/about", undefined, signal),
+  staleTime: 0,
+});
+
+export const figuresQuery = queryOptions({
+  queryKey: ["appliance"],
+  queryFn: ({ signal }) => get<ApplianceFigures>("/appliance", undefined, signal),
+  staleTime: 0,
+});
+
+export const organizationsQuery = queryOptions({
+  queryKey: ["organizations"],
+  queryFn: ({ signal }) => get<OrganizationEntry[]>("/organizations", undefined, signal),
+  // What others' organizations hold is told by no event of this one.
+  staleTime: 0,
+});
+
+export const administratorsQuery = queryOptions({
+  queryKey: ["persons", "administrators"],
+  queryFn: ({ signal }) => get<Administrator[]>("/administrators", undefined, signal),
   staleTime: 0,
 });
 

@@ -4,13 +4,12 @@ import { useState } from "react";
 import type { OrganizationRecord } from "../../../src/organizations/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { loadSession, useSignedIn } from "../../data/session.ts";
+import { renewSession, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { absolute, useNow } from "../../parts/time.tsx";
 import { say } from "../../parts/toasts.tsx";
-import { useOrganizationSwitch } from "../../shell/switching.ts";
 import { organizationQuery } from "./data.ts";
 import { Facts } from "./facts.tsx";
 import { zonesWith } from "../../parts/zones.ts";
@@ -20,31 +19,28 @@ export default function Organization() {
   const query = useQuery(organizationQuery(organization.id));
   const [opened, setOpened] = useState(0);
   return (
-    <>
-      <Loaded query={query} what="The organization">
-        {(record) =>
-          atLeast("admin") ? (
-            <Panel>
-              <Fields
-                key={opened}
-                record={record}
-                onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
-              />
-            </Panel>
-          ) : (
-            <Panel>
-              <Facts
-                facts={[
-                  ["Name", record.name],
-                  ["Time zone", record.timeZone],
-                ]}
-              />
-            </Panel>
-          )
-        }
-      </Loaded>
-      <Further />
-    </>
+    <Loaded query={query} what="The organization">
+      {(record) =>
+        atLeast("admin") ? (
+          <Panel>
+            <Fields
+              key={opened}
+              record={record}
+              onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+            />
+          </Panel>
+        ) : (
+          <Panel>
+            <Facts
+              facts={[
+                ["Name", record.name],
+                ["Time zone", record.timeZone],
+              ]}
+            />
+          </Panel>
+        )
+      }
+    </Loaded>
   );
 }
 
@@ -63,7 +59,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       );
       setKnown(saved);
       queryClient.setQueryData(organizationQuery(saved.id).queryKey, saved);
-      queryClient.setQueryData(["session"], await loadSession());
+      await renewSession();
       say("Saved");
     },
     onTheirs,
@@ -98,30 +94,3 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
 const NowIn = ({ zone }: { zone: string }) => (
   <>All times on these pages are told in it. Now: {absolute(useNow(), zone)}</>
 );
-
-/** Another tenant of the appliance, with nothing in common but the people who belong to both. */
-function Further() {
-  const switchTo = useOrganizationSwitch();
-  const form = useForm({ name: "" }, async ({ name }) => {
-    const { id } = await send<{ id: string }>("POST", "/organizations", { name });
-    queryClient.setQueryData(["session"], await loadSession());
-    await switchTo(id);
-    say(`${name} is made, and you own it`);
-  });
-  return (
-    <Panel title="Make a further organization">
-      <p className="quiet panel-words">
-        It has monitors, people, keys and status pages of its own, apart from this one. You own it,
-        and switch between the two at the corner of the navigation.
-      </p>
-      <FormFrame form={form} submit="Make organization">
-        <TextInput
-          label="Name of the new organization"
-          value={form.values.name}
-          onChange={({ currentTarget }) => form.set("name", currentTarget.value)}
-          error={form.errorOf("name")}
-        />
-      </FormFrame>
-    </Panel>
-  );
-}

@@ -6,7 +6,7 @@ import { mayManage } from "../../../src/people/rules.ts";
 import type { Member } from "../../../src/people/schema.ts";
 import { send } from "../../data/client.ts";
 import { onChange } from "../../data/live.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { LateMenu } from "../../parts/late-menu.tsx";
@@ -15,7 +15,7 @@ import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { complain, say } from "../../parts/toasts.tsx";
 import { useAsked } from "./asked.ts";
-import { again, peopleQuery } from "./data.ts";
+import { again, apiKeysQuery, peopleQuery } from "./data.ts";
 import { Invitations } from "./invitations.tsx";
 import { Invite } from "./invite.tsx";
 import { RoleItems } from "./role-items.tsx";
@@ -31,7 +31,7 @@ export default function People() {
       }),
     [],
   );
-  const [removing, setRemoving] = useState<Member | null>(null);
+  const [asking, setAsking] = useState<Change | null>(null);
   return (
     <>
       <div className="settings-head">
@@ -50,7 +50,7 @@ export default function People() {
           <Panel flush>
             <ul className="entries">
               {people.map((member) => (
-                <PersonRow key={member.id} member={member} onRemove={() => setRemoving(member)} />
+                <PersonRow key={member.id} member={member} onAsk={setAsking} />
               ))}
             </ul>
           </Panel>
@@ -58,30 +58,54 @@ export default function People() {
       </Loaded>
       {atLeast("admin") && <Invitations />}
       {asked && atLeast("admin") && <Invite onClose={close} />}
-      {removing !== null && (
-        <Confirm
-          title={`Remove ${removing.name}?`}
-          verb="Remove"
-          onClose={() => setRemoving(null)}
-          onConfirm={async () => {
-            await send("DELETE", `/people/${removing.id}`);
-            await again(peopleQuery);
-            say(`Removed ${removing.name}`);
-          }}
-        >
-          They are signed out at once and see nothing of {organization.name} any more. What they did
-          stays in the audit log.
-        </Confirm>
-      )}
+      {asking !== null && <Ask change={asking} onClose={() => setAsking(null)} />}
     </>
   );
 }
 
-function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void }) {
-  const { id, name, email, role, twoFactor, lastSeenAt } = member;
+/** Another role, or none, which takes from somebody what they had. */
+type Change = { member: Member; role: Role | null };
+
+/** Asks before what ends more than is seen at once. */
+function Ask({ change: { member, role }, onClose }: { change: Change; onClose: () => void }) {
+  const { organization } = useSignedIn();
+  const keys = useKeysOf(member);
+  const { name } = member;
+  return (
+    <Confirm
+      title={role === null ? `Remove ${name}?` : `Make ${name} ${role}?`}
+      verb={role === null ? "Remove" : `Make ${role}`}
+      onClose={onClose}
+      onConfirm={() => (role === null ? remove(member) : changeRole(member, role))}
+    >
+      {role === null &&
+        `They see nothing of ${organization.name} any more, at once. What they did stays in the audit log. `}
+      {keys.length > 0 &&
+        `${keys.length === 1 ? "The API key" : "The API keys"} ${keys.join(", ")}, which they made, ${keys.length === 1 ? "stops" : "stop"} working: make ${keys.length === 1 ? "another" : "others"} first where something depends on ${keys.length === 1 ? "it" : "them"}.`}
+    </Confirm>
+  );
+}
+
+/** Names of the keys that somebody made and that work still. */
+function useKeysOf({ id }: Member): string[] {
+  const { atLeast } = useSignedIn();
+  const { data = [] } = useQuery({ ...apiKeysQuery, enabled: atLeast("admin") });
+  return data
+    .filter(({ createdById, revokedAt }) => createdById === id && revokedAt === null)
+    .map((key) => key.name);
+}
+
+function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
+  const { id, name, email, role, twoFactor, administrator, lastSeenAt } = member;
   const { person, organization, atLeast } = useSignedIn();
   const isSelf = id === person.id;
   const managed = atLeast("admin") && mayManage(organization.role, role);
+  const mayGrant = person.administrator && !administrator;
+  const keys = useKeysOf(member);
+  const choose = (chosen: Role) => {
+    if (keys.length > 0 && !isAdmin(chosen)) onAsk({ member, role: chosen });
+    else changeRole(member, chosen).catch(complain);
+  };
   return (
     <li className="entry">
       <span className="avatar" aria-hidden="true">
@@ -92,7 +116,10 @@ function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void 
           {name}
           {isSelf && <span className="faint"> (you)</span>}
         </b>
-        <small>{email}</small>
+        <small>
+          {email}
+          {administrator && ", runs the appliance"}
+        </small>
       </div>
       <dl className="entry-facts">
         <div>
@@ -109,19 +136,34 @@ function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void 
         </div>
       </dl>
       <span className="entry-menu">
-        {managed && (
+        {(managed || mayGrant) && (
           <LateMenu label={`Actions for ${name}`} tabbed>
             {() => (
               <>
-                <Menu.Label>Role</Menu.Label>
-                <RoleItems
-                  current={role}
-                  onChoose={(chosen) => void changeRole(member, chosen, isSelf)}
-                />
-                <Menu.Divider />
-                <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onRemove}>
-                  {isSelf ? "Leave" : "Remove"}
-                </Menu.Item>
+                {managed && (
+                  <>
+                    <Menu.Label>Role</Menu.Label>
+                    <RoleItems current={role} onChoose={choose} />
+                    <Menu.Divider />
+                  </>
+                )}
+                {mayGrant && (
+                  <Menu.Item
+                    leftSection={<Icon name="lock" />}
+                    onClick={() => void grantAdministrator(member)}
+                  >
+                    Make administrator of the appliance
+                  </Menu.Item>
+                )}
+                {managed && (
+                  <Menu.Item
+                    color="red"
+                    leftSection={<Icon name="close" />}
+                    onClick={() => onAsk({ member, role: null })}
+                  >
+                    {isSelf ? "Leave" : "Remove"}
+                  </Menu.Item>
+                )}
               </>
             )}
           </LateMenu>
@@ -131,10 +173,26 @@ function PersonRow({ member, onRemove }: { member: Member; onRemove: () => void 
   );
 }
 
-async function changeRole({ id, name }: Member, role: Role, isSelf: boolean) {
+const isAdmin = (role: Role) => mayManage(role, "member");
+
+async function changeRole({ id, name }: Member, role: Role) {
+  await send("PATCH", `/people/${id}`, { role });
+  await renewSession();
+  await again(peopleQuery);
+  say(`${name} is ${role} now`);
+}
+
+async function remove({ id, name }: Member) {
+  await send("DELETE", `/people/${id}`);
+  await renewSession();
+  await again(peopleQuery);
+  say(`Removed ${name}`);
+}
+
+async function grantAdministrator({ id, name }: Member) {
   try {
-    await send("PATCH", `/people/${id}`, { role });
-    say(`${name} is ${role} now${isSelf ? "" : ", and has to sign in again"}`);
+    await send("POST", "/administrators", { personId: id });
+    say(`${name} is an administrator of the appliance now`);
   } catch (error) {
     complain(error);
   }

@@ -1,7 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { send } from "../../data/client.ts";
-import { queryClient } from "../../data/query.ts";
-import { loadSession, useSignedIn } from "../../data/session.ts";
+import { renewSession, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
@@ -23,9 +22,11 @@ export default function Profile() {
 
 function Names() {
   const { person } = useSignedIn();
-  const form = useForm({ name: person.name, email: person.email }, async (values) => {
-    await send("PATCH", "/profile", values);
-    queryClient.setQueryData(["session"], await loadSession());
+  const initial = { name: person.name, email: person.email, password: "" };
+  const form = useForm(initial, async ({ password, ...fields }) => {
+    await send("PATCH", "/profile", { ...fields, ...(password !== "" && { password }) });
+    form.set("password", "");
+    await renewSession();
     say("Saved");
   });
   const { values, set, errorOf } = form;
@@ -50,6 +51,16 @@ function Names() {
             error={errorOf("email")}
           />
         </div>
+        {values.email !== person.email && (
+          <PasswordField
+            label="Your password"
+            autoComplete="current-password"
+            description="Another e-mail address takes it."
+            value={values.password}
+            onChange={({ currentTarget }) => set("password", currentTarget.value)}
+            error={errorOf("password")}
+          />
+        )}
       </FormFrame>
     </Panel>
   );

@@ -5,8 +5,8 @@ export type Section = {
   path: string;
   label: string;
   icon: IconName;
-  /** Who has it. */
-  role: Role;
+  /** Who has it: a role in the organization, or those who run the appliance. */
+  role: Role | "administrator";
   /** What of it the command palette does. */
   act?: { label: string; role: Role };
 };
@@ -42,7 +42,9 @@ export const parts: { title: string; sections: Section[] }[] = [
   {
     title: "Appliance",
     sections: [
-      { path: "backup", label: "Backup", icon: "download", role: "owner" },
+      { path: "organizations", label: "Organizations", icon: "folder", role: "administrator" },
+      { path: "administrators", label: "Administrators", icon: "lock", role: "administrator" },
+      { path: "backup", label: "Backup", icon: "download", role: "administrator" },
       { path: "about", label: "About", icon: "info", role: "viewer" },
     ],
   },

@@ -4,9 +4,11 @@ import { type ComponentType, lazy, Suspense } from "react";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, PageHeader } from "../../parts/page.tsx";
-import { parts, sections } from "./sections.ts";
+import { parts, type Section, sections } from "./sections.ts";
 
 const pages: Record<string, ComponentType> = {
+  organizations: lazy(() => import("./organizations.tsx")),
+  administrators: lazy(() => import("./administrators.tsx")),
   organization: lazy(() => import("./organization.tsx")),
   people: lazy(() => import("./people.tsx")),
   "mail-server": lazy(() => import("./mail-server.tsx")),
@@ -20,7 +22,7 @@ const pages: Record<string, ComponentType> = {
 /** The list of sub-pages with the chosen one beside it; where there is little room one of the two. */
 export function SettingsPage() {
   const { section: named } = useParams({ strict: false });
-  const { atLeast, organization } = useSignedIn();
+  const { may } = useSignedIn();
   const isNarrow = useMediaQuery("(max-width: 900px)", undefined, {
     getInitialValueInEffect: false,
   });
@@ -48,29 +50,38 @@ export function SettingsPage() {
           title={section.label}
           crumbs={isNarrow ? [{ to: "/settings", label: "Settings" }] : []}
         />
-        {atLeast(section.role) ? (
+        {may(section.role) ? (
           <Suspense>
             <Page />
           </Suspense>
         ) : (
-          <EmptyState icon={<Icon name="lock" size={28} />} title={`For ${section.role}s`}>
-            This needs the role {section.role} in {organization.name}; yours is {organization.role}.
-          </EmptyState>
+          <NotForYou role={section.role} />
         )}
       </div>
     </div>
   );
 }
 
+function NotForYou({ role }: Pick<Section, "role">) {
+  const { organization } = useSignedIn();
+  return (
+    <EmptyState icon={<Icon name="lock" size={28} />} title={`For ${role}s`}>
+      {role === "administrator"
+        ? "This is for those who run the whole appliance. Ask one of them, or whoever has the machine."
+        : `This needs the role ${role} in ${organization.name}; yours is ${organization.role}.`}
+    </EmptyState>
+  );
+}
+
 function SectionList({ current }: { current: string | null }) {
-  const { atLeast } = useSignedIn();
+  const { may } = useSignedIn();
   return (
     <nav className="settings-list" aria-label="Settings">
       {parts.map(({ title, sections }) => (
         <section key={title}>
           <h2>{title}</h2>
           {sections
-            .filter(({ role }) => atLeast(role))
+            .filter(({ role }) => may(role))
             .map(({ path, label, icon }) => (
               <Link
                 key={path}

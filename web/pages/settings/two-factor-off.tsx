@@ -1,8 +1,7 @@
 import { Modal } from "@mantine/core";
 import type { RecoveryCodes as Codes } from "../../../src/two-factor/schema.ts";
 import { send } from "../../data/client.ts";
-import { queryClient } from "../../data/query.ts";
-import { loadSession } from "../../data/session.ts";
+import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
 import { say } from "../../parts/toasts.tsx";
@@ -23,7 +22,7 @@ export function TwoFactorOff({
       onCodes(recoveryCodes);
     } else {
       await send("POST", "/two-factor/disable", body);
-      queryClient.setQueryData(["session"], await loadSession());
+      await renewSession();
       say("Two-factor sign-in is off");
     }
     onClose();

@@ -1,0 +1,81 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Administrator } from "../../../src/appliance/schema.ts";
+import { send } from "../../data/client.ts";
+import { renewSession, useSignedIn } from "../../data/session.ts";
+import { Confirm } from "../../parts/confirm.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { administratorsQuery, again } from "./data.ts";
+
+/** Who runs the appliance, of whichever organization. */
+export default function Administrators() {
+  const query = useQuery(administratorsQuery);
+  const { person } = useSignedIn();
+  const [taking, setTaking] = useState<Administrator | null>(null);
+  const isSelf = (one: Administrator) => one.id === person.id;
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          They make and delete organizations and download backups, which hold everything. What they
+          may in an organization is what their role there says. Make somebody one on People.
+        </p>
+      </div>
+      <Loaded query={query} what="The administrators">
+        {(administrators) => (
+          <Panel flush>
+            <ul className="entries">
+              {administrators.map((one) => (
+                <li key={one.id} className="entry">
+                  <span className="avatar" aria-hidden="true">
+                    {Array.from(one.name)[0]?.toUpperCase()}
+                  </span>
+                  <div className="entry-words">
+                    <b>
+                      {one.name}
+                      {isSelf(one) && <span className="faint"> (you)</span>}
+                    </b>
+                    <small>{one.email}</small>
+                  </div>
+                  <span className="entry-act">
+                    {administrators.length > 1 && (
+                      <Button
+                        size="xs"
+                        aria-label={`Take it from ${one.name}`}
+                        onClick={() => setTaking(one)}
+                      >
+                        {isSelf(one) ? "Give back" : "Take away"}
+                      </Button>
+                    )}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        )}
+      </Loaded>
+      {taking !== null && (
+        <Confirm
+          title={
+            isSelf(taking)
+              ? "Stop being an administrator?"
+              : `No administrator any more: ${taking.name}?`
+          }
+          verb={isSelf(taking) ? "Give back" : "Take away"}
+          onClose={() => setTaking(null)}
+          onConfirm={async () => {
+            await send("DELETE", `/administrators/${taking.id}`);
+            await (isSelf(taking) ? renewSession() : again(administratorsQuery));
+            say(`${taking.name} is no administrator any more`);
+          }}
+        >
+          {isSelf(taking) ? "Only another administrator" : "You"} can make{" "}
+          {isSelf(taking) ? "you" : "them"} one again. In their organizations nothing changes.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+import { Menu, Modal, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { OrganizationEntry } from "../../../src/appliance/schema.ts";
+import { send } from "../../data/client.ts";
+import { renewSession } from "../../data/session.ts";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { LateMenu } from "../../parts/late-menu.tsx";
+import { Loaded } from "../../parts/loading.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { Time } from "../../parts/time.tsx";
+import { say } from "../../parts/toasts.tsx";
+import { useOrganizationSwitch } from "../../shell/switching.ts";
+import { again, organizationsQuery } from "./data.ts";
+
+/** The tenants of the appliance, with nothing in common but the people who belong to several. */
+export default function Organizations() {
+  const query = useQuery(organizationsQuery);
+  const [deleting, setDeleting] = useState<OrganizationEntry | null>(null);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          Everything belongs to one organization: monitors, people, keys, status pages. You see here
+          how much each has, and not what.
+        </p>
+      </div>
+      <Loaded query={query} what="The organizations">
+        {(organizations) => (
+          <Panel flush>
+            <ul className="entries">
+              {organizations.map((organization) => (
+                <Row
+                  key={organization.id}
+                  organization={organization}
+                  onDelete={() => setDeleting(organization)}
+                />
+              ))}
+            </ul>
+          </Panel>
+        )}
+      </Loaded>
+      <Further />
+      {deleting !== null && <Delete organization={deleting} onClose={() => setDeleting(null)} />}
+    </>
+  );
+}
+
+function Row({
+  organization,
+  onDelete,
+}: {
+  organization: OrganizationEntry;
+  onDelete: () => void;
+}) {
+  const { name, slug, createdAt, people, monitors, statusPages } = organization;
+  return (
+    <li className="entry">
+      <span className="entry-icon">
+        <Icon name="folder" />
+      </span>
+      <div className="entry-words">
+        <b>{name}</b>
+        <small>
+          {slug}, since <Time at={createdAt} as="short" />
+        </small>
+      </div>
+      <dl className="entry-facts">
+        <div>
+          <dt>People</dt>
+          <dd>{people}</dd>
+        </div>
+        <div>
+          <dt>Monitors</dt>
+          <dd>{monitors}</dd>
+        </div>
+        <div>
+          <dt>Status pages</dt>
+          <dd>{statusPages}</dd>
+        </div>
+      </dl>
+      <span className="entry-menu">
+        <LateMenu label={`Actions for ${name}`} tabbed>
+          {() => (
+            <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onDelete}>
+              Delete
+            </Menu.Item>
+          )}
+        </LateMenu>
+      </span>
+    </li>
+  );
+}
+
+/** Takes its short name, so that nobody deletes the wrong one. */
+function Delete({
+  organization: { id, name, slug },
+  onClose,
+}: {
+  organization: OrganizationEntry;
+  onClose: () => void;
+}) {
+  const form = useForm({ slug: "" }, async () => {
+    await send("DELETE", `/organizations/${id}`);
+    onClose();
+    await renewSession();
+    await again(organizationsQuery);
+    say(`${name} is deleted`);
+  });
+  return (
+    <Modal opened onClose={onClose} title={`Delete ${name}?`} size="sm" centered>
+      <p className="quiet dialog-words">
+        All of it goes at once and for good: monitors and their results, incidents, status pages,
+        keys, and people who belong to no other organization. Only a backup brings it back.
+      </p>
+      <FormFrame
+        form={form}
+        submit="Delete for good"
+        disabled={form.values.slug !== slug}
+        onCancel={onClose}
+      >
+        <TextInput
+          label={`Type ${slug} to say that you mean it`}
+          autoComplete="off"
+          data-autofocus
+          value={form.values.slug}
+          onChange={({ currentTarget }) => form.set("slug", currentTarget.value.trim())}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}
+
+function Further() {
+  const switchTo = useOrganizationSwitch();
+  const form = useForm({ name: "" }, async ({ name }) => {
+    const { id } = await send<{ id: string }>("POST", "/organizations", { name });
+    await renewSession();
+    await switchTo(id);
+    say(`${name} is made, and you own it`);
+  });
+  return (
+    <Panel title="Make a further organization">
+      <p className="quiet panel-words">
+        You own it, and switch between yours at the corner of the navigation.
+      </p>
+      <FormFrame form={form} submit="Make organization">
+        <TextInput
+          label="Name of the new organization"
+          value={form.values.name}
+          onChange={({ currentTarget }) => form.set("name", currentTarget.value)}
+          error={form.errorOf("name")}
+        />
+      </FormFrame>
+    </Panel>
+  );
+}

@@ -1,0 +1,40 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { send } from "../data/client.ts";
+import { renewSession, useSignedIn } from "../data/session.ts";
+import { plural } from "../parts/figures.ts";
+import { Icon } from "../parts/icons.tsx";
+import { Time } from "../parts/time.tsx";
+import { complain } from "../parts/toasts.tsx";
+
+/** Tells somebody that another has their password and tries codes, until they say that they know. */
+export function WrongCodes() {
+  const { wrongCodes } = useSignedIn().person;
+  if (wrongCodes === null) return null;
+  const { count, lastAt } = wrongCodes;
+  return (
+    <div className="banner" role="status">
+      <Icon name="warning" />
+      <span>
+        {plural(count, "wrong two-factor code")} came after your right password, the last{" "}
+        <Time at={lastAt} />. If that was not you, somebody knows it:{" "}
+        <Link to="/settings/$section" params={{ section: "profile" }}>
+          choose another password
+        </Link>
+        .
+      </span>
+      <Button size="xs" onClick={() => void acknowledge()}>
+        I know
+      </Button>
+    </div>
+  );
+}
+
+async function acknowledge() {
+  try {
+    await send("POST", "/profile/wrong-codes/acknowledge");
+    await renewSession();
+  } catch (error) {
+    complain(error);
+  }
+}
