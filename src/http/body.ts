@@ -1,31 +1,36 @@
+import { networkOf } from "../base/client-network.ts";
 import { AppError } from "../base/errors.ts";
 import { invalid } from "../base/validation.ts";
+import { bodyBudget } from "./body-budget.ts";
 import { receivedAs, standIn } from "./received.ts";
 
 const maxBytes = 256 * 1024;
+/** What belongs to no organization is short: a sign-in, a profile. */
+const maxBytesOfPeople = 64 * 1024;
 const maxDepth = 32;
 /** The longest list any field takes; refused before a schema looks at its entries one by one. */
 const maxEntries = 5_000;
 
 const json = "application/json";
 
-/** What arrives of bodies that do not tell their length. */
-const arriving = new WeakMap<Request, Promise<Uint8Array>>();
+const MiB = 1024 * 1024;
+const budgets = {
+  known: bodyBudget(96 * MiB, 16 * MiB),
+  strangers: bodyBudget(16 * MiB, 2 * MiB),
+};
+
+/** Whose body it is: of an organization, or of a network, from which people were signed in or not. */
+export type BodyClient = { organizationId: string } | { address: string; isKnown: boolean };
 
 /**
- * The request with no more of its body than we take. Bun keeps in memory whatever arrives while a handler
- * is pending: a body that is announced as longer is thrown away as it comes, one that tells no length is
- * read at once, and no further than that.
+ * The request with no more of its body than we take, whoever reads it: Bun keeps all that arrives in memory.
+ * One that is announced as longer is thrown away as it comes, one that tells no length only `readBody` reads.
  */
 export function withBoundedBody(request: Request): Request {
   const { url, method, headers, signal } = request;
   const isChunked = headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
-  if (isChunked) {
-    const bytes = readCapped(request);
-    bytes.catch(() => "Whoever needs the body is told.");
-    arriving.set(request, bytes);
-  } else void request.body?.cancel();
+  if (!isChunked) void request.body?.cancel();
   return standIn(new Request(url, { method, headers, signal }), request);
 }
 
@@ -33,9 +38,10 @@ function lengthOf({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
 
-/** The body's bytes; empty when there is none. Throws UNSUPPORTED_MEDIA_TYPE, then PAYLOAD_TOO_LARGE. */
+/** The body's bytes; empty when there is none. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, then RATE_LIMITED where too many arrive at once. */
 export async function readBody(
   request: Request,
+  client: BodyClient,
   required: boolean,
   types: readonly string[] = [json],
 ): Promise<Uint8Array> {
@@ -44,14 +50,24 @@ export async function readBody(
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
   mustBeOf(request, types);
-  if (lengthOf(request) > maxBytes) throw tooLarge();
+  const most = "organizationId" in client ? maxBytes : maxBytesOfPeople;
+  if (lengthOf(request) > most) throw tooLarge(most);
   if (absent) return new Uint8Array();
+  const arrived = reserved(client, chunked ? most : lengthOf(request));
   try {
-    return await (arriving.get(receivedAs(request)) ?? request.bytes());
+    return await (chunked ? readCapped(receivedAs(request), most) : request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive whole.");
+  } finally {
+    arrived();
   }
+}
+
+function reserved(client: BodyClient, bytes: number): () => void {
+  if ("organizationId" in client) return budgets.known.take(client.organizationId, bytes);
+  const budget = client.isKnown ? budgets.known : budgets.strangers;
+  return budget.take(networkOf(client.address), bytes);
 }
 
 /** The media type that a body in UTF-8, or in no charset, was sent as, in lower case; else empty. */
@@ -76,11 +92,11 @@ function mustBeOf(request: Request, types: readonly string[]) {
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", "The body must not be compressed.");
 }
 
-function tooLarge() {
-  return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${maxBytes / 1024} KiB.`);
+function tooLarge(most: number) {
+  return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${most / 1024} KiB.`);
 }
 
-async function readCapped(request: Request): Promise<Uint8Array> {
+async function readCapped(request: Request, most: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let total = 0;
   const reader = request.body?.getReader();
@@ -88,9 +104,9 @@ async function readCapped(request: Request): Promise<Uint8Array> {
     const { done, value } = await reader.read();
     if (done) break;
     total += value.length;
-    if (total > maxBytes) {
+    if (total > most) {
       await reader.cancel();
-      throw tooLarge();
+      throw tooLarge(most);
     }
     parts.push(value);
   }

@@ -3,7 +3,7 @@ import type { Scope } from "../audit/scope.ts";
 import type { Role } from "../base/roles.ts";
 import { parse } from "../base/validation.ts";
 import { type Answer, answerOf, respond } from "./answer.ts";
-import { mediaTypeOf, parseJson, readBody } from "./body.ts";
+import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { type Appliance, type Call, callOf, pathOf, type Principal } from "./call.ts";
 import { errorAnswer } from "./error-body.ts";
 import { admit, mustAdminister, principalOf, rateLimited, signedIn } from "./gate.ts";
@@ -141,7 +141,7 @@ export function endpoint<
     ids: Ids,
   ): Promise<Answer | Response> {
     const takesBody = spec.body !== undefined || spec.upload !== undefined;
-    const bytes = await readBody(request, takesBody, spec.upload);
+    const bytes = await readBody(request, bodyClientOf(call, caller), takesBody, spec.upload);
     const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
     if (spec.takesSeconds !== undefined) call.appliance.giveTime(request, spec.takesSeconds);
     const isJson = spec.upload === undefined && (takesBody || bytes.length > 0);
@@ -190,6 +190,11 @@ export function endpoint<
 
 function idsOf({ id = "", ...others }: Record<string, string>): Ids {
   return { id, childId: Object.values(others)[0] ?? "" };
+}
+
+function bodyClientOf({ appliance, address, session }: Call, { principal }: Caller): BodyClient {
+  if (principal !== null) return { organizationId: principal.organizationId };
+  return { address, isKnown: session !== null || appliance.knownNetworks.has(address) };
 }
 
 /** Throws whatever keeps the caller from this route. */

@@ -71,3 +71,28 @@ describe("30 bodies of 20 MiB from 30 networks", () => {
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     });
 });
+
+test("600 sign-ins of 250 KiB that never end take no memory worth the name", async () => {
+  await using box = await machineWithKey();
+  const { port, url, child } = await box.serve();
+  await fetch(`${url}/healthz`);
+  const before = peakOf(child.pid);
+  const part = Buffer.alloc(250 * 1024, "x");
+  const sent = Array.from({ length: 600 }, async (_, index) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const socket = connect(port, "127.0.0.1").on("error", () => resolve());
+    const isChunked = index % 2 === 0;
+    const length = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${256 * 1024}`;
+    const head = ["POST /dashboard/sign-in HTTP/1.1", "Host: localhost", length];
+    const json = ["Sec-Fetch-Site: same-origin", "Content-Type: application/json", "", ""];
+    socket.write([...head, ...json].join("\r\n"));
+    socket.write(isChunked ? `${part.length.toString(16)}\r\n` : "");
+    socket.write(part);
+    socket.on("data", () => resolve());
+    await promise;
+    return socket;
+  });
+  // Each is answered although it never ends: it is too long for a sign-in.
+  for (const socket of await Promise.all(sent)) socket.destroy();
+  expect(peakOf(child.pid) - before).toBeLessThan(80 * MiB);
+});

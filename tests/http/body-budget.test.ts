@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { bodyBudget } from "../../src/http/body-budget.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { addressOf, member } from "../support/visiting.ts";
+
+test("bodies may be arriving up to a sum of bytes, and up to a share of each client", () => {
+  const budget = bodyBudget(100, 40);
+  const refused = expect.objectContaining({
+    code: "RATE_LIMITED",
+    headers: { "Retry-After": "1" },
+  });
+  const take = (client: string, bytes: number) => {
+    try {
+      return budget.take(client, bytes);
+    } catch (error) {
+      expect(error).toEqual(refused);
+      return null;
+    }
+  };
+  const first = take("a", 40);
+  expect([take("a", 1), take("b", 41)]).toEqual([null, null]);
+  const others = [take("b", 40), take("c", 20)];
+  expect([take("d", 1), others.includes(null)]).toEqual([null, false]);
+  first?.();
+  expect([take("a", 40) === null, take("d", 1)]).toEqual([false, null]);
+});
+
+/** A body of this many bytes that never ends; `end` ends it. */
+function endless(bytes: number) {
+  let close = () => {};
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(Buffer.from("{"));
+      close = () => controller.close();
+    },
+  });
+  return { body, end: () => close(), length: String(bytes) };
+}
+
+test("strangers whose sign-ins never end do not keep anybody from writing, nor known networks from signing in", async () => {
+  const made = await testAppliance({ addressOf });
+  const { email } = await member(made, "owner");
+  const ends: (() => void)[] = [];
+  const signIn = (address: string, bytes: number) => {
+    const { body, end, length } = endless(bytes);
+    ends.push(end);
+    return made.app.handle(
+      new Request("http://localhost/dashboard/sign-in", {
+        method: "POST",
+        headers: {
+          Host: "localhost",
+          "X-Address": address,
+          "Sec-Fetch-Site": "same-origin",
+          "Content-Type": "application/json",
+          "Content-Length": length,
+        },
+        body,
+      }),
+    );
+  };
+  // 64 KiB of each of 256: all that strangers may have.
+  const pending = Array.from({ length: 256 }, (_, index) =>
+    signIn(`10.0.${index >> 5}.1`, 64 * 1024),
+  );
+  const signedIn = (address: string) =>
+    made.client(null)("POST", "/dashboard/sign-in", {
+      body: { email, password: "a long enough password" },
+      headers: { "X-Address": address, "Sec-Fetch-Site": "same-origin" },
+    });
+  expect((await signedIn("10.1.0.1")).status).toBe(429);
+  made.appliance.knownNetworks.add("10.2.0.1");
+  expect((await signedIn("10.2.0.1")).status).toBe(200);
+  expect(
+    (await made.ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status,
+  ).toBe(201);
+  for (const end of ends) end();
+  expect(new Set((await Promise.all(pending)).map(({ status }) => status))).toEqual(new Set([400]));
+  expect((await signedIn("10.1.0.1")).status).toBe(200);
+});
+
+test("what belongs to no organization is refused from 64 KiB on", async () => {
+  const made = await testAppliance();
+  const { page } = await member(made, "owner");
+  for (const path of ["/dashboard/sign-in", "/dashboard/set-up", "/dashboard/invitations/look"]) {
+    const raw = `{"token":"${"x".repeat(64 * 1024)}"}`;
+    const { status, json } = await page("POST", path, { raw });
+    expect([path, status, json.error.code]).toEqual([path, 413, "PAYLOAD_TOO_LARGE"]);
+  }
+});
