@@ -94,8 +94,6 @@ export const applianceRoutes = new Elysia()
         summary: "Make somebody an administrator of the appliance",
         body: NewAdministrator,
         answer: dataOf(Administrator),
-        status: 201,
-        isLocated: false,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
       async ({ visit, body }) => ({

@@ -1,4 +1,5 @@
 import { asc, eq, sql } from "drizzle-orm";
+import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import { people } from "../database/tables.ts";
@@ -126,10 +127,9 @@ export async function sweepOrganizations(
   now: number,
   isOver: () => boolean = () => false,
 ): Promise<void> {
-  const before = new Date(now - followedMs).toISOString();
   const gone = await store.query<{ id: string }>(
     "select id from organizations where deleted_at <= ?",
-    [before],
+    [timestamp(now - followedMs)],
   );
   for (const { id } of gone) {
     for (const [table, key] of leftovers) await sweepTable(store, id, table, key, isOver);
