@@ -96,6 +96,8 @@ export async function changePassword(visit: PersonVisit, change: PasswordChange)
   mustBeGood(change.password, [name, email, ...session.organizations.map((one) => one.name)]);
   const handOver = await retrying(async () => {
     const row = await provenRow(visit, change.current, "current");
+    // Another's password under this address would be refused; whether there is another is not told.
+    countGuess(visit);
     const passwordHash = await hashPassword(change.password, hashingFor(visit), row.passwordHash);
     const renewed = renewedSession(visit);
     await store.atomic([

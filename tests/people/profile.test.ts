@@ -101,6 +101,26 @@ test("two with one address have two passwords: who would take the other's is ask
   expect([(await take()).status, (await take()).status]).toEqual([422, 429]);
 });
 
+test("a password under a shared address can't be looked for by changing one's own", async () => {
+  const appliance = await testAppliance({ guessesPerMinute: 5 });
+  const { page, email } = await member(appliance, "viewer");
+  await person(appliance, appliance.theirs.id, "owner", { email });
+  const statuses: number[] = [];
+  let current = password;
+  for (const next of ["the first long try", "the second long try", "the third long try"]) {
+    const { status } = await page("POST", `${profile}/password`, {
+      body: { current, password: next },
+    });
+    statuses.push(status);
+    if (status === 200) current = next;
+  }
+  for (let guess = 0; guess < 4; guess++)
+    statuses.push(
+      (await page("POST", `${profile}/password`, { body: { current, password } })).status,
+    );
+  expect(statuses).toEqual([200, 200, 200, 422, 422, 429, 429]);
+});
+
 test("what is no profile is refused, and changes nothing", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "viewer");
