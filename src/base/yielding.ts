@@ -1,15 +1,20 @@
 /** Other work gets its turn this often while a long list is worked through. */
 const turnMs = 5;
 
-/** Like `map`, for work that takes the processor: yields to the event loop every few milliseconds. */
-export async function mapYielding<T, U>(items: Iterable<T>, use: (item: T) => U): Promise<U[]> {
-  const results: U[] = [];
+/** Like `forEach`, for work that takes the processor: yields to the event loop every few milliseconds. */
+export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void): Promise<void> {
   let since = performance.now();
   for (const item of items) {
-    results.push(use(item));
+    use(item);
     if (performance.now() - since < turnMs) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();
   }
+}
+
+/** Like `map`, in the same way. */
+export async function mapYielding<T, U>(items: Iterable<T>, use: (item: T) => U): Promise<U[]> {
+  const results: U[] = [];
+  await eachYielding(items, (item) => void results.push(use(item)));
   return results;
 }

@@ -1,8 +1,9 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { AppError } from "../base/errors.ts";
+import { fairQueue, type FairQueue } from "../base/fair-queue.ts";
 import type { Log } from "../base/log.ts";
-import { mapYielding } from "../base/yielding.ts";
+import { eachYielding } from "../base/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */
@@ -48,10 +49,11 @@ export type PageCache = {
   answer(request: Request, key: string): Response | null;
   /** Whether it was looked for a moment ago and there was nothing. */
   isMissing(key: string): boolean;
-  /** Makes the answer where there is none, or an old one. Null where `make` finds nothing to publish. */
+  /** Makes the answer in its lane's turn where there is none, or an old one. Null where `make` finds nothing to publish. */
   answerOrMake(
     request: Request,
     key: string,
+    lane: string,
     make: () => Promise<Making | null>,
   ): Promise<Response | null>;
   /** What this organization publishes has changed. */
@@ -75,6 +77,7 @@ const compress = {
 /** Keeps rendered bytes by key, those of one organization no longer than others leave room for. */
 export function pageCache(
   log: Log,
+  queue: FairQueue,
   monotonic: () => number = () => performance.now(),
   capacity = usualCapacity,
 ): PageCache {
@@ -90,6 +93,7 @@ export function pageCache(
   /** When what an organization publishes at all changed last. */
   const dropped = new Map<string, number>();
   const filling = new Map<string, Promise<Entry | null>>();
+  const packings = fairQueue();
 
   function mayServe({ organizationId, readAt }: Entry): boolean {
     const isStale = (touched.get(organizationId) ?? -Infinity) >= readAt;
@@ -109,7 +113,9 @@ export function pageCache(
     if (!entry.variants.has(encoding) && encoding !== "identity") {
       const under =
         entry.packing.get(encoding) ??
-        pack(key, entry, encoding).finally(() => entry.packing.delete(encoding));
+        packings
+          .run(entry.organizationId, () => pack(key, entry, encoding))
+          .finally(() => entry.packing.delete(encoding));
       entry.packing.set(encoding, under);
       await under;
     }
@@ -119,16 +125,16 @@ export function pageCache(
   async function pack(key: string, entry: Entry, encoding: "br" | "gzip") {
     const plain = entry.variants.get("identity");
     if (plain === undefined) throw new Error("An entry has no bytes.");
-    const bytes = new Uint8Array(await compress[encoding](await plain.bytes.bytes()));
+    const bytes = new Blob([await compress[encoding](await plain.bytes.bytes())]);
     entry.variants.set(encoding, {
-      bytes: new Blob([bytes]),
+      bytes,
       headers: {
         ...plain.headers,
         "Content-Encoding": encoding,
         ETag: tagIn(encoding, entry.etag),
       },
     });
-    grow(key, entry, bytes.length);
+    grow(key, entry, bytes.size);
   }
 
   /** Counts further bytes of an entry, unless it is gone meanwhile, and makes room for them. */
@@ -165,17 +171,18 @@ export function pageCache(
     tries = 3,
   ): Promise<Entry | null> {
     const making = await make();
-    const bytes = making?.made ? await bytesOf(making.made.body) : null;
+    const whole = making?.made ? await wholeOf(making.made.body) : null;
     // What was read before it was dropped is not kept, nor answered.
     if (making !== null && (dropped.get(making.organizationId) ?? -Infinity) >= making.readAt)
       return tries > 0 ? fill(key, make, tries - 1) : null;
     remove(key);
-    if (making === null || making.made === null || bytes === null) {
+    if (making === null || making.made === null || whole === null) {
       miss(key);
       return null;
     }
     const { organizationId, readAt, made } = making;
-    const etag = `"${Bun.hash(bytes).toString(36)}"`;
+    const { bytes, hash } = whole;
+    const etag = `"${hash.toString(36)}"`;
     const headers = {
       "Content-Type": made.type,
       "Cache-Control": "no-cache",
@@ -188,13 +195,13 @@ export function pageCache(
       readAt,
       etag,
       status: made.status,
-      variants: new Map([["identity", { bytes: new Blob([bytes]), headers }]]),
+      variants: new Map([["identity", { bytes, headers }]]),
       packing: new Map(),
       size: 0,
     };
     entries.set(key, entry);
     misses.delete(key);
-    grow(key, entry, bytes.length + 2 * key.length + overhead);
+    grow(key, entry, bytes.size + 2 * key.length + overhead);
     return entry;
   }
 
@@ -210,10 +217,12 @@ export function pageCache(
       return entry === undefined || !mayServe(entry) ? null : respond(request, entry);
     },
     isMissing: (key) => monotonic() - (misses.get(key) ?? -Infinity) < atMostEveryMs,
-    async answerOrMake(request, key, make) {
+    async answerOrMake(request, key, lane, make) {
       const known = entries.get(key);
       if (known !== undefined && mayServe(known)) return prepared(request, key, known);
-      const under = filling.get(key) ?? fill(key, make).finally(() => filling.delete(key));
+      const under =
+        filling.get(key) ??
+        queue.run(lane, () => fill(key, make)).finally(() => filling.delete(key));
       filling.set(key, under);
       try {
         const entry = await under;
@@ -238,9 +247,26 @@ export function pageCache(
 
 const encoder = new TextEncoder();
 
+/** Where pages are gathered, used again and again: garbage of megabytes a page would grow faster than it is collected. */
+const buffers: Uint8Array<ArrayBuffer>[] = [];
+
 /** Others have their turn while a long page is put into words. */
-async function bytesOf(body: Made["body"]): Promise<Uint8Array<ArrayBuffer>> {
-  if (body instanceof Uint8Array) return body;
-  if (typeof body === "string") return encoder.encode(body);
-  return Buffer.concat(await mapYielding(body, (piece) => encoder.encode(piece)));
+async function wholeOf(body: Made["body"]): Promise<{ bytes: Blob; hash: number | bigint }> {
+  if (body instanceof Uint8Array) return { bytes: new Blob([body]), hash: Bun.hash(body) };
+  let buffer = buffers.pop() ?? new Uint8Array(64 * 1024);
+  let length = 0;
+  await eachYielding(typeof body === "string" ? [body] : body, (piece) => {
+    // One unit of UTF-16 takes three bytes at most.
+    const needed = length + 3 * piece.length;
+    if (needed > buffer.length) {
+      const longer = new Uint8Array(Math.max(needed, 2 * buffer.length));
+      longer.set(buffer.subarray(0, length));
+      buffer = longer;
+    }
+    length += encoder.encodeInto(piece, buffer.subarray(length)).written;
+  });
+  const made = buffer.subarray(0, length);
+  const whole = { bytes: new Blob([made]), hash: Bun.hash(made) };
+  buffers.push(buffer);
+  return whole;
 }

@@ -73,7 +73,7 @@ type Address = { slug: string; host: string | null; base: string; rest: string }
 export function statusSite(dependencies: Dependencies): StatusSite {
   const { store, clock, log, web, origin, ownHosts, queue, makingLimit } = dependencies;
   const { addressOf, lock, subscriptions } = dependencies;
-  const cache = pageCache(log);
+  const cache = pageCache(log, queue);
   const readings = pageReadings(store, clock);
   /** Slugs of pages by host. */
   let hosts: ReadonlyMap<string, string> = new Map();
@@ -147,13 +147,12 @@ export function statusSite(dependencies: Dependencies): StatusSite {
       if (part.version !== version)
         return served(request, address, { name: "logo", version: null });
     }
-    const made = await cache.answerOrMake(request, key, () =>
-      inTurn(head, isEndless(part), async () => {
-        const making = await makingOf(head, address, part);
-        if (making === null || !isLocked) return making;
-        return { ...making, made: making.made && forOne(making.made) };
-      }),
-    );
+    const lane = laneOf(head, isEndless(part));
+    const made = await cache.answerOrMake(request, key, lane, async () => {
+      const making = await makingOf(head, address, part);
+      if (making === null || !isLocked) return making;
+      return { ...making, made: making.made && forOne(making.made) };
+    });
     return made ?? nothing();
   }
 
@@ -174,11 +173,6 @@ export function statusSite(dependencies: Dependencies): StatusSite {
       throw new AppError("RATE_LIMITED", "Too many requests.", {
         headers: { "Retry-After": String(wait) },
       });
-  }
-
-  /** What there may be thousands of does not hold up the page itself. */
-  function inTurn<T>(head: PageHead, isOneOfMany: boolean, work: () => Promise<T>): Promise<T> {
-    return queue.run(`${isOneOfMany ? "more of " : ""}${head.organizationId}`, work);
   }
 
   async function makingOf(
@@ -223,7 +217,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     takeOne(request);
     if ((await findSettings(store, head.organizationId)).smtp === null) return nothing();
     const result = await subscriptions.signUp(request, head);
-    const reading = await inTurn(head, true, () => readings.of(head));
+    const reading = await queue.run(laneOf(head, true), () => readings.of(head));
     if (reading === null) return nothing();
     const place = { base, files, now: clock() };
     const { body, status, type, headers } = signUpAnswer(reading.loaded, result, place);
@@ -267,26 +261,24 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     const head = slug === null ? null : await findHead(store, slug);
     if (head === null) return nothing();
     takeOne(request);
-    const made = await cache.answerOrMake(request, path, () =>
-      inTurn(head, true, async () => {
-        const reading = head.visibility === "public" ? await readings.of(head) : null;
-        if (reading === null) return null;
-        const { page, loaded, readAt } = reading;
-        const monitor = loaded.sections
-          .flatMap(({ monitors }) => monitors)
-          .find((one) => one.id === id);
-        const isShown = monitor !== undefined && (kind !== "latency" || page.showLatency);
-        const made: Made | null = isShown
-          ? {
-              status: 200,
-              type: "image/svg+xml; charset=utf-8",
-              body: badgeOf(kind as BadgeKind, monitor, clock()),
-              headers: { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" },
-            }
-          : null;
-        return { organizationId: page.organizationId, readAt, made };
-      }),
-    );
+    const made = await cache.answerOrMake(request, path, laneOf(head, true), async () => {
+      const reading = head.visibility === "public" ? await readings.of(head) : null;
+      if (reading === null) return null;
+      const { page, loaded, readAt } = reading;
+      const monitor = loaded.sections
+        .flatMap(({ monitors }) => monitors)
+        .find((one) => one.id === id);
+      const isShown = monitor !== undefined && (kind !== "latency" || page.showLatency);
+      const made: Made | null = isShown
+        ? {
+            status: 200,
+            type: "image/svg+xml; charset=utf-8",
+            body: badgeOf(kind as BadgeKind, monitor, clock()),
+            headers: { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" },
+          }
+        : null;
+      return { organizationId: page.organizationId, readAt, made };
+    });
     return made ?? nothing();
   }
 
@@ -338,6 +330,11 @@ function keyOf({ slug, host }: Address, part: Part): string {
     default:
       return `${place}${slug} ${part.name}`;
   }
+}
+
+/** What there may be any number of does not hold up the page itself. */
+function laneOf({ organizationId }: PageHead, isOneOfMany: boolean): string {
+  return isOneOfMany ? `more of ${organizationId}` : organizationId;
 }
 
 /** Whether there may be any number of them. */

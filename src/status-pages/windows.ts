@@ -15,6 +15,9 @@ const plannedMs = 50 * 366 * dayMs;
 /** Feeds tell so long of work that is over; a rule repeats at most hourly. */
 const rememberedMs = 8 * dayMs;
 const maxRemembered = 200;
+/** So many are told of at a time, and so many monitors of each. */
+const maxWindows = 100;
+const maxAffected = 100;
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -51,7 +54,7 @@ export function windowReader(
         ...groupIds.flatMap((id) => byGroup.get(id) ?? []),
       ]);
       if (!isDefault && affected.size === 0 && monitorIds.length + groupIds.length > 0) return [];
-      const inOrder = [...affected].sort((a, b) => a - b);
+      const inOrder = [...affected].sort((a, b) => a - b).slice(0, maxAffected);
       return [[window, inOrder.flatMap((index) => open[index] ?? [])]];
     });
     return found.flat();
@@ -64,7 +67,10 @@ export function windowReader(
           published(window, occurrence, monitors, now),
         ),
       );
-      return found.flat().sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
+      return found
+        .flat()
+        .sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1))
+        .slice(0, maxWindows);
     },
     async over(now) {
       const since = now - rememberedMs;
@@ -74,7 +80,10 @@ export function windowReader(
           .slice(-maxOccurrences)
           .map((occurrence) => published(window, occurrence, monitors, now)),
       );
-      return found.flat().sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1));
+      return found
+        .flat()
+        .sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1))
+        .slice(0, maxWindows);
     },
     async one(id, now) {
       const found = (await told(now)).find(([window]) => window.id === id);

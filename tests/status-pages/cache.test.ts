@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { fairQueue } from "../../src/base/fair-queue.ts";
 import { type Made, pageCache } from "../../src/status-pages/cache.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
@@ -8,7 +9,7 @@ function kept() {
   const time = { ms: 0 };
   const logged: string[] = [];
   const write = (message: string) => void logged.push(message);
-  const cache = pageCache({ info: write, warn: write, error: write }, () => time.ms);
+  const cache = pageCache({ info: write, warn: write, error: write }, fairQueue(), () => time.ms);
   let times = 0;
   let meanwhile: () => Promise<void> | void = () => {};
   const make = async () => {
@@ -30,7 +31,7 @@ function kept() {
     /** As the site does: what is kept, or made anew. */
     ask: async (headers?: Record<string, string>, path = "/status/ours") =>
       cache.answer(request(headers), path) ??
-      (await cache.answerOrMake(request(headers), path, make)),
+      (await cache.answerOrMake(request(headers), path, "ours", make)),
     async body(path?: string) {
       return (await this.ask({}, path))?.text();
     },
@@ -131,18 +132,18 @@ describe("a page", () => {
   test("that is gone is not answered any more", async () => {
     const page = kept();
     const gone = async () => null;
-    expect(await page.cache.answerOrMake(page.request(), "/status/ours", gone)).toBeNull();
+    expect(await page.cache.answerOrMake(page.request(), "/status/ours", "ours", gone)).toBeNull();
     expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
     await page.body();
     page.time.ms = 30_000;
-    expect(await page.cache.answerOrMake(page.request(), "/status/ours", gone)).toBeNull();
+    expect(await page.cache.answerOrMake(page.request(), "/status/ours", "ours", gone)).toBeNull();
     expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
   });
 
   test("that was not there is looked for again after a second, or once what is published has changed", async () => {
     const page = kept();
     const nothing = async () => null;
-    const look = (key: string) => page.cache.answerOrMake(page.request(), key, nothing);
+    const look = (key: string) => page.cache.answerOrMake(page.request(), key, "ours", nothing);
     await look("/none");
     expect(page.cache.isMissing("/none")).toBe(true);
     page.time.ms = 1_000;
@@ -166,13 +167,14 @@ describe("the memory", () => {
   /** A cache of a million bytes, and a way to have pages of organizations in it. */
   function small() {
     const quiet = () => {};
-    const cache = pageCache({ info: quiet, warn: quiet, error: quiet }, () => 0, 1_000_000);
+    const log = { info: quiet, warn: quiet, error: quiet };
+    const cache = pageCache(log, fairQueue(), () => 0, 1_000_000);
     const request = (accepted: string) =>
       new Request("http://localhost/", { headers: { "Accept-Encoding": accepted } });
     return {
       cache,
       keep: (organizationId: string, key: string, body: Made["body"], accepted = "identity") =>
-        cache.answerOrMake(request(accepted), key, async () => ({
+        cache.answerOrMake(request(accepted), key, organizationId, async () => ({
           organizationId,
           readAt: 0,
           made: { status: 200, type: "text/plain", body },
