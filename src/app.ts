@@ -161,7 +161,7 @@ export async function startApp(
     backups,
     testMailLimit: rateLimit(testMailsPerMinute, clock),
     previewLimit: rateLimit(previewsPerMinute, clock),
-    pageQueue: fairQueue(),
+    pageQueue: fairQueue({ atOnce: 1 }),
     accessTokens: tokens,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,

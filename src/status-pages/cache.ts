@@ -27,6 +27,8 @@ const atLeastEveryMs = 30_000;
 const usualCapacity = 64 * 1024 * 1024;
 /** What an entry takes beside its bytes. */
 const overhead = 1_024;
+/** So many bytes may wait to be collected. */
+const collectedAfter = 64 * 1024 * 1024;
 /** So many keys are known to have nothing, for as long as a page is not made again. */
 const maxMisses = 1_000;
 
@@ -86,6 +88,8 @@ export function pageCache(
   /** Bytes in all, and of each organization. */
   let total = 0;
   const sizes = new Map<string, number>();
+  /** Bytes that were removed since they were last collected. */
+  let removed = 0;
   /** When keys were looked for that have nothing. */
   const misses = new Map<string, number>();
   /** When an organization's pages changed last. */
@@ -125,7 +129,10 @@ export function pageCache(
   async function pack(key: string, entry: Entry, encoding: "br" | "gzip") {
     const plain = entry.variants.get("identity");
     if (plain === undefined) throw new Error("An entry has no bytes.");
-    const bytes = new Blob([await compress[encoding](await plain.bytes.bytes())]);
+    const source = await plain.bytes.bytes();
+    const packed = await compress[encoding](source);
+    const bytes = new Blob([packed]);
+    for (const copy of [source, packed]) release(copy);
     entry.variants.set(encoding, {
       bytes,
       headers: {
@@ -163,6 +170,10 @@ export function pageCache(
     if (entry === undefined) return;
     entries.delete(key);
     count(entry.organizationId, -entry.size);
+    removed += entry.size;
+    if (removed < collectedAfter) return;
+    removed = 0;
+    collect();
   }
 
   async function fill(
@@ -245,7 +256,24 @@ export function pageCache(
   };
 }
 
+/** What a heap may hold whose collection is not felt: some 30 ms. */
+const smallHeap = 96 * 1024 * 1024;
+
+/** Of bytes outside of its heap the engine lets 300 MB gather before it looks for those that nobody holds any more. */
+function collect() {
+  const { heapUsed, external } = process.memoryUsage();
+  if (heapUsed - external < smallHeap) Bun.gc(true);
+}
+
 const encoder = new TextEncoder();
+
+/** Small ones may lie in a pool with others. */
+const releasedFrom = 64 * 1024;
+
+/** Gives a copy's memory back at once: it would grow faster than it is collected. */
+function release({ buffer, byteLength }: Uint8Array) {
+  if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
 
 /** Where pages are gathered, used again and again: garbage of megabytes a page would grow faster than it is collected. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
@@ -261,6 +289,7 @@ async function wholeOf(body: Made["body"]): Promise<{ bytes: Blob; hash: number 
     if (needed > buffer.length) {
       const longer = new Uint8Array(Math.max(needed, 2 * buffer.length));
       longer.set(buffer.subarray(0, length));
+      release(buffer);
       buffer = longer;
     }
     length += encoder.encodeInto(piece, buffer.subarray(length)).written;

@@ -1,5 +1,5 @@
 import { dayMs, ratioOf } from "../uptime/rules.ts";
-import { type Published, type PublishedMonitor, uptimeOf } from "./published.ts";
+import { type DayTotals, type Published, type PublishedMonitor, uptimeOf } from "./published.ts";
 import type { StatusView } from "./view.ts";
 
 /** The page for machines, as JSON: what it says, with figures instead of words; one piece a monitor. */
@@ -9,6 +9,7 @@ export function* jsonOf(
   now: number,
 ): Generator<string> {
   const { slug, title, description, timeZone } = page;
+  const dates = datesOf(page.historyDays, now);
   const head = {
     page: { slug, title, description, timeZone },
     status: view.headline.tone,
@@ -19,7 +20,7 @@ export function* jsonOf(
   for (const [index, { name, monitors }] of sections.entries()) {
     yield `${index === 0 ? "" : ","}{"name":${JSON.stringify(name)},"monitors":[`;
     for (const [place, monitor] of monitors.entries())
-      yield (place === 0 ? "" : ",") + JSON.stringify(monitorOf(monitor, page, now));
+      yield (place === 0 ? "" : ",") + monitorOf(monitor, page, dates, now);
     yield "]}";
   }
   const tail = {
@@ -42,26 +43,34 @@ export function* jsonOf(
 function monitorOf(
   { id, name, state, latencyMs, days, lastCheckedAt }: PublishedMonitor,
   { showLatency, historyDays }: Published["page"],
+  dates: readonly string[],
   now: number,
-) {
+): string {
   const today = Math.floor(now / dayMs);
-  return {
+  const monitor = {
     id,
     name,
     status: state,
     uptime: uptimeOf(days, today, historyDays),
     ...(showLatency && { latencyMs }),
     lastCheckedAt,
-    days: Array.from({ length: historyDays }, (_, index) => {
-      const day = today - historyDays + 1 + index;
-      const sums = days.get(day);
-      return {
-        day: new Date(day * dayMs).toISOString().slice(0, 10),
-        uptime: sums === undefined ? null : ratioOf(sums),
-        downSeconds: sums?.downSeconds ?? 0,
-        degradedSeconds: sums?.degradedSeconds ?? 0,
-        maintenanceSeconds: sums?.maintenanceSeconds ?? 0,
-      };
-    }),
   };
+  const all = Array.from({ length: historyDays }, (_, index) => {
+    const day = today - historyDays + 1 + index;
+    return dayOf(dates[index] ?? "", days.get(day));
+  });
+  return `${JSON.stringify(monitor).slice(0, -1)},"days":[${all.join(",")}]}`;
+}
+
+/** Written by hand, because there are a hundred thousand. */
+function dayOf(date: string, sums: DayTotals | undefined): string {
+  const { downSeconds = 0, degradedSeconds = 0, maintenanceSeconds = 0 } = sums ?? {};
+  const uptime = sums === undefined ? null : ratioOf(sums);
+  return `{"day":"${date}","uptime":${uptime},"downSeconds":${downSeconds},"degradedSeconds":${degradedSeconds},"maintenanceSeconds":${maintenanceSeconds}}`;
+}
+
+function datesOf(count: number, now: number): string[] {
+  return Array.from({ length: count }, (_, index) =>
+    new Date(now - (count - 1 - index) * dayMs).toISOString().slice(0, 10),
+  );
 }

@@ -2,14 +2,9 @@ import type { Store } from "../database/store.ts";
 import { findSettings } from "../settings/store.ts";
 import { dayMs } from "../uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
+import { dayReader } from "./days.ts";
 import { type IncidentReader, incidentReader } from "./incidents.ts";
-import type {
-  DayTotals,
-  MonitorState,
-  Published,
-  PublishedMonitor,
-  PublishedWindow,
-} from "./published.ts";
+import type { MonitorState, Published, PublishedMonitor, PublishedWindow } from "./published.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
 import { windowReader } from "./windows.ts";
 
@@ -94,75 +89,7 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
   });
 }
 
-const dayText = `select u.monitor_key as key, u.up_seconds as upSeconds,
-    u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,
-    u.maintenance_seconds as maintenanceSeconds
-  from json_each(?) wanted cross join uptime_days u
-    on u.day = ? and u.monitor_key = wanted.value`;
-
-type Days = Map<number, DayTotals>;
-
-/** Days of all monitors that are kept: some 60 MB with what is made of them. */
-const maxKeptDays = 200_000;
-
-/** Daily sums by monitor. What is over stays in memory while there is room: only today is read again. */
-function dayReader(store: Store) {
-  const known = new Map<number, { since: number; until: number; days: Days }>();
-  let turn: Promise<unknown> = Promise.resolve();
-
-  async function read(keys: readonly number[], from: number, to: number) {
-    const wanted = JSON.stringify(keys);
-    const found = new Map(keys.map((key) => [key, new Map() as Days]));
-    for (let day = from; day <= to; day++) {
-      const rows = await store.query<DayTotals & { key: number }>(dayText, [wanted, day]);
-      for (const { key, ...totals } of rows) found.get(key)?.set(day, totals);
-      // A first reading of many monitors is long; others have their turn between two days.
-      await Bun.sleep(0);
-    }
-    return found;
-  }
-
-  async function daysOf(keys: readonly number[], today: number, count: number) {
-    const since = today - count + 1;
-    const fresh = keys.filter((key) => {
-      const one = known.get(key);
-      return one === undefined || one.since > since || one.until < today - 1;
-    });
-    if (fresh.length > 0)
-      for (const [key, days] of await read(fresh, since, today - 2))
-        known.set(key, { since, until: today, days });
-    // Results of the last seconds of a day are written on the next.
-    for (const [key, days] of await read(keys, Math.max(since, today - 1), today)) {
-      const one = known.get(key);
-      if (one === undefined) continue;
-      one.until = today;
-      for (const [day, totals] of days) one.days.set(day, totals);
-      // Those that are asked for stand behind the others.
-      known.delete(key);
-      known.set(key, one);
-    }
-    const found = new Map(keys.map((key) => [key, known.get(key)?.days]));
-    forgetOldest();
-    return (key: number): ReadonlyMap<number, DayTotals> => found.get(key) ?? new Map();
-  }
-
-  function forgetOldest() {
-    let kept = 0;
-    for (const { days } of known.values()) kept += days.size + 1;
-    for (const [key, { days }] of known) {
-      if (kept <= maxKeptDays) return;
-      kept -= days.size + 1;
-      known.delete(key);
-    }
-  }
-
-  /** One at a time: pages share what they know. */
-  return (keys: readonly number[], today: number, count: number) => {
-    const result = turn.then(() => daysOf(keys, today, count));
-    turn = result.catch(() => {});
-    return result;
-  };
-}
+const noDays: PublishedMonitor["days"] = new Map();
 
 type Loader = (page: PageRecord, now: number) => Promise<Loaded>;
 
@@ -197,7 +124,7 @@ function pageLoader(store: Store): Loader {
         lastCheckedAt: row.lastCheckedAt,
         createdAt: row.createdAt,
         since: row.since,
-        days: days(key),
+        days: days.get(key) ?? noDays,
       })),
     }));
     const incidents = incidentReader(store, page, shown);

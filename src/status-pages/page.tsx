@@ -151,7 +151,7 @@ const denseFrom = 170;
 function* sectionPieces({ name, monitors }: StatusView["sections"][number]): Generator<string> {
   yield `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
   if (monitors.length === 0) yield '<p class="quiet">Nothing is shown here yet.</p>';
-  for (const monitor of monitors) yield monitorPiece(monitor);
+  for (const monitor of monitors) yield* monitorPieces(monitor);
 }
 
 const icons = new Map<Tone, string>();
@@ -162,11 +162,31 @@ function iconOf(tone: Tone): string {
   return icon;
 }
 
-function monitorPiece(monitor: MonitorView): string {
-  const { name, tone, word, uptime, latency, days } = monitor;
+function* monitorPieces(monitor: MonitorView): Generator<string> {
+  const { name, tone, word, uptime, latency, daysBetween, settled } = monitor;
+  const count = monitor.historyDays;
   const state = `<span class="${word === "" ? "hidden" : "word"}">${word || "Up"}</span>`;
   const took = latency === null ? "" : `<span class="latency">${latency}</span>`;
-  return `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span><span class="num">${took}${uptime}</span></div><div class="bars${days.length > denseFrom ? " dense" : ""}" role="img" aria-label="Uptime of ${days.length} days: ${uptime}">${days.map(bar).join("")}</div></div>`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span><span class="num">${took}${uptime}</span></div><div class="bars${count > denseFrom ? " dense" : ""}" role="img" aria-label="Uptime of ${count} days: ${uptime}">`;
+  yield settledBars(monitor);
+  yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
+}
+
+/** Bars of days that don't change any more: of 90,000 on a large page only those of two days are written again. */
+const writtenBars = new WeakMap<object, { id: string; bars: string }>();
+
+function settledBars({ daysBetween, settled: { of, count, until } }: MonitorView): string {
+  const id = `${count} ${until}`;
+  const written = writtenBars.get(of);
+  if (written?.id === id) return written.bars;
+  const bars = barsOf(daysBetween(0, count));
+  writtenBars.set(of, { id, bars });
+  return bars;
+}
+
+/** In ASCII, which takes half the memory. */
+function barsOf(days: readonly DayView[]): string {
+  return days.map(bar).join("").replaceAll("\u2009", "&#8201;");
 }
 
 function bar({ tone, text }: DayView): string {

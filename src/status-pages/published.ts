@@ -31,13 +31,15 @@ export type PublishedMonitor = {
   name: string;
   state: MonitorState;
   latencyMs: number | null;
-  /** By day since 1970 in UTC; absent where nothing was measured. */
-  days: ReadonlyMap<number, DayTotals>;
+  days: DaySums;
   lastCheckedAt: string | null;
   createdAt: string;
   /** Since when it is in its state. */
   since: string;
 };
+
+/** By day since 1970 in UTC; undefined where nothing was measured. Days that are over don't change. */
+export type DaySums = Pick<ReadonlyMap<number, DayTotals>, "get">;
 
 export type DayTotals = {
   upSeconds: number;
@@ -80,11 +82,7 @@ export type PublishedWindow = {
 };
 
 /** Uptime of the last `count` days up to `today`, in 0…1; null when nothing was measured. */
-export function uptimeOf(
-  days: ReadonlyMap<number, DayTotals>,
-  today: number,
-  count: number,
-): number | null {
+export function uptimeOf(days: DaySums, today: number, count: number): number | null {
   const sums = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
   for (let day = today - count + 1; day <= today; day++) {
     const totals = days.get(day);

@@ -22,7 +22,12 @@ export type MonitorView = {
   word: string;
   uptime: string;
   latency: string | null;
+  historyDays: number;
   days: readonly DayView[];
+  /** Some of them, by their place. */
+  daysBetween: (from: number, to: number) => DayView[];
+  /** How many of them don't change any more, up to which day, and what they are days of. */
+  settled: { of: object; count: number; until: number };
 };
 
 export type DayView = { tone: Tone; text: string };
@@ -140,24 +145,21 @@ function monitorView(
       return percent(uptimeOf(days, today, historyDays));
     },
     get days() {
-      return Array.from({ length: historyDays }, (_, index) => {
-        const day = today - historyDays + 1 + index;
-        return dayView(day, days.get(day));
-      });
+      return this.daysBetween(0, historyDays);
     },
+    historyDays,
+    daysBetween: (from, to) =>
+      Array.from({ length: to - from }, (_, index) => {
+        const day = today - historyDays + 1 + from + index;
+        return dayView(day, days.get(day));
+      }),
+    settled: { of: days, count: Math.max(0, historyDays - 2), until: today - 2 },
   };
 }
 
-/** Days that are over don't change: of 90,000 on a large page only today's are put into words again. */
-const knownDays = new WeakMap<DayTotals, DayView>();
-
 function dayView(day: number, sums: DayTotals | undefined): DayView {
-  const known = sums && knownDays.get(sums);
-  if (known !== undefined) return known;
   const date = new Date(day * dayMs).toISOString().slice(0, 10);
-  const view = sums === undefined ? noData(date) : judgedDay(date, sums);
-  if (sums !== undefined) knownDays.set(sums, view);
-  return view;
+  return sums === undefined ? noData(date) : judgedDay(date, sums);
 }
 
 const noData = (date: string): DayView => ({ tone: "none", text: `${date}: no data` });

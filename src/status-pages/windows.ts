@@ -15,9 +15,6 @@ const plannedMs = 50 * 366 * dayMs;
 /** Feeds tell so long of work that is over; a rule repeats at most hourly. */
 const rememberedMs = 8 * dayMs;
 const maxRemembered = 200;
-/** So many are told of at a time, and so many monitors of each. */
-const maxWindows = 100;
-const maxAffected = 100;
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -54,7 +51,7 @@ export function windowReader(
         ...groupIds.flatMap((id) => byGroup.get(id) ?? []),
       ]);
       if (!isDefault && affected.size === 0 && monitorIds.length + groupIds.length > 0) return [];
-      const inOrder = [...affected].sort((a, b) => a - b).slice(0, maxAffected);
+      const inOrder = [...affected].sort((a, b) => a - b);
       return [[window, inOrder.flatMap((index) => open[index] ?? [])]];
     });
     return found.flat();
@@ -67,10 +64,7 @@ export function windowReader(
           published(window, occurrence, monitors, now),
         ),
       );
-      return found
-        .flat()
-        .sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1))
-        .slice(0, maxWindows);
+      return found.flat().sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
     },
     async over(now) {
       const since = now - rememberedMs;
@@ -80,10 +74,7 @@ export function windowReader(
           .slice(-maxOccurrences)
           .map((occurrence) => published(window, occurrence, monitors, now)),
       );
-      return found
-        .flat()
-        .sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1))
-        .slice(0, maxWindows);
+      return found.flat().sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1));
     },
     async one(id, now) {
       const found = (await told(now)).find(([window]) => window.id === id);
