@@ -61,6 +61,9 @@ const passwordsPerMinute = 10;
 /** Test mails a minute of one organization. */
 const testMailsPerMinute = 6;
 
+/** Test alerts a minute of one organization: each of its channels, when they are set up. */
+const testAlertsPerMinute = 30;
+
 /** Previews of status pages a minute of one person: one for each pause in typing. */
 const previewsPerMinute = 240;
 
@@ -160,6 +163,7 @@ export async function startApp(
     setUp,
     backups,
     testMailLimit: rateLimit(testMailsPerMinute, clock),
+    testAlertLimit: rateLimit(testAlertsPerMinute, clock),
     previewLimit: rateLimit(previewsPerMinute, clock),
     pageQueue: fairQueue({ atOnce: 1 }),
     accessTokens: tokens,

@@ -13,7 +13,7 @@ import type { SmtpSettings } from "../settings/schema.ts";
 import { smtpOf } from "../settings/service.ts";
 import { findSettings } from "../settings/store.ts";
 import type { Alert } from "./alert.ts";
-import { messageOf } from "./messages.ts";
+import { type Message, messageOf } from "./messages.ts";
 import { type DeliveryRoom, passing, permanent, type Provider, type Verdict } from "./provider.ts";
 import { providers } from "./providers.ts";
 import type { Sent } from "./receivers.ts";
@@ -38,6 +38,8 @@ type Attempting = {
   cancelled?: AbortSignal;
   /** How far those before it got. */
   progress?: Progress | null;
+  /** The case that it opens or closes. */
+  problem?: Message["problem"];
 };
 
 /** Makes one attempt to tell a channel these alerts. */
@@ -46,12 +48,12 @@ export function makeAttempt(
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
-  { cancelled = new AbortController().signal, progress = null }: Attempting = {},
+  { cancelled = new AbortController().signal, progress = null, problem = null }: Attempting = {},
 ): Promise<Sent> {
   return attempting(room, { channel: channel.id }, async () => {
     const settings = settingsOf(room.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
-    const message = messageOf(deliveryId, alerts, room.origin(), template);
+    const message = messageOf(deliveryId, alerts, room.origin(), template, problem);
     const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
     const smtp = channel.type === "email" ? await mailServerOf(room, channel) : null;
     const outside = { ...deliveryRoom(room, cancelled, smtp), progress };

@@ -4,6 +4,7 @@ import { timestamp } from "../base/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
+import type { Message } from "./messages.ts";
 import { makeAttempt, type SendingRoom } from "./attempt.ts";
 import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
 import type { Receivers } from "./receivers.ts";
@@ -25,6 +26,7 @@ export function channelReceivers(room: SendingRoom): Receivers {
           const withheld = told.filter(({ isFollowable }) => !isFollowable);
           const alerts = told.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
           const positions = withheld.map(({ position }) => position);
+          const problem = await caseOf(store, organizationId, deliveryId);
           const statements = withhold(organizationId, deliveryId, positions);
           if (alerts.length === 0)
             return {
@@ -34,7 +36,7 @@ export function channelReceivers(room: SendingRoom): Receivers {
           return {
             statements,
             send: (cancelled, progress) =>
-              makeAttempt(room, channel, deliveryId, alerts, { cancelled, progress }),
+              makeAttempt(room, channel, deliveryId, alerts, { cancelled, progress, problem }),
           };
         },
         after(attempt, facts) {
@@ -87,7 +89,7 @@ export function channelAfter(
   ];
 }
 
-/** Monitors and incidents that these deliveries tell of. */
+/** Monitors and incidents that these deliveries tell of, and the cases that they open and close. */
 async function subjectsOf(
   store: Store,
   organizationId: string,
@@ -95,10 +97,13 @@ async function subjectsOf(
 ): Promise<ReadonlyMap<string, string[]>> {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
-     from json_each(?) wanted
-       cross join delivery_alerts t on t.organization_id = ? and t.delivery_id = wanted.value
+     from json_each(?1) wanted
+       cross join delivery_alerts t on t.organization_id = ?2 and t.delivery_id = wanted.value
        cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
-     where subject is not null`,
+     where subject is not null
+     union all select d.id, d.case_key from json_each(?1) wanted
+       cross join deliveries d on d.organization_id = ?2 and d.id = wanted.value
+     where d.case_key is not null`,
     [JSON.stringify(deliveryIds), organizationId],
   );
   const byDelivery = Map.groupBy(rows, ({ deliveryId }) => deliveryId);
@@ -127,6 +132,20 @@ async function alertsOf(
     alert: { id, type, at, data: JSON.parse(data) as unknown } as Alert,
     isFollowable: isFollowable === 1,
   }));
+}
+
+/** The case that a delivery opens or closes; null for none. */
+async function caseOf(
+  store: Store,
+  organizationId: string,
+  deliveryId: string,
+): Promise<Message["problem"]> {
+  const [row] = await store.query<{ key: string; isOver: number | null }>(
+    `select case_key as key, closes_case as isOver from deliveries
+     where organization_id = ? and id = ? and case_key is not null`,
+    [organizationId, deliveryId],
+  );
+  return row === undefined ? null : { key: row.key, isOver: row.isOver === 1 };
 }
 
 /** Leaves these alerts out of a delivery for good. */

@@ -15,8 +15,20 @@ import {
   type MonitorStatus,
   type Step,
 } from "./rules.ts";
+import { isOfCertificate, opensCases } from "./cases.ts";
 import type { AlertType } from "./schema.ts";
 import { alerted, nothingRemembered, type WatchedMonitor, type World } from "./world.ts";
+
+/** Changes that may have a channel hear of an outage again that opens cases: what was muted or detached is no longer. */
+const reopening = new Set([
+  "monitor.updated",
+  "group.updated",
+  "group.unmuted",
+  "alert-channel.updated",
+]);
+
+/** Whether monitors that are down may be told of again after such an event. */
+export const mayReopen = (type: string) => reopening.has(type);
 
 /** Something to decide about a monitor without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
@@ -28,8 +40,11 @@ export function applyEvent(world: World, out: Outbox, event: LoggedEvent, now: n
   if (verb === "deleted") {
     out.close(event.subjectId);
     if (noun === "monitor") out.forget(event.subjectId);
-  } else if (event.type === "monitor.updated") monitorUpdated(world, out, event.subjectId, now);
-  else if (noun === "monitor") monitorChanged(world, out, event, verb as MonitorStatus, now);
+  } else if (mayReopen(event.type)) {
+    if (noun === "monitor") monitorUpdated(world, out, event.subjectId, now);
+    for (const monitor of world.monitors.values())
+      if (isOf(monitor, event.subjectId)) reopen(world, out, monitor, event, now);
+  } else if (noun === "monitor") monitorChanged(world, out, event, verb as MonitorStatus, now);
   else if (noun === "incident") incidentChanged(world, out, event, verb, now);
   else if (noun === "channel") channelFailed(world, out, event, now);
   else if (noun === "appliance") applianceTroubled(world, out, event, now);
@@ -88,8 +103,8 @@ function follow(
       ...about,
       ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
     };
-    out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
-    if (believes !== null) out.believe(id, alert.to, believes, about.since);
+    const told = out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
+    if (believes !== null) out.believe(id, told, believes, about.since);
   }
   if (isOver) out.close(id);
   const { certificate, ...before } = world.memories.get(id) ?? nothingRemembered;
@@ -105,6 +120,36 @@ function monitorUpdated(world: World, out: Outbox, monitorId: string, now: numbe
   const soonest = interval === null ? null : now + interval;
   const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
   if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt, certificate });
+}
+
+/** Whether a monitor is this, is in this group, or has this channel. */
+function isOf({ id, groupId, channelIds }: WatchedMonitor, subjectId: string): boolean {
+  return id === subjectId || groupId === subjectId || channelIds.includes(subjectId);
+}
+
+/** A case is open as long as its problem lasts: channels that open cases are told of one that they don't have. */
+function reopen(
+  world: World,
+  out: Outbox,
+  monitor: WatchedMonitor,
+  event: LoggedEvent,
+  now: number,
+) {
+  const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
+  if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
+  // What came to be after this event is told by its own.
+  if (since > event.at || memoryOf(world, id).flappingSince !== null) return;
+  const { muted, channels } = audienceOf(world, monitor);
+  const cases = (world.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
+  const having = new Set(cases.map(({ channelId }) => channelId));
+  const to = channels.filter(
+    (channel) => opensCases(world.channels.get(channel)?.type ?? "") && !having.has(channel),
+  );
+  if (muted || to.length === 0) return;
+  if (out.isFull()) return out.stop();
+  const data = { monitor: alerted(monitor), since, message: lastMessage ?? "", latencyMs };
+  const told = out.tell(alertOf(`monitor.${status}`, event.at, data, now), to, false);
+  out.believe(id, told, status, since);
 }
 
 /** Reminds of an outage, or tells what a monitor has come to that flapped. */
@@ -182,8 +227,8 @@ function incidentChanged(
     const incident = { id, title, status: update.status, severity, monitorId };
     const alert = { incident, message: update.message };
     const isOver = step === "resolved";
-    out.tell(alertOf(`incident.${step}`, at, alert, now), to, isOver);
-    if (!isOver) out.believe(id, to, "open", at);
+    const told = out.tell(alertOf(`incident.${step}`, at, alert, now), to, isOver);
+    if (!isOver) out.believe(id, told, "open", at);
   }
   if (step === "resolved") out.close(id);
 }

@@ -29,8 +29,8 @@ type Room = SendingRoom & {
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
 export function alertEngine(room: Room): AlertEngine {
-  const { store, clock, log } = room;
-  const fan = fanOut(store, clock);
+  const { store, log } = room;
+  const fan = fanOut(room);
   const receivers = { channel: channelReceivers(room), ...room.subscribers };
   const sending = notifier({ ...room, receivers });
   let following: Following | null = null;

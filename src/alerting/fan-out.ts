@@ -1,15 +1,21 @@
 import type { Clock } from "../base/clock.ts";
 import { timestamp } from "../base/clock.ts";
-import { retrying, type Statement, type Store } from "../database/store.ts";
-import { eventCursor } from "../events/cursor.ts";
+import { retrying, type Store } from "../database/store.ts";
+import { eventCursor, type Place } from "../events/cursor.ts";
 import type { LoggedEvent } from "../events/log.ts";
-import { applyEvent, applyTimer, tellCertificate, type Timer } from "./decide.ts";
-import { type Outbox, outbox } from "./outbox.ts";
+import { casesToClose } from "./cases.ts";
+import { applyEvent, applyTimer, mayReopen, tellCertificate, type Timer } from "./decide.ts";
+import { type Budget, type Outbox, outbox, type Part } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
 import { type World, worldOf } from "./world.ts";
 
 /** Monitors looked at in one write without an event. */
 const timersAtOnce = 500;
+/** Events whose subjects are read at one time, and rows that one write takes: others have their turn between two. */
+const eventsAtOnce = 500;
+const rowsAtOnce = 2_000;
+/** Writes of one tick; what is due beyond them waits for the next. */
+const writesAtOnce = 50;
 
 export type FanOut = {
   /** Place in the log up to which events were turned into deliveries. */
@@ -18,12 +24,17 @@ export type FanOut = {
   take(events: readonly LoggedEvent[]): Promise<void>;
   /** Writes down how far it has come, where nothing else did. */
   save(): Promise<void>;
-  /** Decides what is due without an event: reminders, the end of flapping, certificates. */
+  /** Decides what is due without an event: reminders, the end of flapping, certificates, cases to close. */
   tick(): Promise<void>;
 };
 
+type Room = { store: Store; clock: Clock; origin: () => string };
+
+/** What of an event or a timer earlier writes have told. */
+type Parts = { event?: Part & { seq: number }; timer?: Part & { timer: string } };
+
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
-export function fanOut(store: Store, clock: Clock): FanOut {
+export function fanOut({ store, clock, origin }: Room): FanOut {
   const cursor = eventCursor(store, "alerting");
   let turn: Promise<unknown> = Promise.resolve();
   /** One at a time: each decision builds on what the one before has written. */
@@ -33,27 +44,45 @@ export function fanOut(store: Store, clock: Clock): FanOut {
     return result;
   }
 
-  const take = (events: readonly LoggedEvent[]) =>
-    retrying(async () => {
-      const place = await cursor.place();
-      const unread = events.filter((event) => event.seq > place.seq && isTold(event.type));
-      const last = unread.at(-1);
-      if (last === undefined) return;
-      const byOrganization = Map.groupBy(unread, (event) => event.organizationId);
-      // Where nobody listens, a write costs others more than reading the events again.
-      if (!(await haveChannels([...byOrganization.keys()]))) return cursor.pass(last.seq);
-      const statements: Statement[] = [];
-      for (const [organizationId, own] of byOrganization) {
-        const subjects = own.map(({ subjectId }) => subjectId);
-        const wanted = { monitorIds: subjects, incidentIds: subjects };
-        statements.push(
-          ...(await decide(organizationId, wanted, (world, out) => {
-            for (const event of own) applyEvent(world, out, event, clock());
-          })),
-        );
+  async function take(events: readonly LoggedEvent[]) {
+    while (await retrying(() => takeSome(events))) await Bun.sleep(0);
+  }
+
+  /** As many as one write takes; returns whether there are more. */
+  async function takeSome(events: readonly LoggedEvent[]): Promise<boolean> {
+    const place = await cursor.place();
+    const unread = events.filter((event) => event.seq > place.seq && isTold(event.type));
+    const last = unread.at(-1);
+    if (last === undefined) return false;
+    // Where nobody listens, a write costs others more than reading the events again.
+    if (!(await haveChannels([...new Set(unread.map((event) => event.organizationId))]))) {
+      cursor.pass(last.seq);
+      return false;
+    }
+    const portion = unread.slice(0, eventsAtOnce);
+    const { event: part, ...parts } = partsOf(place);
+    const decisions = decisionsOf(portion[0]?.seq === part?.seq ? part : undefined);
+    for (const [organizationId, own] of Map.groupBy(portion, (one) => one.organizationId)) {
+      const subjects = [...own.map(({ subjectId }) => subjectId), ...(await reopened(own))];
+      const wanted = { monitorIds: subjects, incidentIds: subjects };
+      await decisions.begin(organizationId, wanted);
+    }
+    let { seq } = place;
+    for (const event of portion) {
+      const { world, out } = decisions.of(event.organizationId);
+      applyEvent(world, out, event, clock());
+      const rest = out.rest();
+      if (rest !== null) {
+        const told = rest.part === null ? {} : { event: { seq: event.seq, ...rest.part } };
+        await cursor.move(place, seq, decisions.statements(), partOf({ ...parts, ...told }));
+        return true;
       }
-      await cursor.move(place, last.seq, statements);
-    });
+      ({ seq } = event);
+      if (out.isFull()) break;
+    }
+    await cursor.move(place, seq, decisions.statements(), partOf(parts));
+    return seq < last.seq;
+  }
 
   async function haveChannels(organizationIds: readonly string[]): Promise<boolean> {
     const found = await store.query(
@@ -64,38 +93,107 @@ export function fanOut(store: Store, clock: Clock): FanOut {
     return found.length > 0;
   }
 
-  const save = () => retrying(() => cursor.save());
-
-  async function decide(
-    organizationId: string,
-    wanted: { monitorIds: readonly string[]; incidentIds: readonly string[] },
-    work: (world: World, out: Outbox) => void,
-  ): Promise<Statement[]> {
-    const world = await worldOf(store, organizationId, wanted);
-    const out = outbox(world, clock());
-    work(world, out);
-    return out.statements();
+  /** Monitors that have a problem, of the groups and channels that such events are about. */
+  async function reopened(events: readonly LoggedEvent[]): Promise<string[]> {
+    const about = events.filter(({ type }) => mayReopen(type) && !type.startsWith("monitor."));
+    const [first] = about;
+    if (first === undefined) return [];
+    const rows = await store.query<{ id: string }>(reopenedText, [
+      first.organizationId,
+      JSON.stringify(about.map(({ subjectId }) => subjectId)),
+    ]);
+    return rows.map(({ id }) => id);
   }
 
-  const tick = () =>
-    retrying(async () => {
-      const place = await cursor.place();
-      const now = clock();
-      const timers = [...(await dueTimers(now)), ...(await dueCertificates(now))];
-      if (timers.length === 0) return;
-      const statements: Statement[] = [];
-      for (const [organizationId, own] of Map.groupBy(timers, (timer) => timer.organizationId)) {
-        const monitorIds = own.map(({ monitorId }) => monitorId);
-        statements.push(
-          ...(await decide(organizationId, { monitorIds, incidentIds: [] }, (world, out) => {
-            for (const timer of own)
-              if (timer.kind === "memory") applyTimer(world, out, timer, now);
-              else tellCertificate(world, out, timer, now);
-          })),
+  const save = () => retrying(() => cursor.save());
+
+  /** What is decided for one write, each organization on a world of its own; `part` is of what comes first. */
+  function decisionsOf(part: Part | undefined) {
+    const budget: Budget = { left: rowsAtOnce };
+    const all = new Map<string, { world: World; out: Outbox }>();
+    return {
+      async begin(
+        organizationId: string,
+        wanted: { monitorIds: readonly string[]; incidentIds: readonly string[] },
+      ) {
+        const world = await worldOf(store, organizationId, wanted);
+        const isFirst = all.size === 0;
+        const out = outbox(world, clock(), {
+          budget,
+          origin: origin(),
+          part: isFirst ? (part ?? null) : null,
+        });
+        all.set(organizationId, { world, out });
+      },
+      of(organizationId: string) {
+        const found = all.get(organizationId);
+        if (found === undefined) throw new Error("The organization was not read.");
+        return found;
+      },
+      statements: () => [...all.values()].flatMap(({ out }) => out.statements()),
+    };
+  }
+
+  async function tick() {
+    for (let writes = 0; writes < writesAtOnce; writes++) {
+      if (!(await retrying(tickSome))) return;
+      await Bun.sleep(0);
+    }
+  }
+
+  /** As much of what is due as one write takes; returns whether there is more. */
+  async function tickSome(): Promise<boolean> {
+    const place = await cursor.place();
+    const now = clock();
+    const { timer: part, ...parts } = partsOf(place);
+    const due = [...(await dueTimers(now)), ...(await dueCertificates(now))];
+    const isUnderWay = (timer: Timer) => nameOf(timer) === part?.timer;
+    const timers = [...due.filter(isUnderWay), ...due.filter((timer) => !isUnderWay(timer))];
+    const over = await casesToClose(store, now, timersAtOnce);
+    if (timers.length === 0 && over.length === 0) return false;
+    const [first] = timers;
+    const decisions = decisionsOf(first !== undefined && isUnderWay(first) ? part : undefined);
+    const own = Map.groupBy<string, { organizationId: string }>(
+      [...timers, ...over],
+      ({ organizationId }) => organizationId,
+    );
+    for (const organizationId of own.keys()) {
+      const ofOwn = timers.filter((timer) => timer.organizationId === organizationId);
+      const monitorIds = [
+        ...ofOwn.map(({ monitorId }) => monitorId),
+        ...over
+          .filter((one) => one.organizationId === organizationId)
+          .map(({ subjectId }) => subjectId),
+      ];
+      await decisions.begin(organizationId, { monitorIds, incidentIds: [] });
+    }
+    const write = async (told: Parts, isMore: boolean) => {
+      const statements = decisions.statements();
+      if (statements.length > 0)
+        await cursor.move(place, place.seq, statements, partOf({ ...parts, ...told }));
+      return isMore;
+    };
+    for (const timer of timers) {
+      const { world, out } = decisions.of(timer.organizationId);
+      if (timer.kind === "memory") applyTimer(world, out, timer, now);
+      else tellCertificate(world, out, timer, now);
+      const rest = out.rest();
+      if (rest !== null)
+        return write(
+          rest.part === null ? {} : { timer: { timer: nameOf(timer), ...rest.part } },
+          true,
         );
-      }
-      if (statements.length > 0) await cursor.move(place, place.seq, statements);
-    });
+      if (out.isFull()) return write({}, true);
+    }
+    for (const { organizationId, ...one } of over) {
+      const { world, out } = decisions.of(organizationId);
+      const known = (world.cases.get(one.subjectId) ?? []).find(({ key }) => key === one.key);
+      // What was told just now may have closed it, or told anew of what it is about.
+      if (known?.alertId === one.alertId) out.closeCase(known);
+      if (out.isFull()) return write({}, true);
+    }
+    return write({}, false);
+  }
 
   function dueTimers(now: number): Promise<Timer[]> {
     return store.query<Timer>(
@@ -131,6 +229,24 @@ export function fanOut(store: Store, clock: Clock): FanOut {
   };
 }
 
+function partsOf({ part }: Place): Parts {
+  return part === null ? {} : (JSON.parse(part) as Parts);
+}
+
+function partOf(parts: Parts): string | null {
+  return Object.keys(parts).length === 0 ? null : JSON.stringify(parts);
+}
+
+const nameOf = ({ kind, organizationId, monitorId }: Timer) =>
+  `${kind} ${organizationId} ${monitorId}`;
+
+const reopenedText = `select m.id from monitors m
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+  where m.organization_id = ?1 and s.status in ('down', 'degraded')
+    and (m.group_id in (select value from json_each(?2)) or exists (select 1 from monitor_channels c
+      where c.organization_id = m.organization_id and c.monitor_id = m.id
+        and c.channel_id in (select value from json_each(?2))))`;
+
 /** Certificates that end soon, of monitors that somebody hears of. */
 const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,
     s.monitor_id as monitorId, s.certificate_expires_at as expiresAt,
@@ -154,12 +270,15 @@ const told = new Set([
   "monitor.maintenance",
   "monitor.updated",
   "monitor.deleted",
+  "group.updated",
+  "group.unmuted",
   "incident.opened",
   "incident.updated",
   "incident.reopened",
   "incident.resolved",
   "incident.deleted",
   "alert-channel.created",
+  "alert-channel.updated",
   "channel.failed",
   "appliance.troubled",
 ]);

@@ -33,12 +33,13 @@ export type Message = {
 
 export type Fact = { label: string; value: string };
 
-/** Puts alerts into words. `origin` is the address under which people open this appliance. */
+/** Puts alerts into words. `origin` is the address under which people open this appliance; `problem` the case, where it is kept. */
 export function messageOf(
   id: string,
   alerts: readonly Alert[],
   origin: string,
   template: string | null = null,
+  problem: Message["problem"] = null,
 ): Message {
   const [alert, ...more] = alerts;
   if (alert === undefined) throw new Error("A message needs something to tell.");
@@ -61,13 +62,18 @@ export function messageOf(
   }
   const custom = template === null || !("monitor" in alert.data) ? null : template;
   const facts = custom === null ? factsOf(alert) : [];
-  const lines =
+  const tone = toneOf(alert);
+  const isOver = tone === "up";
+  // What was muted, detached or removed is no longer told of; what got worse is told of in another case.
+  const farewell =
+    problem?.isOver === true && !isOver ? ["Nothing more is told in this case."] : [];
+  const said =
     custom === null
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
       : [filled(custom, alert, origin)];
   const url = urlOf(alert, origin);
-  const tone = toneOf(alert);
-  const problem = { key: caseOf(alert), isOver: tone === "up" };
+  // Each test is a case of its own: one that was acknowledged would swallow the next.
+  const key = alert.type === "test" ? `signalbox-${id}` : caseOf(alert);
   const title = titleOf(alert);
   return {
     id,
@@ -76,10 +82,10 @@ export function messageOf(
     severity: severityOf(alert),
     at,
     title,
-    lines,
+    lines: [...farewell, ...said],
     facts,
     url,
-    problem,
+    problem: problem ?? { key, isOver },
     alerts,
   };
 }
@@ -216,7 +222,8 @@ function caseOf(alert: Alert): string {
   return `signalbox-${subjectOf(alert)}${alert.type === "certificate.expiring" ? "-certificate" : ""}`;
 }
 
-function lineOf(alert: Alert): string {
+/** What a digest says of one alert. */
+export function lineOf(alert: Alert): string {
   return `${titleOf(alert)}. ${alert.data.message}`;
 }
 

@@ -10,8 +10,10 @@ import {
   deliveries,
   deliveryAlerts,
   openAlerts,
+  openCases,
 } from "../database/tables.ts";
 import type { Alert } from "./alert.ts";
+import { isOfCertificate, type OpenCase, opensCases, problemOf, replaces } from "./cases.ts";
 import { providers } from "./providers.ts";
 import { dueAt, type ToldState } from "./rules.ts";
 import type { Gathering, Remembered, ToldAlert, World } from "./world.ts";
@@ -23,12 +25,13 @@ const extendMs = 1_000;
 /** … but no longer than this in all, … */
 const maxGatherMs = 10_000;
 /** … and never more than this. */
-const maxAlerts = 5_000;
+const maxAlerts = 1_000;
 
 const insertAlert = insertInto(alertTable);
 const insertDelivery = insertInto(deliveries);
 const insertDeliveryAlert = insertInto(deliveryAlerts);
 const putOpenAlert = insertInto(openAlerts, "insert or replace");
+const putCase = insertInto(openCases, "insert or replace");
 const putMemory = insertInto(alertMemory, "insert or replace");
 
 const stillGathers = mustText(
@@ -47,59 +50,160 @@ function followed(told: ToldAlert | undefined): string {
   return JSON.stringify((told?.tellings ?? []).map(([id]) => id));
 }
 
+/** So much of one alert was told by earlier writes. */
+export type Part = {
+  alertId: string;
+  /** The last channel that they told. */
+  after: string;
+};
+
+/** How many rows one write takes, shared by all that goes into it. */
+export type Budget = { left: number };
+const rowsOfOneChannel = 4;
+
 /** Deliveries in the making, on top of what an organization's world is; `statements` write them. */
 export type Outbox = {
-  /** Puts an alert into the deliveries of these channels; a recovery names what it follows. */
-  tell(alert: Alert, to: readonly string[], isRecovery: boolean): void;
+  /** Puts an alert into the deliveries of these channels, as many as the write takes; a recovery names what it follows. Returns whom it told. */
+  tell(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[];
   /** From now on these channels believe this of the subject of the alert they were just told. */
   believe(subjectId: string, to: readonly string[], state: ToldState, since: string): void;
-  /** The problem is over for everybody. */
+  /** The problem is over for everybody, and every case of it is closed. */
   close(subjectId: string): void;
+  /** Closes a case of whose end its channel is told by nothing else. */
+  closeCase(one: OpenCase): void;
   remember(monitorId: string, memory: Remembered): void;
   forget(monitorId: string): void;
+  /** Whether the write takes no more. */
+  isFull(): boolean;
+  /** Leaves the rest of what is being decided to the next write, which decides anew. */
+  stop(): void;
+  /** What is left to the next write; null where all was written. */
+  rest(): { part: Part | null } | null;
   statements(): Statement[];
 };
 
-export function outbox(world: World, now: number): Outbox {
-  const { organizationId, told, memories, gathering } = world;
-  const statements: Statement[] = [];
+export function outbox(
+  world: World,
+  now: number,
+  { budget, origin, part }: { budget: Budget; origin: string; part: Part | null },
+): Outbox {
+  const { organizationId, told, memories, gathering, cases } = world;
+  const written: Statement[] = [];
   /** The delivery that each channel was just told in. */
   const latest = new Map<string, string>();
   const touched = new Map<string, Gathering>();
   const used = new Set<string>();
+  let resumed = part;
+  let rest: { part: Part | null } | null = null;
 
-  function deliveryFor(channelId: string, type: string): { id: string; alerts: number } {
-    const { digests } = providers[type as ChannelType];
-    const open = gathering.get(channelId);
-    if (digests && open !== undefined && open.alerts < maxAlerts) {
-      open.dueAt = gatheredAt(open, now);
-      touched.set(open.id, open);
-      return open;
-    }
-    const made = {
-      id: newId(now),
-      alerts: 0,
-      createdAt: now,
-      dueAt: now + (digests ? gatherMs : 0),
-    };
-    if (digests) gathering.set(channelId, made);
-    statements.push(
+  function write(...statements: readonly Statement[]) {
+    written.push(...statements);
+    budget.left -= statements.length;
+  }
+
+  function made(
+    channelId: string,
+    about: { dueAt: number; bytes?: number; caseKey?: string; closesCase?: boolean },
+  ) {
+    const id = newId(now);
+    write(
       insertDelivery({
         organizationId,
-        id: made.id,
+        id,
         receiverType: "channel",
         receiverId: channelId,
         status: "gathering",
         attempts: 0,
         scheduledAttempts: 0,
-        dueAt: made.dueAt,
         createdAt: timestamp(now),
+        ...about,
       }),
     );
-    return made;
+    return id;
   }
 
-  function extended({ id, dueAt }: Gathering): Statement[] {
+  function put(deliveryId: string, position: number, alertId: string, follows: string | null) {
+    write(
+      insertDeliveryAlert({
+        organizationId,
+        deliveryId,
+        position,
+        alertId,
+        follows,
+        withheld: false,
+      }),
+    );
+  }
+
+  /** The digest of a channel that takes this alert, with room for it. */
+  function digestFor(channelId: string, type: ChannelType, alert: Alert): Gathering {
+    const { digestLimit: limit } = providers[type];
+    const bytes = limit?.bytesOf(alert, origin) ?? 0;
+    const open = gathering.get(channelId);
+    const fits =
+      open !== undefined &&
+      open.alerts < maxAlerts &&
+      (limit === undefined || (open.bytes ?? Infinity) + bytes <= limit.bytes);
+    if (fits) {
+      open.dueAt = gatheredAt(open, now);
+      open.bytes = (open.bytes ?? 0) + bytes;
+      touched.set(open.id, open);
+      return open;
+    }
+    const dueAt = Math.max(now + gatherMs, open?.dueAt ?? 0);
+    const digest = {
+      id: made(channelId, { dueAt, bytes }),
+      alerts: 0,
+      bytes,
+      createdAt: now,
+      dueAt,
+    };
+    gathering.set(channelId, digest);
+    return digest;
+  }
+
+  function tellDigest(channelId: string, type: ChannelType, alert: Alert, follows: string | null) {
+    const digest = digestFor(channelId, type, alert);
+    put(digest.id, digest.alerts++, alert.id, follows);
+    latest.set(channelId, digest.id);
+  }
+
+  const casesAt = (channelId: string, subjectId: string) =>
+    (cases.get(subjectId) ?? []).filter((one) => one.channelId === channelId);
+
+  /** Opens a case, or tells more of it; what it takes the place of is closed. Returns whether there is a case. */
+  function tellCase(channelId: string, alert: Alert): boolean {
+    const found = problemOf(alert);
+    if (found === null) return false;
+    const before = casesAt(channelId, found.subjectId);
+    const same = before.find(({ problem }) => problem === found.problem);
+    const key = same?.key ?? `signalbox-${newId(now)}`;
+    const deliveryId = made(channelId, { dueAt: now, caseKey: key });
+    put(deliveryId, 0, alert.id, null);
+    latest.set(channelId, deliveryId);
+    const open = { channelId, ...found, key, alertId: alert.id };
+    write(putCase({ organizationId, ...open }));
+    for (const other of before)
+      if (other !== same && replaces(found.problem, other.problem)) closeCase(other, alert.id);
+    const others = (cases.get(found.subjectId) ?? []).filter((one) => one !== same);
+    cases.set(found.subjectId, [...others, open]);
+    return true;
+  }
+
+  function closeCase(one: OpenCase, alertId = one.alertId) {
+    const { channelId, subjectId, problem, key } = one;
+    used.add(channelId);
+    put(made(channelId, { dueAt: now, caseKey: key, closesCase: true }), 0, alertId, null);
+    write({
+      text: `delete from open_cases where organization_id = ? and channel_id = ? and subject_id = ?
+        and problem = ?`,
+      parameters: [organizationId, channelId, subjectId, problem],
+    });
+    const others = (cases.get(subjectId) ?? []).filter((other) => other !== one);
+    cases.set(subjectId, others);
+  }
+
+  function extended({ id, dueAt, bytes }: Gathering): Statement[] {
     return [
       {
         ...stillGathers,
@@ -107,46 +211,64 @@ export function outbox(world: World, now: number): Outbox {
         otherwise: () => new StaleRead(),
       },
       {
-        text: "update deliveries set due_at = ? where organization_id = ? and id = ?",
-        parameters: [dueAt, organizationId, id],
+        text: "update deliveries set due_at = ?, bytes = ? where organization_id = ? and id = ?",
+        parameters: [dueAt, bytes, organizationId, id],
       },
     ];
   }
 
+  /** Those who are told in this write: all in their order, or as many as it takes, by their ids. */
+  function inThisWrite(
+    alertId: string,
+    to: readonly string[],
+    known: Part | null,
+  ): readonly string[] {
+    const all = to.filter((id) => world.channels.has(id));
+    const room = Math.max(1, Math.floor(budget.left / rowsOfOneChannel));
+    if (known === null && all.length <= room) return all;
+    const left = all.filter((id) => known === null || id > known.after).toSorted();
+    const first = left.slice(0, room);
+    const last = first.at(-1);
+    if (last !== undefined && first.length < left.length) rest = { part: { alertId, after: last } };
+    return first;
+  }
+
   return {
     tell(alert, to, isRecovery) {
-      const { id, type, at, data } = alert;
+      const { type, at, data } = alert;
+      const known = resumed;
+      resumed = null;
+      const id = known?.alertId ?? alert.id;
       const monitorId = "monitor" in data ? data.monitor.id : null;
       const incidentId = "incident" in data ? data.incident.id : null;
-      statements.push(
-        insertAlert({
-          organizationId,
-          id,
-          type,
-          at,
-          monitorId,
-          incidentId,
-          data: JSON.stringify(data),
-        }),
-      );
-      for (const channelId of to) {
-        const channel = world.channels.get(channelId);
-        if (channel === undefined) continue;
-        used.add(channelId);
-        const delivery = deliveryFor(channelId, channel.type);
-        const subject = told.get(monitorId ?? incidentId ?? "");
-        statements.push(
-          insertDeliveryAlert({
+      if (known === null)
+        write(
+          insertAlert({
             organizationId,
-            deliveryId: delivery.id,
-            position: delivery.alerts++,
-            alertId: id,
-            follows: isRecovery ? followed(subject?.get(channelId)) : null,
-            withheld: false,
+            id,
+            type,
+            at,
+            monitorId,
+            incidentId,
+            data: JSON.stringify(data),
           }),
         );
-        latest.set(channelId, delivery.id);
-      }
+      const subject = monitorId ?? incidentId ?? "";
+      const now = inThisWrite(id, to, known);
+      return now.filter((channelId) => {
+        used.add(channelId);
+        const channelType = (world.channels.get(channelId)?.type ?? "") as ChannelType;
+        const about = { ...alert, id };
+        if (!opensCases(channelType)) {
+          const believed = told.get(subject)?.get(channelId);
+          tellDigest(channelId, channelType, about, isRecovery ? followed(believed) : null);
+          return true;
+        }
+        if (!isRecovery) return tellCase(channelId, about);
+        const over = casesAt(channelId, subject).filter(({ problem }) => !isOfCertificate(problem));
+        for (const one of over) closeCase(one, id);
+        return over.length > 0;
+      });
     },
     believe(subjectId, to, state, since) {
       const known = told.get(subjectId) ?? new Map();
@@ -155,7 +277,7 @@ export function outbox(world: World, now: number): Outbox {
         const deliveryId = latest.get(channelId);
         if (deliveryId === undefined) continue;
         const tellings = [...(known.get(channelId)?.tellings ?? []), [deliveryId, state] as const];
-        statements.push(
+        write(
           putOpenAlert({
             organizationId,
             subjectId,
@@ -168,17 +290,31 @@ export function outbox(world: World, now: number): Outbox {
       }
     },
     close(subjectId) {
+      if (rest !== null) return;
+      for (const one of cases.get(subjectId) ?? [])
+        if (!isOfCertificate(one.problem)) closeCase(one);
       if (told.get(subjectId) === undefined) return;
       told.delete(subjectId);
-      statements.push({
+      write({
         text: "delete from open_alerts where organization_id = ? and subject_id = ?",
         parameters: [organizationId, subjectId],
       });
     },
+    closeCase(one) {
+      closeCase(one);
+      if (isOfCertificate(one.problem)) return;
+      const { subjectId, channelId } = one;
+      told.get(subjectId)?.delete(channelId);
+      write({
+        text: "delete from open_alerts where organization_id = ? and subject_id = ? and channel_id = ?",
+        parameters: [organizationId, subjectId, channelId],
+      });
+    },
     remember(monitorId, memory) {
+      if (rest !== null) return;
       memories.set(monitorId, memory);
       const { changes, flappingSince, remindAt, certificate } = memory;
-      statements.push(
+      write(
         putMemory({
           organizationId,
           monitorId,
@@ -193,15 +329,18 @@ export function outbox(world: World, now: number): Outbox {
     },
     forget(monitorId) {
       memories.delete(monitorId);
-      statements.push({
+      write({
         text: "delete from alert_memory where organization_id = ? and monitor_id = ?",
         parameters: [organizationId, monitorId],
       });
     },
+    isFull: () => budget.left <= 0,
+    stop: () => void (rest = { part: null }),
+    rest: () => rest,
     statements() {
       return [
         ...mustExist(alertChannels, organizationId, [...used], () => new StaleRead()),
-        ...statements,
+        ...written,
         ...[...touched.values()].flatMap(extended),
       ];
     },

@@ -5,6 +5,8 @@ import { timestamp } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
 import { page } from "../base/paging.ts";
+import { rateLimited } from "../http/gate.ts";
+import type { RateLimit } from "../http/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
 import { insertInto } from "../database/store.ts";
 import {
@@ -78,15 +80,17 @@ const insertDelivery = insertInto(deliveries);
 const insertDeliveryAlert = insertInto(deliveryAlerts);
 const insertAttempt = insertInto(deliveryAttempts);
 
-/** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND. */
+/** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND, RATE_LIMITED. */
 export async function testChannel(
   scope: Scope,
-  room: SendingRoom,
+  room: SendingRoom & { testAlertLimit: RateLimit },
   channelId: string,
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
   const channel = await findChannel(store, organizationId, channelId);
   if (channel === null) throw noSuchChannel();
+  const wait = room.testAlertLimit.take(organizationId);
+  if (wait > 0) throw rateLimited(wait);
   const now = scope.clock();
   const at = timestamp(now);
   const { id, name, type } = channel;

@@ -1,4 +1,5 @@
 import type { Store } from "../database/store.ts";
+import type { OpenCase } from "./cases.ts";
 import { targetOf } from "../monitors/rules.ts";
 import type { AlertedMonitor } from "./alert.ts";
 import { cut } from "./messages.ts";
@@ -16,6 +17,8 @@ export type World = {
   memories: Map<string, Remembered>;
   /** By channel: what still takes further alerts. */
   gathering: Map<string, Gathering>;
+  /** By subject. */
+  cases: Map<string, OpenCase[]>;
 };
 
 export type WatchedMonitor = Required<AlertedMonitor> & {
@@ -65,6 +68,8 @@ export type Remembered = Memory & { certificate: CertificateMemory };
 export type Gathering = {
   id: string;
   alerts: number;
+  /** Encoded; null where that was not counted. */
+  bytes: number | null;
   /** Unix milliseconds. */
   createdAt: number;
   dueAt: number;
@@ -109,12 +114,17 @@ const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_sinc
     on a.organization_id = ? and a.monitor_id = wanted.value`;
 
 const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueAt,
-    d.created_at as createdAt, (select max(position) + 1 from delivery_alerts a
+    d.created_at as createdAt, d.bytes, (select max(position) + 1 from delivery_alerts a
       where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
   from deliveries d indexed by deliveries_pending
   where d.receiver_type = 'channel' and d.organization_id = ? and d.due_at is not null
     and d.status = 'gathering'
   order by d.seq`;
+
+const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
+    c.alert_id as alertId
+  from json_each(?) wanted cross join open_cases c
+    on c.organization_id = ? and c.subject_id = wanted.value`;
 
 const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId
   from json_each(?) wanted cross join incidents i
@@ -149,13 +159,14 @@ export async function worldOf(
       ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
     ]),
   ];
-  const [monitors, attached, channels, told, memories, gathering] = await Promise.all([
+  const [monitors, attached, channels, told, memories, gathering, cases] = await Promise.all([
     read<MonitorRow>(monitorText, wanted),
     read<{ monitorId: string; channelId: string }>(attachedText, wanted),
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
     read<ToldRow>(toldText, [...monitorIds, ...incidentIds]),
     read<MemoryRow>(memoryText, monitorIds),
     read<Omit<Gathering, "createdAt"> & { channelId: string; createdAt: string }>(gatheringText),
+    read<OpenCase>(casesText, [...new Set([...monitorIds, ...incidentIds])]),
   ]);
   const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
   const updatesOf = Map.groupBy(updates, ({ incidentId }) => incidentId);
@@ -206,6 +217,7 @@ export async function worldOf(
         { ...one, createdAt: Date.parse(createdAt) },
       ]),
     ),
+    cases: Map.groupBy(cases, ({ subjectId }) => subjectId),
   };
 }
 

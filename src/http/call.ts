@@ -44,6 +44,8 @@ export type Appliance = {
   backups: Backups;
   /** Test mails a minute by organization. */
   testMailLimit: RateLimit;
+  /** Test alerts a minute by organization. */
+  testAlertLimit: RateLimit;
   /** Previews of status pages a minute by person. */
   previewLimit: RateLimit;
   /** Where status pages are read and put into words. */

@@ -2,18 +2,18 @@ import { type Clock, timestamp } from "../base/clock.ts";
 import { newId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import { retrying, type Statement, type Store } from "../database/store.ts";
-import { eventCursor } from "../events/cursor.ts";
+import { eventCursor, type Place } from "../events/cursor.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { type LoggedEvent, readSince } from "../events/log.ts";
 import { type Loaded, loaderOf } from "../status-pages/load.ts";
 import { findPublicPageById } from "../status-pages/store.ts";
 import type { Notice } from "./notice.ts";
 import { concernsSubscribers, crowd, incidentNoticeOf, pendingMs } from "./rules.ts";
-import { forgetOld, listenersAt, pagesWithSubscribers, tell } from "./store.ts";
+import { forgetOld, insertNotice, listenersAt, pagesWithSubscribers, tell } from "./store.ts";
 
 /** So long events gather between two portions: a storm is told in few writes. */
 const portionMs = 100;
-/** So many deliveries stand in one write, but for those of one update. */
+/** So many deliveries stand in one write. */
 const atOnce = 2_000;
 /** Notices are kept as long as their deliveries. */
 const keptMs = 90 * 86_400_000;
@@ -26,12 +26,17 @@ export type SubscriberFanOut = {
 };
 
 type ShownPage = { id: string; loaded: Loaded };
-type Told = { statements: Statement[]; count: number };
 
-const added = (a: Told, b: Told): Told => ({
-  statements: [...a.statements, ...b.statements],
-  count: a.count + b.count,
-});
+/** What of one notice earlier writes have told. */
+type Part = {
+  seq: number;
+  pageId: string;
+  noticeId: string;
+  /** The last subscriber. */ after: string;
+};
+
+/** What one write holds so far. */
+type Portion = { statements: Statement[]; left: number };
 
 type Room = { store: Store; clock: Clock; log: Log };
 
@@ -52,16 +57,26 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
         if (!pages.has(organizationId)) pages.set(organizationId, await pagesOf(organizationId));
       // Where nobody listens, a write costs others more than reading the events again.
       if ([...pages.values()].every((its) => its === null)) return cursor.pass(last.seq);
-      let told: Told = { statements: [], count: 0 };
-      for (const event of unread) {
-        for (const page of pages.get(event.organizationId) ?? [])
-          told = added(told, await toldBy(page, event));
-        if (event !== last && told.count < atOnce) continue;
-        await cursor.move(place, event.seq, told.statements);
+      let portion: Portion = { statements: [], left: atOnce };
+      const write = async (seq: number, part: Part | null) => {
+        const rest = part === null ? null : JSON.stringify(part);
+        await cursor.move(place, seq, portion.statements, rest);
         place = await cursor.place();
-        told = { statements: [], count: 0 };
+        portion = { statements: [], left: atOnce };
         // Others have their turn between two writes of a storm.
         await Bun.sleep(0);
+      };
+      for (const [index, event] of unread.entries()) {
+        let part = partOf(place, event);
+        const before = unread[index - 1]?.seq ?? place.seq;
+        for (const page of pages.get(event.organizationId) ?? []) {
+          if (part !== null && page.id < part.pageId) continue;
+          do {
+            part = await toldBy(page, event, portion, part?.pageId === page.id ? part : null);
+            if (part !== null) await write(Math.max(before, place.seq), part);
+          } while (part !== null);
+        }
+        if (event === last || portion.left <= 0) await write(event.seq, null);
       }
     });
 
@@ -76,15 +91,32 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
     return ids.length === 0 ? null : shown;
   }
 
-  async function toldBy({ id: pageId, loaded }: ShownPage, event: LoggedEvent): Promise<Told> {
+  /** Adds to `portion` what a page tells of an event after `part`, as far as it takes that; returns how far it came, or null where that is all. */
+  async function toldBy(
+    { id: pageId, loaded }: ShownPage,
+    event: LoggedEvent,
+    portion: Portion,
+    part: Part | null,
+  ): Promise<Part | null> {
     const now = clock();
-    const { organizationId } = event;
-    const notice = await noticeOf(loaded, event, now);
-    const to =
-      notice === null ? [] : await listenersAt(store, { organizationId, pageId }, event.seq);
-    if (notice === null || to.length === 0) return { statements: [], count: 0 };
+    const { organizationId, seq } = event;
+    const made = await noticeOf(loaded, event, now);
+    if (made === null) return null;
+    const notice = { ...made, id: part?.noticeId ?? made.id };
+    const room = Math.max(1, portion.left);
+    const found = await listenersAt(
+      store,
+      { organizationId, pageId },
+      { seq, after: part?.after ?? "", limit: room + 1 },
+    );
+    const to = found.slice(0, room);
+    const last = to.at(-1);
+    if (last === undefined) return null;
     const row = { organizationId, pageId, ...notice, data: JSON.stringify(notice.data) };
-    return { statements: tell(row, to, now, timestamp(now)), count: to.length };
+    if (part === null) portion.statements.push(insertNotice(row));
+    portion.statements.push(tell(row, to, now, timestamp(now)));
+    portion.left -= to.length;
+    return found.length === to.length ? null : { seq, pageId, noticeId: notice.id, after: last.id };
   }
 
   return {
@@ -109,6 +141,12 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
       await take(await readSince(store, seq, 10_000));
     },
   };
+}
+
+/** How far earlier writes came with this event; null where it is not under way. */
+function partOf({ part }: Place, { seq }: LoggedEvent): Part | null {
+  const found = part === null ? null : (JSON.parse(part) as Part);
+  return found?.seq === seq ? found : null;
 }
 
 /** What the page says of what happened, under its public names; null where it shows nothing of it. */

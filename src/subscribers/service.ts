@@ -20,6 +20,7 @@ import {
   countedSubscribers,
   findByAddress,
   findSubscriber,
+  insertNotice,
   insertSubscriber,
   mustBeNew,
   listenFromNow,
@@ -113,7 +114,7 @@ function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
     at,
     data: "{}",
   };
-  return tell(notice, [row], now, at);
+  return [insertNotice(notice), tell(notice, [row], now, at)];
 }
 
 /** Throws NOT_FOUND for the page, CONFLICT for an address that subscribes already and for a mailbox while no mail server is set, VALIDATION_ERROR for a blocked address. */

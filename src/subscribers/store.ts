@@ -145,22 +145,22 @@ export async function pagesWithSubscribers(
 ): Promise<string[]> {
   const rows = await store.query<{ pageId: string }>(
     `select id as pageId from status_pages p where organization_id = ? and exists (select 1 from subscribers s where s.organization_id = p.organization_id
-         and s.page_id = p.id and s.confirmed_at is not null)`,
+         and s.page_id = p.id and s.confirmed_at is not null) order by id`,
     [organizationId],
   );
   return rows.map(({ pageId }) => pageId);
 }
 
-/** Who had said yes when this happened. */
+/** Who had said yes when this happened, in the order of their ids. */
 export function listenersAt(
   store: Store,
   { organizationId, pageId }: OfPage,
-  seq: number,
+  { seq, after, limit }: { seq: number; after: string; limit: number },
 ): Promise<Listener[]> {
   return store.query<Listener>(
     `select id, type from subscribers where organization_id = ? and page_id = ? and heard_from < ?
-     order by id`,
-    [organizationId, pageId, seq],
+       and id > ? order by id limit ?`,
+    [organizationId, pageId, seq, after, limit],
   );
 }
 
@@ -176,29 +176,25 @@ export function listenFromNow(organizationId: string, id: string, at: string): S
   };
 }
 
-const insertNotice = insertInto(notices);
+export const insertNotice = insertInto(notices);
 
-/** A notice and its deliveries to these subscribers, as far as they are still there. */
+/** A notice's deliveries to these subscribers, as far as they are still there. */
 export function tell(
-  notice: NoticeRow,
+  { organizationId, id }: NoticeRow,
   to: readonly Listener[],
   now: number,
   at: string,
-): Statement[] {
-  const { organizationId, id } = notice;
+): Statement {
   const made = to.map((one) => [newId(now), receiverTypeOf(one.type), one.id]);
-  return [
-    insertNotice(notice),
-    {
-      text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, notice_id, status,
+  return {
+    text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, notice_id, status,
           attempts, scheduled_attempts, due_at, created_at)
         select ?, value ->> 0, value ->> 1, value ->> 2, ?, 'sending', 0, 0, ?, ?
         from json_each(?) where exists (select 1 from subscribers s
           where s.organization_id = ? and s.id = value ->> 2)
         order by key`,
-      parameters: [organizationId, id, now, at, JSON.stringify(made), organizationId],
-    },
-  ];
+    parameters: [organizationId, id, now, at, JSON.stringify(made), organizationId],
+  };
 }
 
 export async function noticeOfDelivery(

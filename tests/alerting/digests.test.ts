@@ -23,7 +23,9 @@ async function moments() {
   };
 }
 
-test("a thousand monitors that go down at once are one message, in the order in which they went", async () => {
+const maxBytes = 20_000;
+
+test("a thousand monitors that go down at once are few messages below 20 kB, in the order in which they went", async () => {
   const { inbox, job, later, changes, deliveriesOf } = await pager();
   await using hook = await inbox();
   const alertChannelIds = [hook.id];
@@ -33,25 +35,49 @@ test("a thousand monitors that go down at once are one message, in the order in 
   );
   await Promise.all(jobs.map(({ report }) => report({ status: "down" })));
   await later();
-  const [digest, ...more] = hook.received();
-  expect([digest?.type, more]).toEqual(["digest", []]);
+  const sizes = hook.asked.map(({ body }) => Buffer.byteLength(body));
+  for (const size of sizes) expect(size).toBeLessThan(maxBytes);
+  for (const size of sizes.slice(0, -1)) expect(size).toBeGreaterThan(maxBytes - 1_000);
   const went = (await changes()).map(({ subjectId }) => subjectId);
   expect(went).toHaveLength(1_000);
   expect(hook.alerts().map(({ data }) => data.monitor.id)).toEqual(went);
-  const [delivery, ...others] = await deliveriesOf(hook);
-  expect([delivery.type, delivery.alertIds.length, others]).toEqual(["digest", 1_000, []]);
+  const deliveries = await deliveriesOf(hook);
+  expect(deliveries.map(({ id }) => id)).toEqual(hook.received().map(({ id }) => id));
+  expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(1_000);
 });
 
-test("more than 5,000 alerts are more than one message", async () => {
-  const { inbox, store, ours, time, later } = await pager();
-  await using hook = await inbox({ default: true });
+test("a digest is measured as it is encoded, also where it gathers over a restart", async () => {
+  const { inbox, job, later, restart } = await pager();
+  await using hook = await inbox({}, answer(500));
+  for (let number = 0; number < 120; number++) {
+    const name = `${'\u{1f6f0}"'.repeat(100)} ${number}`;
+    const { report } = await job({ name, interval: 86_400, alertChannelIds: [hook.id] });
+    await report({ status: "up" });
+    await report({ status: "down" });
+    if (number % 5 === 0) {
+      await later(1);
+      restart();
+    }
+  }
+  hook.reply(answer());
+  for (let minute = 0; minute < 30; minute++) await later(60);
+  const taken = hook.received().filter((_, index) => index > 2);
+  expect(new Set(hook.alerts().map(({ data }) => data.monitor.id)).size).toBe(120);
+  expect(taken.length).toBeGreaterThan(5);
+  for (const { body } of hook.asked) expect(Buffer.byteLength(body)).toBeLessThan(maxBytes);
+});
+
+test("more than 1,000 alerts are more than one message, whatever its service takes", async () => {
+  await using chat = await target(answer(200, "ok"));
+  const { channel, store, ours, time, later, deliveriesOf } = await pager();
+  const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
   const at = new Date(time.now).toISOString();
   const event = { organizationId: ours.id, subjectId: ours.id, at, type: "appliance.troubled" };
-  const messages = Array.from({ length: 5_002 }, (_, index) => `Trouble ${index}.`);
+  const messages = Array.from({ length: 1_002 }, (_, index) => `Trouble ${index}.`);
   await store.atomic(messages.map((message) => appendEvent({ ...event, data: { message } })));
   await later();
-  expect(hook.alerts().map(({ data }) => data.message)).toEqual(messages);
-  expect(hook.received().map(({ data }) => data.alerts.length)).toEqual([5_000, 2]);
+  expect((await deliveriesOf(team)).map(({ alertIds }) => alertIds.length)).toEqual([1_000, 2]);
+  expect(chat.asked).toHaveLength(2);
 });
 
 describe("what comes", () => {

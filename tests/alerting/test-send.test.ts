@@ -163,3 +163,21 @@ describe("nothing is sent", () => {
     expect(hook.asked).toHaveLength(2);
   });
 });
+
+test("so many test alerts a minute go out for an organization, whatever its channels, and others have their own", async () => {
+  const { inbox, send, time, theirs } = await tester();
+  await using first = await inbox();
+  await using second = await inbox();
+  for (let count = 0; count < 30; count++)
+    expect((await send(count % 2 === 0 ? first : second)).status).toBe(200);
+  const refused = await send(first);
+  expect([refused.status, refused.json.error.code]).toEqual([429, "RATE_LIMITED"]);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(first.asked.length + second.asked.length).toBe(30);
+  expect((await send({ id: unknownId })).status).toBe(404);
+  const body = { type: "webhook", name: "Theirs", url: second.at() };
+  const their = await theirs.api("POST", "/api/v1/alert-channels", { body });
+  expect((await send(their.json.data, {}, theirs.api)).status).toBe(200);
+  time.now += 60_000;
+  expect((await send(first)).status).toBe(200);
+});

@@ -130,6 +130,7 @@ export function applianceOn(
     sessions: sessionDesk(store, clock),
     backups,
     testMailLimit: rateLimit(6, clock),
+    testAlertLimit: rateLimit(30, clock),
     previewLimit: rateLimit(previewsPerMinute, clock),
     pageQueue: fairQueue(),
     live,

@@ -1,7 +1,7 @@
 import { inTime } from "../../outgoing/exchange.ts";
 import { TargetFailure } from "../../outgoing/failures.ts";
 import type { SmtpSettings } from "../../settings/schema.ts";
-import type { Message } from "../messages.ts";
+import { lineOf, type Message } from "../messages.ts";
 import {
   delivered,
   type DeliveryRoom,
@@ -17,6 +17,11 @@ import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts
 
 export const email: Provider<"email"> = {
   digests: true,
+  digestLimit: {
+    // Gmail hides what stands behind 102 kB of a mail.
+    bytes: 90_000,
+    bytesOf: (alert) => quotedBytes(lineOf(alert)),
+  },
   deliver: ({ to }, message, room) => mailed(message, to, room),
 };
 
@@ -61,6 +66,12 @@ function tokenOf(smtp: SmtpSettings, room: DeliveryRoom): Promise<string | Verdi
     if (error instanceof TokenRefused) return error.verdict;
     throw error;
   });
+}
+
+/** At most so long a line of a digest is, in its text and its list item: RFC 2045 §6.7 writes three characters for a byte, HTML up to six. */
+function quotedBytes(line: string): number {
+  const plain = line.replace(/[^ !#-%'-;?-~]/g, "").length;
+  return Math.ceil((2 * plain + 9 * (Buffer.byteLength(line) - plain) + 40) * 1.05);
 }
 
 /** What became of a mail that these recipients refused, of those to whom it was offered. */

@@ -1,6 +1,7 @@
-import { fitted, type Tone } from "../messages.ts";
+import type { Tone } from "../messages.ts";
 import { overHttp } from "../provider.ts";
 import { addressOn } from "./shared-address.ts";
+import { bytesOf, within } from "./shared-layout.ts";
 
 /**
  * One message of an application; shown as plain text, and opened by a touch.
@@ -13,7 +14,7 @@ export const gotify = overHttp<"gotify">({
       headers: { "X-Gotify-Key": token },
       body: {
         title,
-        message: [...fitted(lines, maxLength), "", url].join("\n"),
+        message: [textOf(lines), "", url].join("\n"),
         priority: priorities[tone],
         extras: {
           "client::display": { contentType: "text/plain" },
@@ -24,8 +25,13 @@ export const gotify = overHttp<"gotify">({
   },
 });
 
-// Of the databases that it may use, MySQL takes 64 KiB a text, in characters of up to three bytes each.
-const maxLength = 16_000;
+// Of the databases that it may use, MySQL takes 64 KiB a text; no digest of ours is above 20,000 bytes.
+const maxBytes = 16_000;
+
+function textOf(lines: readonly string[]): string {
+  const written = (kept: readonly string[]) => kept.join("\n");
+  return within(maxBytes, lines, written, (text) => bytesOf([text]));
+}
 
 /** From 4 on the phone makes a sound, from 8 on it shows the message over everything else. */
 const priorities: Record<Tone, number> = { down: 8, degraded: 5, up: 5, info: 4 };

@@ -5,6 +5,12 @@ import { overHttp, type ToPost } from "../provider.ts";
 
 /** 2xx is success, 410 and what says the same are permanent. */
 export const webhook = overHttp<"webhook">({
+  digestLimit: {
+    // What servers take at least is 100 kB; a message of 20 is read at once anywhere.
+    bytes: 19_800,
+    bytesOf: (alert, origin) =>
+      1 + Buffer.byteLength(JSON.stringify(wireOf(alert, urlOf(alert, origin)))),
+  },
   request: (settings, message, now) => signed(settings, message.id, payloadOf(message), now),
 });
 

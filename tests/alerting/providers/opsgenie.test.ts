@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { opsgenie } from "../../../src/alerting/providers/opsgenie.ts";
 import {
   alertOf,
+  deliveryId,
   doubted,
   monitor,
   receiver,
@@ -72,7 +73,7 @@ describe("what Opsgenie receives", () => {
     const url = "https://signalbox.lan/alert-channels/01a1fb90-0000-7000-8000-0000000000cc";
     expect(to.body()).toEqual({
       source: "Signalbox",
-      alias: "signalbox-01a1fb90-0000-7000-8000-0000000000cc",
+      alias: `signalbox-${deliveryId}`,
       message: "Test alert from Signalbox",
       description: `Alerts of this channel arrive here.\n\n${url}`,
       priority: "P5",

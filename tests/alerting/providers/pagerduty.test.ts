@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { pagerduty } from "../../../src/alerting/providers/pagerduty.ts";
 import {
   alertOf,
+  deliveryId,
   givenUp,
   monitor,
   receiver,
@@ -83,7 +84,7 @@ describe("what PagerDuty receives", () => {
     await using to = await receiver();
     await to.deliver(pagerduty, settings, telling(alertOf("test")));
     expect(to.body()).toMatchObject({
-      dedup_key: "signalbox-01a1fb90-0000-7000-8000-0000000000cc",
+      dedup_key: `signalbox-${deliveryId}`,
       event_action: "trigger",
       payload: {
         summary: "Test alert from Signalbox",

@@ -1,0 +1,556 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Mood, caseServices } from "../support/case-services.ts";
+import { pager } from "../support/pager.ts";
+import { answer } from "../support/target.ts";
+
+const day = 86_400;
+
+/** A monitor `Shop` that is up, and channels of both services that open cases. */
+async function watching(fields: object = {}) {
+  const services = caseServices();
+  const made = await pager({ exchange: services.exchange });
+  const pagerduty = await made.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
+  const opsgenie = await made.channel({ type: "opsgenie", apiKey: "key" });
+  const both = [pagerduty.id as string, opsgenie.id as string];
+  const group = await made.group({ name: "Payments" });
+  const watched = (more: object = {}) =>
+    made.watched([pagerduty, opsgenie], { name: "Shop", degradedAfterMs: 500, ...fields, ...more });
+  return {
+    ...made,
+    ...services,
+    pagerduty,
+    opsgenie,
+    both,
+    group: group.id as string,
+    watched,
+    shop: await watched(),
+    /** What is open at each of both, which is to be the same but for its grade. */
+    opened: () => {
+      const titles = (service: "pagerduty" | "opsgenie") =>
+        services.open(service).map((one) => one.replace(/^\S+ /, ""));
+      expect(titles("opsgenie")).toEqual(titles("pagerduty"));
+      return services.open();
+    },
+  };
+}
+
+const isDown = ["critical Shop is down"];
+
+describe("a case is closed", () => {
+  test("when the monitor is up again", async () => {
+    const { shop, later, opened, cases } = await watching();
+    await shop.goes("down");
+    await later();
+    expect(opened()).toEqual(isDown);
+    await shop.goes("up");
+    await later();
+    expect(opened()).toEqual([]);
+    expect([cases.pagerduty.length, cases.opsgenie.length]).toEqual([1, 1]);
+  });
+
+  type Made = Awaited<ReturnType<typeof watching>>;
+  const ends: [
+    string,
+    (made: Made) => Promise<unknown>,
+    undone?: (made: Made) => Promise<unknown>,
+  ][] = [
+    [
+      "muted",
+      ({ shop }) => shop.change({ muted: true }),
+      ({ shop }) => shop.change({ muted: false }),
+    ],
+    [
+      "detached from its channels",
+      ({ shop }) => shop.change({ alertChannelIds: [] }),
+      ({ shop, both }) => shop.change({ alertChannelIds: both }),
+    ],
+    ["paused", ({ shop }) => shop.change({ paused: true })],
+    ["deleted", ({ api, shop }) => api("DELETE", `/api/v1/monitors/${shop.id}`)],
+    [
+      "put into a muted group",
+      async ({ shop, group, muteGroup }) => {
+        await muteGroup(group, true);
+        await shop.change({ groupId: group });
+      },
+      ({ group, muteGroup }) => muteGroup(group, false),
+    ],
+    [
+      "without a channel that is enabled",
+      async ({ pagerduty, opsgenie, changeChannel }) => {
+        for (const one of [pagerduty, opsgenie]) await changeChannel(one, { enabled: false });
+      },
+      async ({ pagerduty, opsgenie, changeChannel }) => {
+        for (const one of [pagerduty, opsgenie]) await changeChannel(one, { enabled: true });
+      },
+    ],
+  ];
+  for (const [what, end, undone] of ends)
+    test(`when the monitor is ${what} while it is down${undone ? ", and another opens when that is over" : ""}`, async () => {
+      const made = await watching();
+      const { shop, later, opened, pages, restart } = made;
+      await shop.goes("down");
+      await later();
+      await end(made);
+      restart();
+      await later();
+      expect(opened()).toEqual([]);
+      expect(pages).toHaveLength(2);
+      if (undone === undefined) return;
+      await undone(made);
+      restart();
+      await later();
+      expect(opened()).toEqual(isDown);
+      expect(pages).toHaveLength(4);
+      await shop.goes("up");
+      await later();
+      expect(opened()).toEqual([]);
+    });
+
+  test("when a monitor recovers that is muted at the moment of it", async () => {
+    const { shop, later, opened } = await watching();
+    await shop.goes("down");
+    await later();
+    await shop.change({ muted: true });
+    await shop.goes("up");
+    await later();
+    expect(opened()).toEqual([]);
+    await shop.change({ muted: false });
+    await later();
+    expect(opened()).toEqual([]);
+  });
+
+  test("though the word of its opening was taken and never confirmed", async () => {
+    const { shop, later, opened, behave } = await watching();
+    behave("lost");
+    await shop.goes("down");
+    for (let hours = 0; hours < 26; hours++) await later(3_600);
+    expect(opened()).toContain("critical Shop is down");
+    behave("well");
+    await shop.goes("up");
+    await later();
+    await later(900);
+    await later();
+    expect(opened()).toEqual([]);
+  });
+
+  test("when its channel works again, where it is about a channel", async () => {
+    const { inbox, watched, later, opened } = await watching({ alertChannelIds: [] });
+    await using hook = await inbox({ name: "Bot" }, answer(403));
+    const job = await watched({ name: "Job" });
+    await job.change({ alertChannelIds: [hook.id] });
+    await job.goes("down");
+    await later();
+    await later();
+    expect(opened()).toEqual(["warning Alerts to Bot can't be delivered"]);
+    hook.reply(answer());
+    await later(60);
+    await later();
+    expect(opened()).toEqual([]);
+  });
+});
+
+describe("each problem of a monitor is a case of its own, which takes the place of the one before:", () => {
+  test("an outage pages though somebody has acknowledged that it was slow", async () => {
+    const { shop, later, opened, acknowledge, pages } = await watching();
+    await shop.goes("slow");
+    await later();
+    expect(opened()).toEqual(["warning Shop is degraded"]);
+    acknowledge();
+    await shop.goes("down");
+    await later();
+    expect(opened()).toEqual(isDown);
+    expect(pages).toContain("opsgenie P1 Shop is down");
+    acknowledge();
+    await shop.goes("slow");
+    await later();
+    expect(opened()).toEqual(["warning Shop is degraded"]);
+    await shop.goes("up");
+    await later();
+    expect(opened()).toEqual([]);
+  });
+
+  test("the next outage pages though the case of the last was never closed", async () => {
+    const { shop, later, pages, behave, acknowledge } = await watching();
+    await shop.goes("down");
+    await later();
+    acknowledge();
+    behave("broken");
+    await shop.goes("up");
+    for (let hours = 0; hours < 30; hours++) await later(3_600);
+    behave("well");
+    await later(3_600);
+    await shop.goes("down");
+    await later();
+    expect(pages.filter((one) => one.endsWith("Shop is down"))).toHaveLength(4);
+  });
+
+  test("reminders tell more of the same case", async () => {
+    const { shop, later, opened, pages } = await watching({ reminderInterval: 600 });
+    await shop.goes("down");
+    for (let minutes = 0; minutes < 60; minutes += 10) await later(600);
+    expect(opened()).toEqual(isDown);
+    expect(pages).toHaveLength(2);
+  });
+
+  test("flapping takes the place of an outage, and the outage that of flapping", async () => {
+    const { shop, later, opened } = await watching();
+    for (let turn = 0; turn < 12; turn++) await shop.goes(turn % 2 === 0 ? "down" : "up");
+    await later();
+    expect(opened()).toEqual(["warning Shop is flapping"]);
+    await shop.goes("down");
+    await later(700);
+    await later();
+    expect(opened()).toEqual(isDown);
+  });
+});
+
+describe("a certificate", () => {
+  async function certified(days: number) {
+    const made = await watching();
+    const fields = { name: "Site", alertChannelIds: made.both, interval: 3_600 };
+    const site = await made.site(fields);
+    await made.engine.runOnce();
+    const endsAt = (at: string) =>
+      made.database.run(
+        "UPDATE monitor_states SET certificate_expires_at = ? WHERE monitor_id = ?",
+        [at, site.id],
+      );
+    const inDays = (left: number) => new Date(made.time.now + left * day * 1000).toISOString();
+    const first = inDays(days);
+    endsAt(first);
+    await made.later();
+    return {
+      ...made,
+      site,
+      /** It is renewed. */
+      endsIn: (left: number) => endsAt(inDays(left)),
+      /** It is checked again, and has the certificate that it had. */
+      checked: async () => {
+        made.time.now += 3_600_000;
+        await made.engine.runOnce();
+        endsAt(first);
+        await made.later();
+      },
+      [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
+    };
+  }
+
+  test("has a case for each step, and none once it is renewed", async () => {
+    await using made = await certified(9.5);
+    const { opened, later, endsIn, pages } = made;
+    expect(opened()).toEqual(["warning The certificate of Site expires in 9 days"]);
+    await later(4 * day);
+    await later();
+    expect(opened()).toEqual(["warning The certificate of Site expires in 5 days"]);
+    await later(4 * day);
+    await later();
+    expect(opened()).toEqual(["error The certificate of Site expires in 1 day"]);
+    expect(pages).toHaveLength(6);
+    endsIn(90);
+    await later();
+    expect(opened()).toEqual([]);
+  });
+
+  test("that is renewed for a short while is told anew", async () => {
+    await using made = await certified(2.5);
+    const { opened, later, endsIn } = made;
+    endsIn(6.5);
+    await later();
+    expect(opened()).toEqual(["warning The certificate of Site expires in 6 days"]);
+  });
+
+  for (const [what, change] of [
+    ["muted", { muted: true }],
+    ["no longer asked about its certificate", { certificateExpiryDays: null }],
+    ["detached", { alertChannelIds: [] }],
+  ] as const)
+    test(`of a monitor that is ${what} has no case any more`, async () => {
+      await using made = await certified(5.5);
+      const { opened, later, changeMonitor, site } = made;
+      expect((await changeMonitor(site.id, change)).status).toBe(200);
+      await later();
+      expect(opened()).toEqual([]);
+    });
+
+  test("has a case beside that of an outage, and neither closes the other", async () => {
+    await using made = await certified(5.5);
+    const { opened, site, checked } = made;
+    const ends = "warning The certificate of Site expires in 5 days";
+    site.fails();
+    await checked();
+    expect(opened()).toEqual(["critical Site is down", ends]);
+    site.recovers();
+    await checked();
+    expect(opened()).toEqual([ends]);
+  });
+});
+
+describe("an incident", () => {
+  const incident = (made: Awaited<ReturnType<typeof watching>>, body: object) =>
+    made.api("POST", "/api/v1/incidents", { body: { title: "Slow", ...body } });
+
+  test("has a case of its grade, which another takes the place of when it gets worse", async () => {
+    const made = await watching();
+    const { json } = await incident(made, { severity: "minor" });
+    await made.later();
+    expect(made.opened()).toEqual(["warning Incident: Slow"]);
+    made.acknowledge();
+    const path = `/api/v1/incidents/${json.data.id}`;
+    await made.api("PATCH", path, { body: { severity: "critical", status: "identified" } });
+    await made.later();
+    expect(made.opened()).toEqual(["critical Incident, identified: Slow"]);
+    await made.api("PATCH", path, { body: { message: "More." } });
+    await made.later();
+    expect(made.pages).toHaveLength(4);
+    await made.api("POST", `${path}/resolve`);
+    await made.later();
+    expect(made.opened()).toEqual([]);
+  });
+
+  for (const [what, end] of [
+    ["deleted", "DELETE"],
+    ["no longer wanted by the channels", { incidents: false }],
+    ["open at channels that are disabled", { enabled: false }],
+  ] as const)
+    test(`that is ${what} has no case any more`, async () => {
+      const made = await watching();
+      const { json } = await incident(made, {});
+      await made.later();
+      expect(made.opened()).toEqual(["warning Incident: Slow"]);
+      if (end === "DELETE") await made.api(end, `/api/v1/incidents/${json.data.id}`);
+      else for (const one of [made.pagerduty, made.opsgenie]) await made.changeChannel(one, end);
+      await made.later();
+      expect(made.opened()).toEqual([]);
+    });
+
+  test("that a monitor opened has no case any more when it ends while the monitor is muted", async () => {
+    const made = await watching();
+    const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
+    await job.change({ alertChannelIds: [] });
+    await job.goes("down");
+    await made.later();
+    expect(made.opened()).toEqual([expect.stringContaining("error Incident: ")]);
+    await job.change({ muted: true });
+    await job.goes("up");
+    await made.later();
+    expect(made.opened()).toEqual([]);
+  });
+});
+
+test("trouble of the appliance's own is closed after ten minutes, and the next is another case", async () => {
+  const made = await watching();
+  const { store, ours, time, later, opened, pages } = made;
+  const { appendEvent } = await import("../../src/events/log.ts");
+  const trouble = async () => {
+    const at = new Date(time.now).toISOString();
+    const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
+    await store.atomic([appendEvent({ ...event, data: { message: "No network." } })]);
+    await later();
+  };
+  await trouble();
+  expect(opened()).toEqual(["warning Signalbox can't judge its checks"]);
+  await later(600);
+  expect(opened()).toEqual([]);
+  await trouble();
+  expect(pages).toHaveLength(4);
+});
+
+test("each test alert pages, though the last was acknowledged", async () => {
+  const { api, pagerduty, pages, acknowledge } = await watching();
+  for (let time = 0; time < 2; time++) {
+    await api("POST", `/api/v1/alert-channels/${pagerduty.id}/test`);
+    acknowledge();
+  }
+  expect(pages).toHaveLength(2);
+});
+
+describe("whatever happens", () => {
+  type World = Awaited<ReturnType<typeof world>>;
+
+  async function world() {
+    const made = await watching();
+    const { api, services, time, later } = { ...made, services: made };
+    const jobs = [made.shop, await made.watched({ name: "Job", autoIncidentSeverity: "major" })];
+    const states = new Map(
+      jobs.map(({ id }) => [
+        id,
+        { status: "up", muted: false, paused: false, attached: true, gone: false, grouped: false },
+      ]),
+    );
+    const stateOf = (index: number) => {
+      const job = jobs[index % jobs.length] as (typeof jobs)[number];
+      return { job, state: states.get(job.id) as NonNullable<ReturnType<typeof states.get>> };
+    };
+    let groupMuted = false;
+    let enabled = true;
+    const incidents: string[] = [];
+
+    const settle = async () => {
+      services.behave("well");
+      for (const seconds of [10, 3_600, 10]) await later(seconds);
+    };
+
+    const does = {
+      async goes(index: number, status: "up" | "down" | "slow") {
+        const { job, state } = stateOf(index);
+        if (state.gone || state.paused) return;
+        await job.goes(status);
+        state.status = status;
+      },
+      async flutter(index: number) {
+        for (let turn = 0; turn < 13; turn++)
+          await does.goes(index, turn % 2 === 0 ? "down" : "up");
+      },
+      async mute(index: number, muted: boolean) {
+        const { job, state } = stateOf(index);
+        if (state.gone) return;
+        await job.change({ muted });
+        state.muted = muted;
+      },
+      async pause(index: number, paused: boolean) {
+        const { job, state } = stateOf(index);
+        if (state.gone || state.paused === paused) return;
+        await job.change({ paused });
+        Object.assign(state, { paused, status: "pending" });
+      },
+      async attach(index: number, attached: boolean) {
+        const { job, state } = stateOf(index);
+        if (state.gone) return;
+        await job.change({ alertChannelIds: attached ? made.both : [] });
+        state.attached = attached;
+      },
+      async join(index: number, grouped: boolean) {
+        const { job, state } = stateOf(index);
+        if (state.gone) return;
+        await job.change({ groupId: grouped ? made.group : null });
+        state.grouped = grouped;
+      },
+      async muteGroup(muted: boolean) {
+        await made.muteGroup(made.group, muted);
+        groupMuted = muted;
+      },
+      async enable(on: boolean) {
+        for (const one of [made.pagerduty, made.opsgenie])
+          await made.changeChannel(one, { enabled: on });
+        enabled = on;
+      },
+      async remove(index: number) {
+        const { job, state } = stateOf(index);
+        if (state.gone) return;
+        await api("DELETE", `/api/v1/monitors/${job.id}`);
+        state.gone = true;
+      },
+      async open(severity: "minor" | "critical") {
+        const { json } = await api("POST", "/api/v1/incidents", {
+          body: { title: "Slow", severity },
+        });
+        incidents.push(json.data.id);
+      },
+      async post(which: number, body: object | null) {
+        const id = incidents.at(-1 - which);
+        if (id === undefined) return;
+        if (body === null) await api("DELETE", `/api/v1/incidents/${id}`);
+        else await api("PATCH", `/api/v1/incidents/${id}`, { body });
+      },
+      behave: (mood: Mood) => services.behave(mood),
+      acknowledge: () => services.acknowledge(),
+      pass: async (seconds: number) => {
+        await later(seconds);
+      },
+      restart: () => void made.restart(),
+      settle,
+    };
+    return {
+      ...does,
+      made,
+      /** Cases that monitors should have now, as far as their titles go. */
+      wanted: () =>
+        jobs.flatMap(({ id }, index) => {
+          const { status, muted, paused, attached, gone, grouped } = states.get(id) as NonNullable<
+            ReturnType<typeof states.get>
+          >;
+          if (gone || muted || paused || !attached || !enabled || (grouped && groupMuted))
+            return [];
+          const name = index === 0 ? "Shop" : "Job";
+          if (status === "down") return [`critical ${name} is down`];
+          return status === "slow" ? [`warning ${name} is degraded`] : [];
+        }),
+      /** Everything is fine again, or gone. */
+      async heal() {
+        services.behave("well");
+        for (const [index] of jobs.entries()) {
+          await does.pause(index, false);
+          await does.goes(index, "up");
+        }
+        for (const id of incidents) await api("POST", `/api/v1/incidents/${id}/resolve`);
+        const { json } = await api("GET", "/api/v1/incidents?open=true&per_page=100");
+        for (const { id } of json.data) await api("POST", `/api/v1/incidents/${id}/resolve`);
+        await settle();
+        time.now += 1;
+        await settle();
+      },
+    };
+  }
+
+  type Action = readonly [keyof World, ...unknown[]];
+  const one = (weight: number, name: keyof World, ...parts: fc.Arbitrary<unknown>[]) => ({
+    weight,
+    arbitrary: fc.tuple(fc.constant(name), ...parts) as unknown as fc.Arbitrary<Action>,
+  });
+  const index = fc.constantFrom(0, 0, 1);
+  const yes = fc.boolean();
+  const action = fc.oneof(
+    one(30, "goes", index, fc.constantFrom("up", "down", "slow")),
+    one(2, "flutter", index),
+    one(8, "mute", index, yes),
+    one(4, "pause", index, yes),
+    one(8, "attach", index, yes),
+    one(4, "join", index, yes),
+    one(4, "muteGroup", yes),
+    one(4, "enable", yes),
+    one(1, "remove", index),
+    one(3, "open", fc.constantFrom("minor", "critical")),
+    one(
+      5,
+      "post",
+      fc.nat(1),
+      fc.constantFrom(
+        null,
+        { message: "More." },
+        { severity: "major", message: "Worse." },
+        { status: "resolved" },
+      ),
+    ),
+    one(10, "behave", fc.constantFrom("well", "well", "broken", "deaf", "lost", "forbidden")),
+    one(10, "acknowledge"),
+    one(20, "pass", fc.constantFrom(1, 10, 60, 900)),
+    one(4, "restart"),
+    one(8, "settle"),
+  );
+
+  async function run(actions: readonly Action[]) {
+    const all = await world();
+    for (const [name, ...parts] of actions) {
+      await (all[name] as (...parts: unknown[]) => unknown)(...parts);
+      if (name !== "settle") continue;
+      const ofMonitors = all.made
+        .opened()
+        .filter(
+          (title) => /(Shop|Job) is (down|degraded)$/.test(title) && !title.includes("Incident"),
+        );
+      expect(ofMonitors).toEqual(all.wanted().toSorted());
+    }
+    await all.heal();
+    expect(all.made.opened()).toEqual([]);
+    const left = all.made.database.query("select count(*) from open_cases").values();
+    expect(left).toEqual([[0]]);
+  }
+
+  test("a case is open as long as its problem lasts and is told, and none once everything is fine", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
+      { numRuns: 120, interruptAfterTimeLimit: 30_000 },
+    );
+  }, 120_000);
+});

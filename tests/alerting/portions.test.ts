@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../src/base/ids.ts";
+import { compiled, type Statement, type Store } from "../../src/database/store.ts";
+import { subscriberFanOut } from "../../src/subscribers/fan-out.ts";
+import { pager } from "../support/pager.ts";
+import { publisher } from "../support/subscribing.ts";
+
+const rowsAtOnce = 2_000;
+const channels = 1_100;
+
+/** Counts the statements of each write; the power fails before those that `fails` names. */
+function watchWrites(store: Store, fails: (write: number) => boolean = () => false) {
+  const sizes: number[] = [];
+  const atomic = store.atomic.bind(store);
+  store.atomic = (statements: readonly Statement[]) => {
+    const isFanOut = statements.some((one) => compiled(one).text.includes("into followers"));
+    if (isFanOut && fails(sizes.length)) {
+      fails = () => false;
+      return Promise.reject(new Error("The power failed."));
+    }
+    if (isFanOut) sizes.push(statements.length);
+    return atomic(statements);
+  };
+  return sizes;
+}
+
+/** A monitor with so many channels that one write can't tell them all: every other one opens cases. */
+async function widely() {
+  const services = { status: 202, headers: new Map<string, string>(), body: "{}" };
+  const made = await pager({ exchange: async () => services });
+  const { database, ours } = made;
+  const other = await made.watched([
+    await made.channel({ type: "webhook", url: "http://bot.lan/other" }),
+  ]);
+  const hook = await made.channel({ type: "webhook", url: "http://bot.lan/alerts" });
+  const pagerduty = await made.channel({ type: "pagerduty", routingKey: "r".repeat(32) });
+  const copy = database.query(
+    `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
+       settings, secrets, version, created_at, updated_at)
+     select organization_id, ?1, name, type, enabled, is_default, incidents, settings, secrets, version,
+       created_at, updated_at from alert_channels where id = ?2`,
+  );
+  const ids = Array.from({ length: channels }, () => newId(made.time.now));
+  for (const [index, id] of ids.entries()) copy.run(id, index % 2 === 0 ? hook.id : pagerduty.id);
+  const job = await made.watched([], { reminderInterval: 600 });
+  const attach = database.query("insert into monitor_channels values (?, ?, ?, ?)");
+  for (const [index, id] of ids.entries()) attach.run(ours.id, job.id, id, index);
+  const counted = (type: string) =>
+    database
+      .query<{ channels: number; deliveries: number; alerts: number }, [string]>(
+        `select count(distinct d.receiver_id) as channels, count(*) as deliveries,
+           count(distinct a.id) as alerts
+         from deliveries d join delivery_alerts t on t.delivery_id = d.id
+           join alerts a on a.id = t.alert_id where a.type = ?`,
+      )
+      .get(type);
+  return { ...made, job, other, counted };
+}
+
+const once = { channels, deliveries: channels, alerts: 1 };
+
+/** Goes on until the log was read; whatever fails on the way is tried again by an engine that knows nothing. */
+async function settled({
+  later,
+  restart,
+}: Pick<Awaited<ReturnType<typeof pager>>, "later" | "restart">) {
+  for (let turn = 0; turn < 4; turn++) {
+    await later(0).catch(() => {});
+    restart();
+  }
+}
+
+describe("what has more receivers than one write takes", () => {
+  for (const dies of [null, 0, 1, 2])
+    test(`is told to each of them once${dies === null ? "" : `, though the machine stops before its write ${dies}`}`, async () => {
+      const made = await widely();
+      const sizes = watchWrites(made.store, (write) => write === dies);
+      for (const [status, type] of [
+        ["down", "monitor.down"],
+        ["up", "monitor.up"],
+      ] as const) {
+        await made.job.goes(status);
+        await settled(made);
+        expect(made.counted(type)).toEqual(once);
+      }
+      expect(sizes.length).toBeGreaterThan(4);
+      for (const size of sizes) expect(size).toBeLessThan(rowsAtOnce * 1.5);
+      const left = made.database.query("select count(*) from open_cases").values();
+      expect(left).toEqual([[0]]);
+    }, 60_000);
+
+  test("is reminded of, and no longer told where it was muted, in portions as well", async () => {
+    const made = await widely();
+    await made.job.goes("down");
+    await settled(made);
+    let first = true;
+    const sizes = watchWrites(made.store, (write) => first && write === 1);
+    made.time.now += 600_000;
+    await settled(made);
+    expect(made.counted("monitor.reminder")).toEqual(once);
+    first = false;
+    await made.job.change({ muted: true });
+    await settled(made);
+    const closed = made.database
+      .query("select count(*), count(distinct receiver_id) from deliveries where closes_case")
+      .values();
+    expect(closed).toEqual([[channels / 2, channels / 2]]);
+    await made.job.change({ muted: false });
+    await settled(made);
+    const open = made.database.query("select count(*) from open_cases").values();
+    expect(open).toEqual([[channels / 2]]);
+    for (const size of sizes) expect(size).toBeLessThan(rowsAtOnce * 1.5);
+  }, 60_000);
+
+  test("among others' events holds none of these up, and keeps their order", async () => {
+    const made = await widely();
+    const { job, other } = made;
+    const sizes = watchWrites(made.store);
+    for (const status of ["down", "up"] as const)
+      for (const one of [job, other]) await one.goes(status);
+    await made.later(0);
+    expect([made.counted("monitor.down"), made.counted("monitor.up")]).toEqual([
+      { channels: channels + 1, deliveries: channels + 1, alerts: 2 },
+      { channels: channels + 1, deliveries: channels + 1, alerts: 2 },
+    ]);
+    const order = made.database
+      .query("select a.type, a.monitor_id from alerts a order by a.rowid")
+      .values();
+    expect(order).toEqual(
+      ["monitor.down", "monitor.up"].flatMap((type) => [job, other].map(({ id }) => [type, id])),
+    );
+    for (const size of sizes) expect(size).toBeLessThan(rowsAtOnce * 1.5);
+  }, 60_000);
+});
+
+describe("a notice for more subscribers than one write takes", () => {
+  const many = 4_500;
+  for (const dies of [null, 1, 2])
+    test(`is told to each of them once${dies === null ? "" : `, though the machine stops before its write ${dies}`}`, async () => {
+      await using made = await publisher();
+      const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });
+      const copy = made.database.query(
+        `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
+           confirmed_at, heard_from, asked, version, created_at)
+         select organization_id, ?1, page_id, type, ?2, ?2, secrets, confirmed_at, heard_from, asked,
+           version, created_at from subscribers where id = ?3`,
+      );
+      for (let number = 1; number < many; number++)
+        copy.run(
+          `subscriber-${String(number).padStart(5, "0")}`,
+          `http://bot.lan/${number}`,
+          one.id,
+        );
+      made.time.now += 1;
+      const counts = () =>
+        made.database
+          .query<{ all: number; receivers: number; notices: number }, []>(
+            `select count(*) as "all", count(distinct receiver_id) as receivers,
+               (select count(*) from notices) as notices from deliveries`,
+          )
+          .get() as { all: number; receivers: number; notices: number };
+      const grown: number[] = [];
+      const atomic = made.store.atomic.bind(made.store);
+      let failed = false;
+      made.store.atomic = async (statements) => {
+        if (!failed && grown.length === dies) {
+          failed = true;
+          throw new Error("The power failed.");
+        }
+        const before = counts().all;
+        await atomic(statements);
+        grown.push(counts().all - before);
+      };
+      const { appliance } = made;
+      await made.incident();
+      grown.length = 0;
+      for (let turn = 0; turn < 2; turn++)
+        await subscriberFanOut(appliance)
+          .runOnce()
+          .catch(() => {});
+      expect(failed).toBe(dies !== null);
+      expect(counts()).toEqual({ all: many, receivers: many, notices: 1 });
+      expect(Math.max(...grown)).toBe(rowsAtOnce);
+    }, 60_000);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import {
+  type ChannelSettings,
+  type ChannelType,
+  NewAlertChannel,
+} from "../../../src/alert-channels/schema.ts";
+import type { Alert } from "../../../src/alerting/alert.ts";
+import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
+import { providers } from "../../../src/alerting/providers.ts";
+import type { Provider } from "../../../src/alerting/provider.ts";
+import { alertOf, monitor, origin, receiver, storm, telling } from "../../support/delivering.ts";
+import { answer } from "../../support/target.ts";
+import { newChannels } from "../../support/samples.ts";
+
+const maxBytes = 20_000;
+
+const alphabets = ["Shop", "Störung ☃", "🛰️🛰️🛰️", '"\\&<>=\u2028', "日本語の監視対象"];
+const long = (index: number) =>
+  `${(alphabets[index % alphabets.length] ?? "").repeat(30).slice(0, 200)} ${index}`;
+
+/** A thousand alerts with names and reasons in every script, as long as they come. */
+const alerts: Alert[] = storm(1_000).map((alert, index) => {
+  const named = { ...monitor, id: `${monitor.id}-${index}`, name: long(index) };
+  return alertOf("monitor.down", { monitor: named, message: long(index + 1) }, alert.id);
+});
+
+const digesting = (Object.keys(providers) as ChannelType[]).filter(
+  (type) => providers[type].digests,
+);
+
+function settingsOf(type: ChannelType): ChannelSettings<ChannelType> {
+  const { secrets = {}, others = {} } = newChannels[type] ?? {};
+  return NewAlertChannel.parse({ type, name: "Team", ...secrets, ...others }) as never;
+}
+
+async function sent(type: ChannelType, all: readonly Alert[]): Promise<number> {
+  if (type === "email") {
+    const mail = await mailOf(telling(all), ["ann@team.example"], "signalbox@team.example");
+    return mail.bytes.length;
+  }
+  await using to = await receiver(answer(200, "ok"));
+  await to.deliver(providers[type] as Provider<ChannelType>, settingsOf(type), telling(all));
+  return Math.max(...to.asked.map(({ body }) => Buffer.byteLength(body)));
+}
+
+for (const type of digesting) {
+  const limit = providers[type].digestLimit;
+  if (limit === undefined)
+    test(`${type}: a digest of a thousand is shortened below 20 kB, whatever the script`, async () => {
+      expect(await sent(type, alerts)).toBeLessThan(maxBytes);
+    });
+  else
+    test(`${type}: a digest is never larger than what was counted, and its envelope`, async () => {
+      const own = type === "email" ? 4_000 : 200;
+      for (let from = 0; from < 60; from += 7) {
+        const some = alerts.slice(from, from + 12);
+        const counted = some.reduce((sum, alert) => sum + limit.bytesOf(alert, origin), 0);
+        expect(await sent(type, some)).toBeLessThanOrEqual(counted + own);
+      }
+      const allowed = type === "email" ? 100_000 : maxBytes;
+      expect(limit.bytes + own).toBeLessThanOrEqual(allowed);
+    });
+}

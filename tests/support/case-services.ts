@@ -1,0 +1,82 @@
+import { exchange as real, type Exchange, type ShortAnswer } from "../../src/outgoing/exchange.ts";
+import { TargetFailure } from "../../src/outgoing/failures.ts";
+
+/** A case as its service shows it. */
+export type Case = {
+  key: string;
+  status: "triggered" | "acknowledged" | "resolved";
+  /** As it was opened; neither service raises it later. */
+  severity: string;
+  title: string;
+};
+
+/** How the services answer: well, not at all, after they took it, or as a proxy does in passing. */
+export type Mood = "well" | "broken" | "deaf" | "lost" | "forbidden";
+
+/**
+ * PagerDuty and Opsgenie as they document themselves. A trigger opens a case unless one of its key is
+ * open, to which it adds nothing that anybody hears of; what closes an unknown case does nothing.
+ * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
+ * https://support.atlassian.com/opsgenie/docs/what-is-alert-de-duplication/
+ */
+export function caseServices() {
+  const cases: Record<"pagerduty" | "opsgenie", Case[]> = { pagerduty: [], opsgenie: [] };
+  /** What somebody was paged for, in order. */
+  const pages: string[] = [];
+  let mood: Mood = "well";
+
+  function open(service: keyof typeof cases, found: Omit<Case, "status">) {
+    const same = cases[service].find(
+      ({ key, status }) => key === found.key && status !== "resolved",
+    );
+    if (same !== undefined) return;
+    cases[service].push({ ...found, status: "triggered" });
+    pages.push(`${service} ${found.severity} ${found.title}`);
+  }
+
+  function close(service: keyof typeof cases, key: string) {
+    for (const one of cases[service]) if (one.key === key) one.status = "resolved";
+  }
+
+  function take(url: URL, body: any) {
+    if (url.hostname === "events.pagerduty.com") {
+      const { dedup_key: key, event_action: action, payload } = body;
+      if (action === "resolve") close("pagerduty", key);
+      else open("pagerduty", { key, severity: payload.severity, title: payload.summary });
+      return;
+    }
+    const closing = /^\/v2\/alerts\/([^/]+)\/close$/.exec(url.pathname);
+    if (closing !== null) close("opsgenie", decodeURIComponent(closing[1] ?? ""));
+    else open("opsgenie", { key: body.alias, severity: body.priority, title: body.message });
+  }
+
+  const exchange: Exchange = async (request, room): Promise<ShortAnswer> => {
+    const { url, body } = request;
+    if (!/pagerduty|opsgenie/.test(url.hostname)) return real(request, room);
+    const answer = (status: number) => ({ status, headers: new Map(), body: "{}" });
+    if (mood === "broken") return answer(500);
+    if (mood === "forbidden") return answer(403);
+    if (mood === "deaf") throw new TargetFailure("The connection was closed.");
+    take(url, JSON.parse(String(body)));
+    if (mood === "lost") throw new TargetFailure("The connection was closed.");
+    return answer(202);
+  };
+
+  return {
+    exchange,
+    pages,
+    cases,
+    behave: (next: Mood) => void (mood = next),
+    /** Somebody has taken every open case. */
+    acknowledge: () => {
+      for (const one of [...cases.pagerduty, ...cases.opsgenie])
+        if (one.status === "triggered") one.status = "acknowledged";
+    },
+    /** What is open, as `critical Shop is down`. */
+    open: (service: keyof typeof cases = "pagerduty") =>
+      cases[service]
+        .filter(({ status }) => status !== "resolved")
+        .map(({ severity, title }) => `${severity} ${title}`)
+        .toSorted(),
+  };
+}
