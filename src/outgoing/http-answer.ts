@@ -4,6 +4,7 @@ import { growingBuffer, type Memory, uncounted } from "./memory.ts";
 
 const maxHeadBytes = 64 * 1024;
 const maxLineBytes = 1024;
+const none: Buffer = Buffer.alloc(0);
 
 export type HttpAnswer = {
   status: number;
@@ -57,14 +58,18 @@ export function readAnswer(
 
   function arrived(chunk: Buffer) {
     try {
-      if (body === null) arriveInHead(chunk);
-      else if (body.push(chunk)) complete();
+      if (body !== null) {
+        if (body.push(chunk)) complete();
+        return;
+      }
+      for (let rest = chunk; rest.length > 0 && body === null;) rest = arriveInHead(rest);
     } catch (error) {
       fail(error);
     }
   }
 
-  function arriveInHead(chunk: Buffer) {
+  /** Returns what follows an interim answer (RFC 9110 §15.2): the real one, or the next of these. */
+  function arriveInHead(chunk: Buffer): Buffer {
     const before = head.bytes().length;
     // One that comes whole need not be kept.
     if (before > 0) head.push(chunk);
@@ -76,16 +81,12 @@ export function readAnswer(
     if (end === -1) {
       if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
       if (before === 0) head.push(chunk);
-      return;
+      return none;
     }
     const { status, headers } = parsedHead(bytes.toString("latin1", 0, end));
     const rest = chunk.subarray(end + (bytes[end] === 0x0d ? 4 : 2) - before);
     head.drop();
-    // An interim answer (RFC 9110 §15.2); the real one follows.
-    if (status < 200 && status !== 101) {
-      arrived(rest);
-      return;
-    }
+    if (status < 200 && status !== 101) return rest;
     body = bodyOf(method, status, headers, give);
     first.resolve({
       status,
@@ -99,6 +100,7 @@ export function readAnswer(
       resume: connection.resume,
     });
     if (body.push(rest)) complete();
+    return none;
   }
 
   connection.read(arrived).then(

@@ -150,6 +150,13 @@ test("fields of one name are joined, spaces around values dropped, an empty reas
   expect((await read(head("HTTP/1.0 599 ", "__proto__: x"))).status).toBe(599);
 });
 
+test("any number of interim answers may come at once before the real one", async () => {
+  const interims = head("HTTP/1.1 100 Continue").repeat(50_000);
+  const bytes = `${interims}${head("HTTP/1.1 204 No Content")}`;
+  expect((await read(bytes)).status).toBe(204);
+  expect((await read(bytes, { cuts: [1_000_003] })).status).toBe(204);
+});
+
 describe("a connection that ends too soon leaves no answer", () => {
   const whole = [
     head("HTTP/1.1 100 Continue") + head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello",
