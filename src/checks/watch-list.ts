@@ -127,12 +127,14 @@ export function fingerprintOf(monitor: Watched): string {
   return JSON.stringify([type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch]);
 }
 
-/** A check that has waited for so long shows as not judged, however long its interval. */
-const maxPatienceMs = 60_000;
+/** A check that has waited for its interval shows as not judged; for so long, where that is shorter or longer. */
+const patienceMs = { least: 15_000, most: 60_000 };
 
 /** Checks of one organization at one host share a limit, so that none is overrun; what a job reports takes no time. */
 export function termsOf({ organizationId, type, settings, intervalSeconds }: Watched): Terms {
   const { host, url } = (settings ?? {}) as { host?: string; url?: string };
   const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
-  return { organizationId, lane, patienceMs: Math.min(intervalSeconds * 1000, maxPatienceMs) };
+  const { least, most } = patienceMs;
+  const patience = Math.min(Math.max(intervalSeconds * 1000, least), most);
+  return { organizationId, lane, patienceMs: patience };
 }
