@@ -69,6 +69,10 @@ export const PublicStatus = z
   .meta({ id: "PublicStatus" });
 
 const nothing = { description: "There is nothing public at this path." };
+const tooMany = {
+  description:
+    "Too much is asked for, by this network or in all; `Retry-After` says when to come again.",
+};
 const text = (type: string, description: string) => ({
   description,
   content: { [type]: { schema: z.string() } },
@@ -81,7 +85,7 @@ const feed = (operationId: string, summary: string, type: string) => ({
     summary,
     ...open,
     requestParams: { path },
-    responses: { "200": text(type, "The feed."), "404": nothing },
+    responses: { "200": text(type, "The feed."), "404": nothing, "429": tooMany },
   },
 });
 
@@ -100,6 +104,7 @@ export const publicPaths: ZodOpenApiPathsObject = {
           content: { "application/json": { schema: PublicStatus } },
         },
         "404": nothing,
+        "429": tooMany,
       },
     },
   },
@@ -119,6 +124,7 @@ export const publicPaths: ZodOpenApiPathsObject = {
           },
         },
         "404": nothing,
+        "429": tooMany,
       },
     },
   },
@@ -145,7 +151,7 @@ export const publicPaths: ZodOpenApiPathsObject = {
         "Only for monitors on a public page, under their public name; `uptime` is of 30 days, `latency` only where the page shows it.",
       ...open,
       requestParams: { path: z.object({ id: Id, kind: z.enum(badgeKinds) }) },
-      responses: { "200": text("image/svg+xml", "The badge."), "404": nothing },
+      responses: { "200": text("image/svg+xml", "The badge."), "404": nothing, "429": tooMany },
     },
   },
 };
