@@ -144,7 +144,7 @@ export function updateAlertChannel(
       incidents: before.incidents,
     };
     const channel = wholeAfter(current, patch);
-    await mustBeAllowed(scope.targets, targetsOf(channel));
+    await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
     mustNotFollow(channelKinds, before.type, current, patch);
     const after: ChannelRow = {
       ...before,

@@ -132,7 +132,7 @@ function alreadyRevoked() {
   return new AppError("CONFLICT", "This API key was already revoked.");
 }
 
-/** How long a key is trusted without asking the database: the command line or another node may revoke it meanwhile. */
+/** How long a key is trusted without asking the database while this process writes nothing: the command line or another node may revoke it meanwhile. */
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
@@ -151,12 +151,18 @@ const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
 export function keyDesk(store: Store, clock: Clock): Keys {
   const trusted = new Map<string, { principal: Principal; until: number }>();
   let usedAt = new Map<string, number>();
+  let commits = 0;
+  store.onCommit(() => {
+    commits++;
+    trusted.clear();
+  });
 
   async function holderOf(keyHash: string, now: number): Promise<Principal | null> {
     const known = trusted.get(keyHash);
     if (known !== undefined && known.until > now && known.until <= now + trustedMs)
       return known.principal;
     trusted.delete(keyHash);
+    const asOf = commits;
     const [row] = await store.query<Row>(byHash, [keyHash]);
     if (row === undefined) return null;
     const { organizationId, id, name, scope, expiresAt } = row;
@@ -165,7 +171,8 @@ export function keyDesk(store: Store, clock: Clock): Keys {
     const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
     if (expires <= now) return null;
     if (trusted.size >= maxTrusted) trusted.clear();
-    trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
+    if (asOf === commits)
+      trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
     return principal;
   }
 

@@ -33,14 +33,22 @@ export type GuardOptions = {
 };
 
 const deniedHere = "is denied by --deny-target";
+/** Nothing that the target did: it was closed to all who share the machine. */
+export const closedToSharers = "is this machine itself, which several organizations share";
 
 /**
  * What stands in a record is judged when it is saved; what a name stands for, each time it is
- * connected to. Throws VALIDATION_ERROR naming the field.
+ * connected to. Places that the record names already are left to that: whoever has one that is blocked
+ * by now can still pause, mute or rename the record. Throws VALIDATION_ERROR naming the field.
  */
-export async function mustBeAllowed(targets: TargetGuard, places: readonly Place[]) {
+export async function mustBeAllowed(
+  targets: TargetGuard,
+  places: readonly Place[],
+  before: readonly Place[] = [],
+) {
   if (places.length > 0) await targets.refresh();
   for (const { path, host, port } of places) {
+    if (before.some((one) => one.path === path && one.host === host && one.port === port)) continue;
     const address = host.replace(/^\[|\]$/g, "");
     const isName = isIP(address) === 0;
     const flaw = isName ? targets.flawOfName(host) : targets.flawOf(address, port);
@@ -172,8 +180,7 @@ export function targetGuard(
       if (found !== undefined) return `is ${found.what}`;
       if (port !== null && listeners().some((listener) => reaches(listener, forms, port)))
         return "is this appliance itself";
-      if (sharing?.isShared() === true && holds(loopback, forms))
-        return "is this machine itself, which several organizations share";
+      if (sharing?.isShared() === true && holds(loopback, forms)) return closedToSharers;
       return null;
     },
     flawOfName(given) {

@@ -28,6 +28,7 @@ export function sealPlainSecrets(
       return sealed === null ? [] : [{ table, row, sealed }];
     }),
   );
+  if (changes.length === 0) return 0;
   database.transaction(() => {
     for (const { table, row, sealed } of changes)
       database
@@ -37,6 +38,9 @@ export function sealPlainSecrets(
         )
         .run(sealed.settings, sealed.secrets, row.organizationId, row.id);
   })();
+  // What was there before would stay in free pages and in the log.
+  database.run("VACUUM");
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   return changes.length;
 }
 

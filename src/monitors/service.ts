@@ -168,7 +168,11 @@ async function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): P
   const current = editable(scope, before);
   const input = parse(NewMonitor, merged(monitorKinds, before.type, current, patch));
   mustNotFollow(monitorKinds, before.type, current, patch);
-  await mustBeCheckable(scope, input);
+  await mustBeAllowed(
+    scope.targets,
+    targetsOf(input),
+    targetsOf({ ...current, type: before.type }),
+  );
   return input;
 }
 

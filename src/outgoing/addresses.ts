@@ -1,6 +1,6 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { isPrivate, type TargetGuard } from "../base/target-guard.ts";
+import { closedToSharers, isPrivate, type TargetGuard } from "../base/target-guard.ts";
 import type { Address } from "./context.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 
@@ -27,6 +27,7 @@ export async function judgedAddresses(
 }
 
 function mustNotBe(flaw: string | null) {
+  if (flaw === closedToSharers) throw new OwnTrouble(`the target ${flaw} (see --allow-target)`);
   if (flaw !== null) throw new TargetFailure(`Blocked: the target ${flaw}.`, true);
 }
 

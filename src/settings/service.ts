@@ -10,7 +10,7 @@ import {
   splitSecrets,
 } from "../base/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../base/secrets.ts";
-import { mustBeAllowed } from "../base/target-guard.ts";
+import { mustBeAllowed, type Place } from "../base/target-guard.ts";
 import { parse } from "../base/validation.ts";
 import { retrying } from "../database/store.ts";
 import { organizationSettings } from "../database/tables.ts";
@@ -77,6 +77,9 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   });
 }
 
+const placesOf = (smtp: SmtpSettings | null): Place[] =>
+  smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];
+
 /** The mail server as a patch leaves it, saved or not; null where there is none. Throws VALIDATION_ERROR. */
 export async function smtpAfter(
   { vault, targets }: Pick<Scope, "vault" | "targets">,
@@ -86,7 +89,6 @@ export async function smtpAfter(
   const record = { smtp: smtpOf(vault, before) };
   const { smtp } = parse(Whole, merged(settingsKinds, kind, record, { smtp: patch }));
   mustNotFollow(settingsKinds, kind, record, { smtp: patch });
-  if (smtp !== null)
-    await mustBeAllowed(targets, [{ path: "smtp.host", host: smtp.host, port: smtp.port }]);
+  if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesOf(record.smtp));
   return smtp;
 }

@@ -90,3 +90,12 @@ test("making and revoking a key leave their audit rows, without the key", async 
   const actions = database.query("SELECT action FROM audit_entries WHERE subject_id = ?");
   expect(actions.values(id).flat()).toEqual(["api-key.created", "api-key.revoked"]);
 });
+
+test("a key that was just used opens nothing from its revocation on", async () => {
+  const { ours, client } = await testAppliance();
+  const { id, key } = await createApiKey(ours.scope, deploy);
+  const statusNow = async () => (await client(key)("GET", "/api/v1/incidents")).status;
+  expect(await statusNow()).toBe(200);
+  await revokeApiKey(ours.scope, id);
+  expect(await statusNow()).toBe(401);
+});

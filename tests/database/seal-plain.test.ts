@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { channelKinds } from "../../src/alert-channels/schema.ts";
 import { assets } from "../../src/assets.ts";
@@ -95,5 +95,8 @@ test("a backup made afterwards holds nothing of it", async () => {
   expect(backup()).toBe(true);
   expect(sealPlainSecrets(data, tables)).toBe(20);
   expect(backup()).toBe(false);
+  // Neither in free pages nor in the log, also while the database is open.
+  for (const file of readdirSync(directory))
+    expect([file, readFileSync(join(directory, file)).includes(canary)]).toEqual([file, false]);
   data.close();
 });

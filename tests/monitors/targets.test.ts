@@ -104,3 +104,56 @@ test("a name is saved; where it leads to the appliance itself, each check is dow
   expect(await monitorOf(json.data.id)).toMatchObject({ status: "down", lastMessage: message });
   expect(await beatsOf(json.data.id)).toMatchObject([{ status: "down", message }]);
 });
+
+describe("a target that is blocked by now", () => {
+  async function closedLater() {
+    let shared = false;
+    const made = await testAppliance({ isShared: () => shared });
+    const { api } = made.ours;
+    const make = async (path: string, body: object) =>
+      (await api("POST", path, { body })).json.data.id as string;
+    const monitor = await make("/api/v1/monitors", http("http://127.0.0.1:9/"));
+    const channel = await make("/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Hook",
+      url: "http://127.0.0.1:9/",
+    });
+    const smtp = { host: "127.0.0.1", port: 9, from: "a@team.example", tls: "none" };
+    await api("PATCH", "/api/v1/settings", { body: { smtp } });
+    shared = true;
+    return {
+      api,
+      monitor: `/api/v1/monitors/${monitor}`,
+      channel: `/api/v1/alert-channels/${channel}`,
+    };
+  }
+
+  test("is no reason to refuse any other change of its monitor, channel or mail server", async () => {
+    const { api, monitor, channel } = await closedLater();
+    const shown = (await api("GET", monitor)).json.data;
+    const changes: [string, object][] = [
+      [monitor, { muted: true }],
+      [monitor, { paused: true }],
+      [monitor, { name: "Renamed", alertChannelIds: [] }],
+      [monitor, shown],
+      [channel, { enabled: false }],
+      [channel, { default: false }],
+      ["/api/v1/settings", { smtp: { from: "b@team.example" } }],
+    ];
+    for (const [path, body] of changes)
+      expect([path, body, (await api("PATCH", path, { body })).status]).toEqual([path, body, 200]);
+  });
+
+  test("can't be chosen anew", async () => {
+    const { api, monitor, channel } = await closedLater();
+    const changes: [string, object, string][] = [
+      [monitor, { url: "http://127.0.0.1:10/" }, "url"],
+      [channel, { url: "http://127.0.0.2:9/" }, "url"],
+      ["/api/v1/settings", { smtp: { port: 10 } }, "smtp.host"],
+    ];
+    for (const [path, body, field] of changes) {
+      const { status, json } = await api("PATCH", path, { body });
+      expect([status, json.error.details[0].path]).toEqual([422, field]);
+    }
+  });
+});
