@@ -9,7 +9,8 @@ export function sharingOf(store: Store) {
     async refresh() {
       const now = store.revision();
       if (now !== null && now === revision) return;
-      isShared = (await store.query("select 1 from organizations limit 2", [])).length > 1;
+      const some = "select 1 from organizations where deleted_at is null limit 2";
+      isShared = (await store.query(some, [])).length > 1;
       revision = now;
     },
   };

@@ -180,7 +180,7 @@ test("--allow-target opens a range, its own port included", async () => {
   expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
 });
 
-test("a second organization closes loopback to the checks of a running appliance, --allow-target opens it again", async () => {
+test("a second organization closes loopback to the checks of a running appliance until it is deleted; --allow-target opens it", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const server = await box.serve({ flags: unlimited });
@@ -197,6 +197,10 @@ test("a second organization closes loopback to the checks of a running appliance
       "Not judged: the target is this machine itself, which several organizations share (see --allow-target).",
   });
   expect(shop.asked).toHaveLength(asked);
+  await succeeded(box.run(["orgs", "delete", "second", "--yes"]));
+  expect((await checked(api)).status).toBe("up");
+  await succeeded(box.run(["orgs", "create", "Third"]));
+  expect((await checked(api)).status).toBe("down");
   await server.stop();
   const again = await box.serve({ flags: [...unlimited, "--allow-target", "127.0.0.0/8"] });
   expect((await checked(clientOf(again.url, box.key))).status).toBe("up");

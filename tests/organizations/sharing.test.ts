@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { deleteOrganization } from "../../src/appliance/service.ts";
 import { assets } from "../../src/assets.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
@@ -16,8 +17,8 @@ test("an appliance is shared from its second organization on until there is one 
   const store = embeddedStore(ours);
   // What the command line does while the server runs.
   const theirs = openDatabase(file);
-  theirs.run("PRAGMA foreign_keys = OFF");
   const elsewhere = embeddedStore(theirs);
+  const actor = { type: "command-line", id: null, name: "command line" } as const;
   const sharing = sharingOf(store);
   const isShared = async () => {
     await sharing.refresh();
@@ -28,7 +29,7 @@ test("an appliance is shared from its second organization on until there is one 
   expect(await isShared()).toBe(false);
   const { id } = await createOrganization(elsewhere, Date.now, "Second");
   expect(await isShared()).toBe(true);
-  theirs.run("DELETE FROM organizations WHERE id = ?", [id]);
+  await deleteOrganization({ store: elsewhere, clock: Date.now, requestId: null, actor }, id);
   expect(await isShared()).toBe(false);
   await createOrganization(store, Date.now, "Third");
   expect(await isShared()).toBe(true);

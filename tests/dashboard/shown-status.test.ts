@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { shownStatus } from "../../src/dashboard/rules.ts";
+import { headline } from "../../web/pages/wall/wall-rules.ts";
+
+const late = "Not judged: too many other checks are under way.";
+
+test("a row whose last check could not be judged says so, unless what it was is worse or no check says it", () => {
+  const shown = (["up", "degraded", "pending", "down", "maintenance", "paused"] as const).map(
+    (status) => [status, shownStatus({ status, lastMessage: late })],
+  );
+  expect(Object.fromEntries(shown)).toEqual({
+    up: "unknown",
+    degraded: "unknown",
+    pending: "unknown",
+    down: "down",
+    maintenance: "maintenance",
+    paused: "paused",
+  });
+  for (const lastMessage of [null, "", "HTTP 200 (OK) in 3 ms.", "judged"])
+    expect(shownStatus({ status: "up", lastMessage })).toBe("up");
+});
+
+test("the wall does not call everything up where something was not judged", () => {
+  const monitors = ["up", "unknown", "up"].map((status) => ({ status }));
+  expect(headline({ monitors } as never)).toEqual({ state: "unknown", words: "1 not judged" });
+  const worse = [...monitors, { status: "down" }];
+  expect(headline({ monitors: worse } as never).state).toBe("down");
+});
