@@ -8,7 +8,7 @@ import { readSince } from "../events/log.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { byteBudget } from "./byte-budget.ts";
 import { type Caller, onDemand } from "./on-demand.ts";
-import { allowedSeconds, overdue, stillFailing } from "./kinds/push.ts";
+import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
 import { rateLimit } from "../http/rate-limit.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
@@ -238,8 +238,10 @@ export function checkEngine(room: EngineRoom): Engine {
             monotonic() + phaseOf(monitor.key, spreadMs),
             termsOf(monitor),
           );
-        // It can't be asked: what is known of it is that it failed.
+        // It can't be asked: what is known of it is what it reported, or did not, meanwhile.
         else if (monitor.state.failures > 0) settle(monitor, stillFailing, "turn");
+        else if (monitor.state.status === "maintenance" && !room.maintenanceOf?.(monitor))
+          settle(monitor, stillReporting, "since the last");
       }
       arm();
     },

@@ -15,6 +15,8 @@ const horizonMs = 50 * 365.25 * dayMs;
 /** A stretch without occurrences that took so long to walk through is remembered. */
 const longGapMs = 100 * dayMs;
 const seriesKept = 10_000;
+/** Days looked at and times made in one walk: all days of the horizon, and as many times again. */
+const maxWork = 40_000;
 /** Occurrences looked at to find out whether they are too close. */
 const sample = 400;
 /** Times of a period that BYSETPOS may choose among: they are all made to choose one. */
@@ -45,6 +47,8 @@ function flawOfRecurrence(times: Times, lengthMs: number): string | null {
     return `must have BYSETPOS choose among at most ${maxChoices} times of a period: days × BYHOUR × BYMINUTE`;
   const series = seriesOf(times);
   const locals = localTimes(series, series.start).take(sample).toArray();
+  if (series.isTooLong)
+    return "must be simpler: finding its times takes too long (see BYSETPOS, COUNT and the lists beside them)";
   if (locals.length === 0) return "must name times that come, after startsAt and within 50 years";
   const gaps = locals.slice(1).map((local, index) => local - (locals[index] ?? 0));
   if (gaps.some((gap) => gap < hourMs)) return tooOften;
@@ -117,7 +121,14 @@ function* startsFrom(times: Times, from: number, to: number): Generator<number> 
 }
 
 /** A rule with where it begins, also as a day, and ends, in local milliseconds. */
-type Series = { rule: Recurrence; start: number; origin: Day; until: number; gaps: Gap[] };
+type Series = {
+  rule: Recurrence;
+  start: number;
+  origin: Day;
+  until: number;
+  gaps: Gap[];
+  isTooLong: boolean;
+};
 
 /** Nothing occurs from `from` to before `to`. */
 type Gap = { from: number; to: number };
@@ -145,7 +156,7 @@ function newSeries({ startsAt, timeZone, rrule }: Times): Series {
   const { until, count } = read;
   const origin = dayOf(Math.floor(start / dayMs));
   const rule = completed(read, start, origin);
-  const series: Series = { rule, start, origin, until: Infinity, gaps: [] };
+  const series: Series = { rule, start, origin, until: Infinity, gaps: [], isTooLong: false };
   if (until !== null) series.until = until.isUtc ? toLocal(until.at, timeZone) : until.at;
   // Fewer are those of the next 50 years: its end is not in sight.
   if (count !== null)
@@ -180,6 +191,7 @@ function* localTimes(series: Series, from: number, to = Infinity): Generator<num
   const end = Math.min(until, from + horizonMs, to);
   let emptySince = Math.max(from, start);
   let next = emptySince;
+  const work = { left: maxWork };
   for (let index = firstPeriod(rule, origin, next); ; index++) {
     const gap = series.gaps.find((gap) => gap.from <= next && next < gap.to);
     if (gap !== undefined) {
@@ -188,12 +200,17 @@ function* localTimes(series: Series, from: number, to = Infinity): Generator<num
     }
     const [first, behind] = daysOfPeriod(rule, origin, index);
     if (next > end || first * dayMs > end) break;
-    for (const time of timesIn(rule, start, first, behind, next)) {
+    for (const time of timesIn(rule, start, first, behind, next, work)) {
       if (time > end) break;
       if (time < next) continue;
       remember(series, { from: emptySince, to: time });
       yield time;
       emptySince = time + 1;
+    }
+    if (work.left < 0) {
+      series.isTooLong = true;
+      remember(series, { from: emptySince, to: next });
+      return;
     }
     next = Math.max(next, emptySince, behind * dayMs);
   }
@@ -256,23 +273,33 @@ function* timesIn(
   first: number,
   behind: number,
   from: number,
+  work: { left: number },
 ): Generator<number> {
   if (rule.positions.length === 0) {
-    yield* timesOn(rule, start, Math.max(first, Math.floor(from / dayMs)), behind);
+    yield* timesOn(rule, start, Math.max(first, Math.floor(from / dayMs)), behind, work);
     return;
   }
-  const times = timesOn(rule, start, first, behind).toArray();
+  const times = timesOn(rule, start, first, behind, work).toArray();
   const places = rule.positions.map((place) => (place > 0 ? place - 1 : times.length + place));
   yield* times.filter((_, index) => places.includes(index));
 }
 
-function* timesOn(rule: Recurrence, start: number, first: number, behind: number) {
+function* timesOn(
+  rule: Recurrence,
+  start: number,
+  first: number,
+  behind: number,
+  work: { left: number },
+) {
   const rest = start % 60_000;
   for (let number = first; number < behind; number++) {
+    if (work.left-- < 0) return;
     if (!isOn(rule, dayOf(number))) continue;
-    for (const hour of hoursOn(rule, start, number))
+    for (const hour of hoursOn(rule, start, number)) {
+      work.left -= rule.minutes.length;
       for (const minute of rule.minutes)
         yield number * dayMs + hour * hourMs + minute * 60_000 + rest;
+    }
   }
 }
 

@@ -214,16 +214,19 @@ describe("a push monitor", () => {
     expect(await made.statusOf(job.id)).toBe("up");
   });
 
-  test("that reports is in maintenance until its first report after it", async () => {
+  test("that reports in time is up from its end on, however long the next report takes", async () => {
     const made = await planner();
-    const job = await made.job({ interval: 600 });
+    const job = await made.job({ interval: 86_400 });
     await made.pass(1);
+    await job.report({ status: "down" });
+    expect(await made.statusOf(job.id)).toBe("down");
     await made.plan({ monitorIds: [job.id] }, 0, 5);
     await made.pass(1);
     await job.report();
     expect(await made.statusOf(job.id)).toBe("maintenance");
-    await made.pass(300);
-    await job.report();
+    await made.pass(302);
     expect(await made.statusOf(job.id)).toBe("up");
+    const statuses = (await made.beatsOf(job.id)).map(({ status }) => status);
+    expect(statuses).toEqual(["down", "maintenance", "maintenance", "up"]);
   });
 });

@@ -262,6 +262,7 @@ describe("occurrences", () => {
 describe("times that can't be", () => {
   const start = "2026-11-22T02:00:00.000Z";
   const rule = (rrule: string, hours = 1) => times(start, hours, rrule);
+  const hours = Array.from({ length: 24 }, (_, hour) => hour).join(",");
   const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
   const cases: [name: string, window: Times, path: string][] = [
     ["an end before the beginning", times(start, -1), "endsAt"],
@@ -281,6 +282,22 @@ describe("times that can't be", () => {
     [
       "BYSETPOS among a hundred thousand times a year",
       rule(`FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=0,6,12,18;BYMINUTE=${minutes};BYSETPOS=1`, 0.1),
+      "rrule",
+    ],
+    [
+      "BYSETPOS of places that no day has, among 360 times of each",
+      rule(
+        `FREQ=DAILY;BYHOUR=${hours};BYMINUTE=${minutes.slice(0, 35)};BYSETPOS=361,-361,366,-366`,
+        0.01,
+      ),
+      "rrule",
+    ],
+    [
+      "a COUNT that lies behind a million times to choose among",
+      rule(
+        `FREQ=DAILY;COUNT=1000;BYHOUR=${hours};BYMINUTE=${minutes.slice(0, 112)};BYSETPOS=1`,
+        0.01,
+      ),
       "rrule",
     ],
     ["a second beginning before the end", rule("FREQ=DAILY", 24.1), "rrule"],

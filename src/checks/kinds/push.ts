@@ -26,3 +26,10 @@ export const stillFailing: Finding = {
   message: "It had failed, and nothing else was reported since.",
   latencyMs: null,
 };
+
+/** What is known of a job whose reports during maintenance were good and in time. */
+export const stillReporting: Finding = {
+  status: "up",
+  message: "It reported up during maintenance.",
+  latencyMs: null,
+};
