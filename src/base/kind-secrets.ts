@@ -113,9 +113,17 @@ function withKept(values: Own, known: Own): Own {
   );
 }
 
-/** The stored secrets that a patch keeps although it changes where they are sent, each as the keys of its path. */
-export function strandedSecrets(kinds: Kinds, type: string, record: Own, patch: Own): string[][] {
-  const after = merged(kinds, type, record, patch);
+/**
+ * The stored secrets that a patch keeps although it changes where they are sent, each as the keys of
+ * its path. `after` is what the patch leaves, where that is not all of what is merged.
+ */
+export function strandedSecrets(
+  kinds: Kinds,
+  type: string,
+  record: Own,
+  patch: Own,
+  after: Own = merged(kinds, type, record, patch),
+): string[][] {
   const keysIn = (values: Own) => new Set(secretsIn(kinds, type, values).map(keyOf));
   const [sent, left] = [keysIn(patch), keysIn(after)];
   // A row may be older than a field that its type has by now.
@@ -138,8 +146,8 @@ const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
  * A sealed secret never follows a changed address: throws VALIDATION_ERROR at each secret that a patch
  * keeps and would send elsewhere.
  */
-export function mustNotFollow(kinds: Kinds, type: string, record: Own, patch: Own) {
-  const stranded = strandedSecrets(kinds, type, record, patch);
+export function mustNotFollow(kinds: Kinds, type: string, record: Own, patch: Own, after?: Own) {
+  const stranded = strandedSecrets(kinds, type, record, patch, after);
   if (stranded.length === 0) return;
   throw validationError(
     stranded.map((keys) => ({

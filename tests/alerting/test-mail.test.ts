@@ -45,6 +45,21 @@ describe("a test mail", () => {
     expect((await page("GET", settings)).json.data.smtp).toBeNull();
   });
 
+  test("asks for no stored secret that another way of letting the user in takes", async () => {
+    await using server = await mailServer(
+      { users: { box: "s3cret" } },
+      { allowInsecureAuth: true },
+    );
+    const { page, send } = await admin();
+    const app = { tenant: "team.onmicrosoft.com", clientId: "app", clientSecret: "s3cret" };
+    const stored = { host: "mail.lan", from: to, user: "box", auth: "microsoft", ...app };
+    expect((await page("PATCH", settings, { body: { smtp: stored } })).status).toBe(200);
+    const { host, port, tls } = server.smtp();
+    const smtp = { host, port, tls, auth: "password", password: "s3cret" };
+    const { status, json } = await send({ to, smtp });
+    expect([status, json.data?.delivered]).toEqual([200, true]);
+  });
+
   test("takes the stored password where the unsaved settings have none", async () => {
     await using server = await mailServer(
       { users: { box: "s3cret" } },

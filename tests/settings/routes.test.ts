@@ -110,6 +110,28 @@ describe("a user who is let in by an access token", () => {
     expect((await patch({})).json.data.smtp).toMatchObject({ tenant: null, clientId: null });
   });
 
+  const ways = {
+    password: [{ auth: "password", password: canary }, "smtp.password"],
+    microsoft: [{ auth: "microsoft", ...app }, "smtp.clientSecret"],
+    google: [
+      { auth: "google", serviceAccountKey: google.serviceAccountKey },
+      "smtp.serviceAccountKey",
+    ],
+  } as const;
+  for (const [from, [before]] of Object.entries(ways))
+    for (const [to, [after, left]] of Object.entries(ways))
+      for (const moved of [{ host: "other.lan" }, { port: 2525 }, {}])
+        test(`from ${from} to ${to} with ${JSON.stringify(moved)}: no secret is asked for that it takes no more`, async () => {
+          const { patch } = await settingsWith({ ...box, ...before });
+          const { status, json } = await patch({ ...after, ...moved, user: "new@team.example" });
+          expect([status, json.data?.secretsSet]).toEqual([200, [left]]);
+          const { status: refused, json: kept } = await patch({ host: "third.lan" });
+          expect([refused, kept.error.details.map((one: { path: string }) => one.path)]).toEqual([
+            422,
+            [left],
+          ]);
+        });
+
   const wrong: [object, string][] = [
     [{ ...microsoft, tenant: null }, "smtp.tenant"],
     [{ ...microsoft, tenant: "a/b" }, "smtp.tenant"],
