@@ -12,10 +12,11 @@ UPDATE people SET administrator = 1 WHERE EXISTS (SELECT 1 FROM organizations)
   AND NOT EXISTS (SELECT 1 FROM organizations o WHERE NOT EXISTS (SELECT 1 FROM memberships m
     WHERE m.organization_id = o.id AND m.person_id = people.id AND m.role = 'owner'));
 --> statement-breakpoint
--- Else the owner who came first; where nobody owns anything, whoever came first.
+-- Else the first owner of the oldest organization that has one; where nobody owns anything, whoever came first.
 UPDATE people SET administrator = 1 WHERE NOT EXISTS (SELECT 1 FROM people WHERE administrator)
   AND id = (SELECT p.id FROM people p ORDER BY
-    EXISTS (SELECT 1 FROM memberships m WHERE m.person_id = p.id AND m.role = 'owner') DESC,
+    (SELECT min(o.created_at || o.id) FROM memberships m JOIN organizations o ON o.id = m.organization_id
+      WHERE m.person_id = p.id AND m.role = 'owner') NULLS LAST,
     p.created_at, p.id LIMIT 1);
 --> statement-breakpoint
 UPDATE invitations SET invited_by_id = a.actor_id FROM (SELECT organization_id, subject_id, actor_id
