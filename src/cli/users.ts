@@ -10,14 +10,23 @@ import type { DataDirectory } from "../database/data-directory.ts";
 import { getOrganization, listOrganizations } from "../organizations/service.ts";
 import { mustBeGood } from "../people/new-person.ts";
 import { NewPassword, PersonName } from "../people/schema.ts";
-import { addMember, listMembers, onlyPersonOf, resetPassword } from "../people/service.ts";
+import {
+  addExisting,
+  addMember,
+  listMembers,
+  onlyPersonOf,
+  type PersonSummary,
+  resetPassword,
+  summaryOf,
+} from "../people/service.ts";
 import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
 type PasswordOptions = DataOptions & { passwordStdin?: boolean };
 type NewUserOptions = PasswordOptions & {
   org: string;
   email: string;
-  name: string;
+  name?: string;
+  existing?: string;
   role?: string;
 };
 
@@ -25,10 +34,16 @@ export function addUsers(program: Command) {
   const users = program.command("users").description("people who sign in to the admin page");
 
   onData(users.command("create"))
-    .description("let somebody sign in, and print the password made for them")
+    .description(
+      "let somebody new sign in, and print the password made for them; or add somebody who signs in already",
+    )
     .requiredOption("--org <slug>", "slug of the organization")
     .requiredOption("--email <address>", "what they sign in with")
-    .requiredOption("--name <name>", "what they are called")
+    .option("--name <name>", "what they are called")
+    .option(
+      "--existing <slug>",
+      "add who signs in with the address in this organization, in place of somebody new",
+    )
     .option(
       "--role <role>",
       "owner, admin, member or viewer (default: owner for the first, member)",
@@ -54,14 +69,17 @@ export function addUsers(program: Command) {
         const withoutTwoFactor = options.withoutTwoFactor === true;
         const organizationId = await organizationIdOf(data, options);
         const scope = commandLineScope(data, organizationId ?? "");
-        await resetPassword(scope, email, { password, withoutTwoFactor, organizationId });
-        tell({ email }, isMade ? password : null, options.json);
+        const input = { password, withoutTwoFactor, organizationId };
+        const person = await resetPassword(scope, email, input);
+        if (!options.json) process.stderr.write(`${inFull(person)} is signed out everywhere.\n`);
+        tell(person, isMade ? password : null, options.json);
       }),
     );
 
   addChange(users, "grant-administrator", "let somebody run the whole appliance", {
     change: grantAdministrator,
     said: "is an administrator of the appliance",
+    needsOrg: true,
   });
   addChange(users, "revoke-administrator", "take that from an administrator", {
     change: revokeAdministrator,
@@ -69,22 +87,43 @@ export function addUsers(program: Command) {
   });
 }
 
-type Change = { change: (by: Running, personId: string) => Promise<unknown>; said: string };
+type Change = {
+  change: (by: Running, personId: string) => Promise<unknown>;
+  said: string;
+  /** Whether an address alone never says who: what is given must not go to whoever set it. */
+  needsOrg?: boolean;
+};
+
+const orgOption = ["--org <slug>", "one of their organizations"] as const;
 
 /** A command that changes something about somebody, named by their address. */
-function addChange(users: Command, name: string, description: string, { change, said }: Change) {
-  onData(users.command(name).argument("<email>", "what they sign in with"))
+function addChange(
+  users: Command,
+  name: string,
+  description: string,
+  { change, said, needsOrg }: Change,
+) {
+  const command = onData(users.command(name).argument("<email>", "what they sign in with"));
+  const [flag, what] = orgOption;
+  (needsOrg
+    ? command.requiredOption(flag, what)
+    : command.option(flag, `${what}, where several sign in with the address`)
+  )
     .description(description)
-    .option("--org <slug>", "one of their organizations, where several sign in with the address")
     .action((email: string, options: DataOptions & Named) =>
       withData(options, async (data) => {
         const organizationId = await organizationIdOf(data, options);
-        const { id } = await onlyPersonOf(data.store, email, organizationId);
-        await change(commandLineScope(data, ""), id);
-        if (options.json) process.stdout.write(`${JSON.stringify({ id, email })}\n`);
-        else process.stderr.write(`${email} ${said}.\n`);
+        const found = await onlyPersonOf(data.store, email, organizationId);
+        await change(commandLineScope(data, ""), found.id);
+        const person = await summaryOf(data.store, found);
+        if (options.json) process.stdout.write(`${JSON.stringify(person)}\n`);
+        else process.stderr.write(`${inFull(person)} ${said}.\n`);
       }),
     );
+}
+
+function inFull({ name, email, organizations }: PersonSummary): string {
+  return `${name} (${email}, of ${organizations.join(", ")})`;
 }
 
 /** Of the organization that the command names. */
@@ -97,14 +136,28 @@ async function organizationIdOf({ store }: DataDirectory, { org }: Named) {
 async function createUser(data: DataDirectory, options: NewUserOptions) {
   const { id: organizationId, name: organization } = await getOrganization(data.store, options.org);
   const email = parse(EmailAddress, options.email, "--email");
-  const name = parse(PersonName, options.name, "--name");
   const scope = commandLineScope(data, organizationId);
   const isFirst = (await listMembers(scope)).length === 0;
   const role = roleOf(options.role ?? (isFirst ? "owner" : "member"));
+  if (options.existing !== undefined) {
+    if (options.name !== undefined || options.passwordStdin)
+      throw invalid("--existing", "goes without --name and --password-stdin: they keep theirs");
+    const { id: memberOf } = await getOrganization(data.store, options.existing);
+    const person = await addExisting(scope, { email, role, memberOf });
+    if (!options.json)
+      process.stderr.write(`${inFull(person)} signs in with the password they have.\n`);
+    return tell({ ...person, role }, null, options.json);
+  }
+  if (options.name === undefined)
+    throw invalid("--name", "is required, or --existing for somebody who signs in already");
+  const name = parse(PersonName, options.name, "--name");
   const { password, isMade } = await passwordFor(options, [email, name, organization]);
-  const { id, isNew } = await addMember(scope, { email, name, role, password });
-  if (!isNew) process.stderr.write(`${email} signs in with the password they have.\n`);
-  tell({ id, email, role }, isMade && isNew ? password : null, options.json);
+  const { id, isShared } = await addMember(scope, { email, name, role, password });
+  if (isShared)
+    process.stderr.write(
+      `Somebody else signs in with ${email}, too, in another organization: ${name} is a new person.\n`,
+    );
+  tell({ id, email, role }, isMade ? password : null, options.json);
 }
 
 function roleOf(text: string): Role {
@@ -129,7 +182,7 @@ async function passwordFor(
   return { password, isMade: false };
 }
 
-function tell(made: Record<string, string>, password: string | null, json: boolean | undefined) {
+function tell(made: object, password: string | null, json: boolean | undefined) {
   if (json) process.stdout.write(`${JSON.stringify({ ...made, ...(password && { password }) })}\n`);
   else if (password !== null) {
     process.stderr.write("Keep this password: it is not shown again.\n");

@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { hashPassword } from "../base/passwords.ts";
 import type { HashingClient } from "../base/hashing-queue.ts";
 import { isAtLeast, Role } from "../base/roles.ts";
-import { retrying, type Statement, type Store } from "../database/store.ts";
+import { retrying, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { keysMadeBy, revokeKeysMadeBy } from "../api-keys/service.ts";
 import { endSessionsOf } from "../sessions/store.ts";
 import { traceIn } from "../sessions/trace.ts";
@@ -27,7 +27,9 @@ import {
   mustHaveOwner,
   mustKeepAdministrators,
   mustStillBe,
+  mustStillSignIn,
   noWrongCodes,
+  organizationSlugsOf,
   organizationsOf,
   type PersonRow,
   removeIfAlone,
@@ -162,36 +164,68 @@ export async function onlyPersonOf(
   return person;
 }
 
+/** Somebody as the command line names them: an address alone is whatever its holder set. */
+export type PersonSummary = { id: string; name: string; email: string; organizations: string[] };
+
+/** Of somebody: their name, and the slugs of their organizations. */
+export async function summaryOf(
+  store: Store,
+  { id, name, email }: Pick<PersonRow, "id" | "name" | "email">,
+): Promise<PersonSummary> {
+  return { id, name, email, organizations: await organizationSlugsOf(store, id) };
+}
+
+/** The statements that make somebody a member from now on. */
+function adding(scope: Scope, personId: string, role: Role): Statement[] {
+  const { store, organizationId } = scope;
+  const createdAt = timestamp(scope.clock());
+  return addMembership(store, { organizationId, personId, role, createdAt });
+}
+
 /**
- * Adds somebody to the organization; the only one of an address that signs in already keeps their name
- * and their password. Throws CONFLICT for a member and where several sign in with the address.
+ * Adds somebody new to the organization, whoever else signs in with the address: nobody has proved that
+ * it is theirs. Throws CONFLICT where a member has it, and VALIDATION_ERROR for the password of another.
  */
-export async function addMember(
+export function addMember(
   scope: Scope,
   input: NewPerson & { role: Role },
-): Promise<{ id: string; isNew: boolean }> {
+): Promise<{ id: string; isShared: boolean }> {
   const { store, organizationId } = scope;
   const emailKey = emailKeyOf(input.email);
   return retrying(async () => {
     if ((await findMemberByEmail(store, organizationId, emailKey)) !== null) throw alreadyMember();
-    const [known = null, ...others] = await findPeopleByEmail(store, emailKey);
-    if (others.length > 0)
-      throw new AppError(
-        "CONFLICT",
-        "Several people sign in with this e-mail address: invite the one you mean in the admin page.",
-      );
-    const { id, statements } =
-      known === null
-        ? newPerson(scope, input, await hashPassword(input.password, commandLine))
-        : { id: known.id, statements: [] as Statement[] };
-    const createdAt = timestamp(scope.clock());
-    const membership = { organizationId, personId: id, role: input.role, createdAt };
+    const [known] = await findPeopleByEmail(store, emailKey);
+    const hash = await hashPassword(input.password, commandLine, known?.passwordHash);
+    const { id, statements } = newPerson(scope, input, hash);
     return commit(
       scope,
-      [...statements, ...addMembership(store, membership)],
+      [...statements, ...adding(scope, id, input.role)],
       { action: "person.added", subjectId: id },
-      { id, isNew: known === null },
+      { id, isShared: known !== undefined },
     );
+  });
+}
+
+/**
+ * Adds who signs in with this address in another organization; they keep their name and their password.
+ * Throws NOT_FOUND for nobody of the address there, and CONFLICT for a member.
+ */
+export function addExisting(
+  scope: Scope,
+  input: { email: string; role: Role; memberOf: string },
+): Promise<PersonSummary> {
+  const { store } = scope;
+  return retrying(async () => {
+    const person = await onlyPersonOf(store, input.email, input.memberOf);
+    const membership = await findMembership(store, input.memberOf, person.id);
+    if (membership === null) throw new StaleRead();
+    await commit(
+      scope,
+      [mustStillBe(membership), mustStillSignIn(person), ...adding(scope, person.id, input.role)],
+      { action: "person.added", subjectId: person.id },
+      {},
+    );
+    return summaryOf(store, person);
   });
 }
 
@@ -200,9 +234,9 @@ export async function resetPassword(
   scope: Omit<Scope, "organizationId">,
   email: string,
   input: { password: string; withoutTwoFactor: boolean; organizationId?: string | undefined },
-): Promise<void> {
+): Promise<PersonSummary> {
   const { store } = scope;
-  await retrying(async () => {
+  return retrying(async () => {
     const person = await onlyPersonOf(store, email, input.organizationId);
     const passwordHash = await hashPassword(input.password, commandLine, person.passwordHash);
     const none = { totpSecret: null, totpPending: null };
@@ -219,5 +253,6 @@ export async function resetPassword(
         subjectId: person.id,
       }),
     ]);
+    return summaryOf(store, person);
   });
 }

@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { invalid } from "../base/validation.ts";
 import type { Role } from "../base/roles.ts";
 import { must, type Prepared, StaleRead, type Statement, type Store } from "../database/store.ts";
-import { invitations, memberships, people, sessions } from "../database/tables.ts";
+import { invitations, memberships, organizations, people, sessions } from "../database/tables.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** Somebody who is to be added: whether they run the appliance is known only then. */
@@ -99,6 +99,14 @@ export function mustKeepAdministrators(otherwise: () => AppError): Prepared {
   );
 }
 
+/** Holds while this person signs in with the address that was read; else `retrying` reads it again. */
+export function mustStillSignIn({ id, emailKey }: PersonRow): Prepared {
+  return must(
+    sql`exists (select 1 from ${people} where id = ${id} and email_key = ${emailKey})`,
+    () => new StaleRead(),
+  );
+}
+
 /** What is written once the person knows of the wrong codes, or they are worth nothing any more. */
 export const noWrongCodes = { wrongCodes: 0, wrongCodeAt: null };
 
@@ -148,6 +156,17 @@ export async function organizationsOf(store: Store, personId: string): Promise<s
     .from(memberships)
     .where(eq(memberships.personId, personId));
   return rows.map(({ id }) => id);
+}
+
+/** The slugs of their organizations. */
+export async function organizationSlugsOf(store: Store, personId: string): Promise<string[]> {
+  const rows = await store.db
+    .select({ slug: organizations.slug })
+    .from(organizations)
+    .innerJoin(memberships, eq(memberships.organizationId, organizations.id))
+    .where(eq(memberships.personId, personId))
+    .orderBy(asc(organizations.slug));
+  return rows.map(({ slug }) => slug);
 }
 
 /** Makes somebody a member, if neither they nor anybody of their address is one yet. */

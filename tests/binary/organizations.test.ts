@@ -88,19 +88,20 @@ test("who runs the appliance is granted and taken on the command line, never fro
     1,
     "signalbox: The appliance needs an administrator. Make somebody else one first.\n",
   ]);
-  const granted = await users("grant-administrator", "BEA@team.example");
+  const unsaid = await users("grant-administrator", "BEA@team.example");
+  expect([unsaid.exitCode, unsaid.stderr]).toEqual([2, expect.stringContaining("--org")]);
+  const grant = (email: string) => users("grant-administrator", email, "--org", "umbrella");
+  const granted = await grant("BEA@team.example");
   expect([granted.exitCode, granted.stdout, granted.stderr]).toEqual([
     0,
     "",
-    "BEA@team.example is an administrator of the appliance.\n",
+    "Bea (bea@team.example, of umbrella) is an administrator of the appliance.\n",
   ]);
   const kept = await box.run(["orgs", "delete", "umbrella", "--yes"]);
   expect([kept.exitCode, kept.stderr]).toEqual([1, expect.stringContaining("runs this appliance")]);
   await succeeded(users("revoke-administrator", "ada@team.example"));
   expect(await administrators()).toEqual(["bea@team.example"]);
-  expect((await users("grant-administrator", "nobody@team.example")).stderr).toContain(
-    "Nobody signs in",
-  );
+  expect((await grant("nobody@team.example")).stderr).toContain("Nobody signs in");
   await succeeded(box.run(["orgs", "delete", "acme", "--yes"]));
   expect(await administrators()).toEqual(["bea@team.example"]);
 }, 60_000);

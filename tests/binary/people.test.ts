@@ -153,6 +153,78 @@ describe("users on the command line", () => {
     expect((await pageOf(server.url)("POST", "/sign-in", signIn)).status).toBe(200);
   });
 
+  test("an address that somebody of another organization set gives them nothing", async () => {
+    await using box = machine();
+    for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
+    await succeeded(box.run(ada));
+    const umbrella = ["users", "create", "--org", "umbrella", "--email", "ceo@acme.example"];
+    const mallory = await succeeded(box.run([...umbrella, "--name", "Mallory"]));
+    const ceo = [...create, "--email", "ceo@acme.example", "--role", "owner"];
+    const made = await box.run([...ceo, "--name", "Cleo"]);
+    expect([made.exitCode, made.stderr]).toEqual([
+      0,
+      "Somebody else signs in with ceo@acme.example, too, in another organization: Cleo is a new person.\nKeep this password: it is not shown again.\n",
+    ]);
+    const users = (...args: string[]) => box.run(["users", ...args]);
+    const listed = async () =>
+      JSON.parse(await succeeded(users("list", "--json"))).map(
+        ({ organization, name, administrator }: Record<string, string>) =>
+          `${organization} ${name} ${administrator}`,
+      );
+    expect(await listed()).toEqual(["acme Ada yes", "acme Cleo no", "umbrella Mallory no"]);
+    for (const command of ["reset-password", "revoke-administrator"]) {
+      const { exitCode, stdout, stderr } = await users(command, "ceo@acme.example");
+      expect([command, exitCode, stdout]).toEqual([command, 1, ""]);
+      expect(stderr).toContain("say --org");
+    }
+    const granted = await users(
+      "grant-administrator",
+      "ceo@acme.example",
+      "--org",
+      "acme",
+      "--json",
+    );
+    expect(JSON.parse(granted.stdout)).toMatchObject({ name: "Cleo", organizations: ["acme"] });
+    expect(await listed()).toEqual(["acme Ada yes", "acme Cleo yes", "umbrella Mallory no"]);
+    const server = await box.serve();
+    const page = pageOf(server.url);
+    const signIn = { email: "ceo@acme.example", password: mallory };
+    expect((await page("POST", "/sign-in", signIn)).status).toBe(200);
+    const { organizations } = (await page("GET", "/session")).json.data;
+    expect(organizations.map(({ slug }: { slug: string }) => slug)).toEqual(["umbrella"]);
+  });
+
+  test("somebody who signs in already is added by an organization of theirs, and is named in full", async () => {
+    await using box = machine();
+    for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
+    await succeeded(box.run(ada));
+    const join = ["users", "create", "--org", "umbrella", "--email", "ADA@acme.example"];
+    const { exitCode, stdout, stderr } = await box.run([...join, "--existing", "acme"]);
+    expect([exitCode, stdout, stderr]).toEqual([
+      0,
+      "",
+      "Ada (ada@acme.example, of acme, umbrella) signs in with the password they have.\n",
+    ]);
+    const reset = await box.run(["users", "reset-password", "ada@acme.example"]);
+    expect([reset.exitCode, reset.stderr]).toEqual([
+      0,
+      "Ada (ada@acme.example, of acme, umbrella) is signed out everywhere.\nKeep this password: it is not shown again.\n",
+    ]);
+    const bea = ["users", "create", "--org", "umbrella", "--email", "bea@acme.example"];
+    const cases: [string[], number, string][] = [
+      [[...join, "--existing", "acme"], 1, "belongs to the organization already"],
+      [[...bea, "--existing", "acme"], 1, "Nobody signs in"],
+      [[...bea, "--existing", "none"], 1, "no organization"],
+      [[...bea, "--existing", "acme", "--name", "Bea"], 2, "--existing goes without --name"],
+      [bea, 2, "--name is required"],
+    ];
+    for (const [args, code, message] of cases) {
+      const refused = await box.run(args);
+      expect([args, refused.exitCode, refused.stdout]).toEqual([args, code, ""]);
+      expect(refused.stderr).toContain(message);
+    }
+  });
+
   test("wrong usage exits with 2, what can't be done with 1", async () => {
     await using box = machine();
     await succeeded(box.run(["orgs", "create", "Acme"]));

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { addMember, onlyPersonOf, resetPassword } from "../../src/people/service.ts";
+import { addExisting, addMember, onlyPersonOf, resetPassword } from "../../src/people/service.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
 import { refusal } from "../support/refusal.ts";
 import { joined, newBrowser, password, person } from "../support/visiting.ts";
@@ -57,4 +57,34 @@ test("nobody is added to an organization twice, nor two of one address", async (
     password: "another password",
   });
   expect(late.status).toBe(409);
+});
+
+test("whom the operator adds is somebody new, who can sign in beside everybody else of the address", async () => {
+  const appliance = await testAppliance();
+  const { ours, theirs, store } = appliance;
+  const mallory = await person(appliance, theirs.id, "viewer", { email });
+  const input = { name: "Zoe", email, role: "owner" as const };
+  const before = dump(appliance);
+  expect(await refusal(addMember(ours.scope, { ...input, password }))).toBe("VALIDATION_ERROR");
+  expect(dump(appliance)).toBe(before);
+  const own = "another long password";
+  const zoe = await addMember(ours.scope, { ...input, password: own });
+  expect([zoe.isShared, zoe.id === mallory.id]).toEqual([true, false]);
+  for (const [secret, id] of [
+    [password, mallory.id],
+    [own, zoe.id],
+  ] as const) {
+    const page = newBrowser(appliance);
+    await page.signIn(email, secret);
+    expect((await page.page("GET", "/session")).json.data.person.id).toBe(id);
+  }
+  // Of two, one has a place in each: neither is taken for the other.
+  expect((await onlyPersonOf(store, email, ours.id)).id).toBe(zoe.id);
+  const again = { email, role: "viewer" as const };
+  expect(await refusal(addExisting(ours.scope, { ...again, memberOf: theirs.id }))).toBe(
+    "CONFLICT",
+  );
+  expect(await refusal(addExisting(theirs.scope, { ...again, memberOf: theirs.id }))).toBe(
+    "CONFLICT",
+  );
 });
