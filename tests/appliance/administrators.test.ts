@@ -196,9 +196,9 @@ describe("an upgrade of older data", () => {
       database
         .query(`INSERT INTO ${table} VALUES (${values.map(() => "?").join(", ")})`)
         .run(...values);
-    insert("organizations", "b", "b", "b", at);
-    // Older than the other, and of the same name's order the other way round.
-    insert("organizations", "a", "a", "a", "2026-11-19T10:00:00.000Z");
+    insert("organizations", "a", "a", "a", at);
+    // The oldest is not the first by id.
+    insert("organizations", "b", "b", "b", "2026-11-19T10:00:00.000Z");
     for (const [index, [name, roles]] of Object.entries(people).entries()) {
       const createdAt = new Date(Date.parse(at) + index).toISOString();
       const email = `${name}@team.example`;
@@ -222,15 +222,15 @@ describe("an upgrade of older data", () => {
       "the first owner of the oldest organization, where nobody owns all",
       {
         Zoe: { a: "admin", b: "admin" },
-        Ada: { b: "owner" },
-        Bea: { a: "owner" },
-        Cleo: { a: "owner" },
+        Ada: { a: "owner" },
+        Bea: { b: "owner" },
+        Cleo: { b: "owner" },
       },
       ["Bea"],
     ],
     [
       "the first owner of the oldest organization that has one",
-      { Zoe: { a: "admin" }, Ada: { b: "owner" }, Bea: { b: "owner" } },
+      { Zoe: { b: "admin" }, Ada: { a: "owner" }, Bea: { a: "owner" } },
       ["Ada"],
     ],
     [
