@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { sweepAlerts } from "../../src/alerting/retention.ts";
+import { appendEvent } from "../../src/events/log.ts";
 import { type Mood, caseServices } from "../support/case-services.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
@@ -132,6 +134,20 @@ describe("a case is closed", () => {
     await later(900);
     await later();
     expect(opened()).toEqual([]);
+  });
+
+  test("though the log no longer holds its opening", async () => {
+    const { shop, later, opened, store, time, database } = await watching();
+    await shop.goes("down");
+    await later();
+    time.now += 200 * day * 1_000;
+    await sweepAlerts(store, time.now);
+    expect(database.query("select count(*) from deliveries").values()).toEqual([[0]]);
+    await shop.goes("up");
+    await later();
+    expect(opened()).toEqual([]);
+    await sweepAlerts(store, time.now + 200 * day * 1_000);
+    expect(database.query("select count(*) from alerts").values()).toEqual([[0]]);
   });
 
   test("when its channel works again, where it is about a channel", async () => {
@@ -341,7 +357,6 @@ describe("an incident", () => {
 test("trouble of the appliance's own is closed after ten minutes, and the next is another case", async () => {
   const made = await watching();
   const { store, ours, time, later, opened, pages } = made;
-  const { appendEvent } = await import("../../src/events/log.ts");
   const trouble = async () => {
     const at = new Date(time.now).toISOString();
     const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
