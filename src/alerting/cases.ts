@@ -17,6 +17,9 @@ export type OpenCase = {
   alertId: string;
 };
 
+/** What is wrong, and with what. */
+export type Problem = { subjectId: string; problem: string };
+
 /** Whether a channel of this type opens a case for each problem, which has to be closed. */
 export function opensCases(type: string): boolean {
   return !providers[type as ChannelType].digests;
@@ -26,7 +29,7 @@ export function opensCases(type: string): boolean {
  * What is wrong with what an alert is about; null where it opens no case that lasts. Each has a case of
  * its own: services tell nothing more of an acknowledged one, and keep the priority that it began with.
  */
-export function problemOf(alert: Alert): { subjectId: string; problem: string } | null {
+export function problemOf(alert: Alert): Problem | null {
   const problem = wrongIn(alert);
   return problem === null ? null : { subjectId: subjectOf(alert), problem };
 }
@@ -67,27 +70,38 @@ export const isOfCertificate = (problem: string) => problem.startsWith("certific
 /** Trouble of the appliance's own has no end that is told; its case is closed after so long. */
 const troubleMs = 600_000;
 
+/** So many cases are looked at in one tick. */
+const looksAtOnce = 1_000;
+
 /**
- * Cases that no event ends: of what was muted, paused, detached, removed or renewed, and at channels that
- * are disabled. An outage that is simply over ends with its own event.
+ * Goes round all open cases, some of them at each call, and finds those that no event ends: of what was
+ * muted, paused, detached, removed or renewed, and at channels that are disabled. An outage that is
+ * simply over ends with its own event. `next` goes on behind them.
  */
-export function casesToClose(
-  store: Store,
-  now: number,
-  limit: number,
-): Promise<(OpenCase & { organizationId: string })[]> {
-  return store.query(toCloseText, [timestamp(now - troubleMs), limit]);
+export function caseRound(store: Store) {
+  let after: readonly string[] = ["", "", "", ""];
+  let last = after;
+  return {
+    async find(now: number): Promise<(OpenCase & { organizationId: string })[]> {
+      type Row = OpenCase & { organizationId: string; isOver: number };
+      const looked = await store.query<Row>(roundText, [
+        timestamp(now - troubleMs),
+        looksAtOnce,
+        ...after,
+      ]);
+      const end = looked.length < looksAtOnce ? undefined : looked.at(-1);
+      last =
+        end === undefined
+          ? ["", "", "", ""]
+          : [end.organizationId, end.channelId, end.subjectId, end.problem];
+      return looked.filter(({ isOver }) => isOver === 1);
+    },
+    next: () => void (after = last),
+  };
 }
 
-const toCloseText = `select c.organization_id as organizationId, c.channel_id as channelId,
-    c.subject_id as subjectId, c.problem, c.key, c.alert_id as alertId
-  from open_cases c
-    join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
-    join alerts a on a.organization_id = c.organization_id and a.id = c.alert_id
-    left join monitors m on m.organization_id = c.organization_id and m.id = c.subject_id
-    left join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
-  where not h.enabled or case
+const roundText = `select c.organization_id as organizationId, c.channel_id as channelId,
+    c.subject_id as subjectId, c.problem, c.key, c.alert_id as alertId, not h.enabled or case
     when a.monitor_id is not null then m.id is null or m.muted or m.paused
       or coalesce(g.muted or g.paused, false)
       or not exists (select 1 from monitor_channels x where x.organization_id = c.organization_id
@@ -101,5 +115,13 @@ const toCloseText = `select c.organization_id as organizationId, c.channel_id as
     when c.problem = 'failing' then not exists (select 1 from alert_channels f
       where f.organization_id = c.organization_id and f.id = c.subject_id
         and f.enabled and f.failing_since is not null)
-    else a.at < ?1 end
-  order by c.organization_id limit ?2`;
+    else a.at < ?1 end as isOver
+  from (select * from open_cases
+      where (organization_id, channel_id, subject_id, problem) > (?3, ?4, ?5, ?6)
+      order by organization_id, channel_id, subject_id, problem limit ?2) c
+    cross join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
+    cross join alerts a on a.organization_id = c.organization_id and a.id = c.alert_id
+    left join monitors m on m.organization_id = c.organization_id and m.id = c.subject_id
+    left join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  order by c.organization_id, c.channel_id, c.subject_id, c.problem`;

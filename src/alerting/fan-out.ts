@@ -3,7 +3,7 @@ import { timestamp } from "../base/clock.ts";
 import { retrying, type Store } from "../database/store.ts";
 import { eventCursor, type Place } from "../events/cursor.ts";
 import type { LoggedEvent } from "../events/log.ts";
-import { casesToClose } from "./cases.ts";
+import { caseRound } from "./cases.ts";
 import { applyEvent, applyTimer, mayReopen, tellCertificate, type Timer } from "./decide.ts";
 import { type Budget, type Outbox, outbox, type Part } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
@@ -36,6 +36,7 @@ type Parts = { event?: Part & { seq: number }; timer?: Part & { timer: string } 
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
 export function fanOut({ store, clock, origin }: Room): FanOut {
   const cursor = eventCursor(store, "alerting");
+  const cases = caseRound(store);
   let turn: Promise<unknown> = Promise.resolve();
   /** One at a time: each decision builds on what the one before has written. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -149,8 +150,11 @@ export function fanOut({ store, clock, origin }: Room): FanOut {
     const due = [...(await dueTimers(now)), ...(await dueCertificates(now))];
     const isUnderWay = (timer: Timer) => nameOf(timer) === part?.timer;
     const timers = [...due.filter(isUnderWay), ...due.filter((timer) => !isUnderWay(timer))];
-    const over = await casesToClose(store, now, timersAtOnce);
-    if (timers.length === 0 && over.length === 0) return false;
+    const over = await cases.find(now);
+    if (timers.length === 0 && over.length === 0) {
+      cases.next();
+      return false;
+    }
     const [first] = timers;
     const decisions = decisionsOf(first !== undefined && isUnderWay(first) ? part : undefined);
     const own = Map.groupBy<string, { organizationId: string }>(
@@ -192,7 +196,9 @@ export function fanOut({ store, clock, origin }: Room): FanOut {
       if (known?.alertId === one.alertId) out.closeCase(known);
       if (out.isFull()) return write({}, true);
     }
-    return write({}, false);
+    await write({}, false);
+    cases.next();
+    return false;
   }
 
   function dueTimers(now: number): Promise<Timer[]> {

@@ -7,7 +7,7 @@ import {
   queueOf,
   type ReceiverKey,
   type ReceiverType,
-  receiversWaiting,
+  receiverRound,
   releaseAll,
   type Retry,
   settled,
@@ -55,6 +55,8 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
     Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),
   );
   const cancelling = new AbortController();
+  const round = receiverRound(store);
+  let hasMore = false;
   let stopped = false;
 
   const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
@@ -81,6 +83,7 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
         working.delete(name);
         if (turn?.isHeld === false) turns.rejoin({ ...waiting, failing: turn.failing });
         fill(turns);
+        if (hasMore && working.size === 0) wake();
       });
     working.set(name, work);
   }
@@ -180,24 +183,29 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
     };
   }
 
-  async function serveAll() {
-    const waiting = await receiversWaiting(store, clock());
+  /** Gives turns to whom something is due; returns whether there are more than those. */
+  async function serveAll(): Promise<boolean> {
+    const { waiting, isMore } = await round.find(clock());
     for (const [type, turns] of rotations) {
       turns.replace(
         waiting.filter((one) => one.receiverType === type && !working.has(nameOf(one))),
       );
       fill(turns);
     }
+    hasMore = isMore;
+    return isMore;
+  }
+
+  function wake() {
+    if (stopped) return;
+    serveAll().catch((error: unknown) =>
+      log.error("the outbox can't be read", { cause: String(error) }),
+    );
   }
 
   return {
     start: () => store.atomic([releaseAll]),
-    wake() {
-      if (stopped) return;
-      serveAll().catch((error: unknown) =>
-        log.error("the outbox can't be read", { cause: String(error) }),
-      );
-    },
+    wake,
     async stop(graceMs) {
       stopped = true;
       const cut = setTimeout(() => cancelling.abort(), graceMs);
@@ -205,8 +213,11 @@ export function notifier({ store, clock, log, receivers, random = Math.random }:
       clearTimeout(cut);
     },
     async runOnce() {
-      await serveAll();
-      while (working.size > 0) await Promise.all(working.values());
+      let isMore = true;
+      while (isMore) {
+        isMore = await serveAll();
+        while (working.size > 0) await Promise.all(working.values());
+      }
     },
   };
 }

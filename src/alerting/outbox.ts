@@ -13,7 +13,14 @@ import {
   openCases,
 } from "../database/tables.ts";
 import type { Alert } from "./alert.ts";
-import { isOfCertificate, type OpenCase, opensCases, problemOf, replaces } from "./cases.ts";
+import {
+  isOfCertificate,
+  type OpenCase,
+  opensCases,
+  type Problem,
+  problemOf,
+  replaces,
+} from "./cases.ts";
 import { providers } from "./providers.ts";
 import { dueAt, type ToldState } from "./rules.ts";
 import type { Gathering, Remembered, ToldAlert, World } from "./world.ts";
@@ -171,10 +178,8 @@ export function outbox(
   const casesAt = (channelId: string, subjectId: string) =>
     (cases.get(subjectId) ?? []).filter((one) => one.channelId === channelId);
 
-  /** Opens a case, or tells more of it; what it takes the place of is closed. Returns whether there is a case. */
-  function tellCase(channelId: string, alert: Alert): boolean {
-    const found = problemOf(alert);
-    if (found === null) return false;
+  /** Opens a case, or tells more of it; what it takes the place of is closed. */
+  function tellCase(channelId: string, alert: Alert, found: Problem) {
     const before = casesAt(channelId, found.subjectId);
     const same = before.find(({ problem }) => problem === found.problem);
     const key = same?.key ?? `signalbox-${newId(now)}`;
@@ -187,7 +192,6 @@ export function outbox(
       if (other !== same && replaces(found.problem, other.problem)) closeCase(other, alert.id);
     const others = (cases.get(found.subjectId) ?? []).filter((one) => one !== same);
     cases.set(found.subjectId, [...others, open]);
-    return true;
   }
 
   function closeCase(one: OpenCase, alertId = one.alertId) {
@@ -220,10 +224,9 @@ export function outbox(
   /** Those who are told in this write: all in their order, or as many as it takes, by their ids. */
   function inThisWrite(
     alertId: string,
-    to: readonly string[],
+    all: readonly string[],
     known: Part | null,
   ): readonly string[] {
-    const all = to.filter((id) => world.channels.has(id));
     const room = Math.max(1, Math.floor(budget.left / rowsOfOneChannel));
     if (known === null && all.length <= room) return all;
     const left = all.filter((id) => known === null || id > known.after).toSorted();
@@ -241,7 +244,17 @@ export function outbox(
       const id = known?.alertId ?? alert.id;
       const monitorId = "monitor" in data ? data.monitor.id : null;
       const incidentId = "incident" in data ? data.incident.id : null;
-      if (known === null)
+      const subject = monitorId ?? incidentId ?? "";
+      const problem = problemOf(alert);
+      const over = (channelId: string) =>
+        casesAt(channelId, subject).filter((one) => !isOfCertificate(one.problem));
+      const typeOf = (channelId: string) => world.channels.get(channelId)?.type as ChannelType;
+      const hears = (channelId: string) =>
+        world.channels.has(channelId) &&
+        (!opensCases(typeOf(channelId)) ||
+          (isRecovery ? over(channelId).length > 0 : problem !== null));
+      const those = inThisWrite(id, to.filter(hears), known);
+      if (those.length > 0 && known === null)
         write(
           insertAlert({
             organizationId,
@@ -253,22 +266,16 @@ export function outbox(
             data: JSON.stringify(data),
           }),
         );
-      const subject = monitorId ?? incidentId ?? "";
-      const now = inThisWrite(id, to, known);
-      return now.filter((channelId) => {
+      for (const channelId of those) {
         used.add(channelId);
-        const channelType = (world.channels.get(channelId)?.type ?? "") as ChannelType;
         const about = { ...alert, id };
-        if (!opensCases(channelType)) {
+        if (!opensCases(typeOf(channelId))) {
           const believed = told.get(subject)?.get(channelId);
-          tellDigest(channelId, channelType, about, isRecovery ? followed(believed) : null);
-          return true;
-        }
-        if (!isRecovery) return tellCase(channelId, about);
-        const over = casesAt(channelId, subject).filter(({ problem }) => !isOfCertificate(problem));
-        for (const one of over) closeCase(one, id);
-        return over.length > 0;
-      });
+          tellDigest(channelId, typeOf(channelId), about, isRecovery ? followed(believed) : null);
+        } else if (isRecovery) for (const one of over(channelId)) closeCase(one, id);
+        else if (problem !== null) tellCase(channelId, about, problem);
+      }
+      return those;
     },
     believe(subjectId, to, state, since) {
       const known = told.get(subjectId) ?? new Map();

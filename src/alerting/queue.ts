@@ -32,40 +32,110 @@ export type Attempt = {
 /** A receiver for which something is due; `failing` while an attempt of what waits has failed. */
 export type Waiting = ReceiverKey & { failing: boolean };
 
-const waitingColumns = `organization_id as organizationId, receiver_type as receiverType,
-  receiver_id as receiverId, max(attempts) > 0 as failing`;
+/** So many receivers are looked at in one look, of all organizations; and of each at least so many. */
+const looksAtOnce = 1_500;
+const looksOfEach = 5;
 
-// What is longer away than patience ever lasts was written before the clock was set back.
-const notHeld = "coalesce(max(held_until) not between ?1 + 1 and ?2, true)";
+export type ReceiverRound = {
+  /** Receivers for which something is due, those first that have not failed; `isMore` where not all were looked at. */
+  find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }>;
+};
 
-const waitingChannelsText = `select ${waitingColumns}
-  from deliveries indexed by deliveries_pending
-  where receiver_type = 'channel' and due_at is not null
-  group by receiver_type, organization_id, receiver_id
-  having ${notHeld} and (min(due_at) <= ?1 or max(due_at) > ?2)`;
+/** Goes round the receivers of every organization, some at each look: however much waits, a look takes little. */
+export function receiverRound(store: Store): ReceiverRound {
+  /** By type and organization: whom the last look ended with. */
+  const places = new Map<string, string>();
+
+  async function look(
+    { receiverType, organizationId }: Omit<ReceiverKey, "receiverId">,
+    limit: number,
+    now: number,
+  ): Promise<{ waiting: Waiting[]; isMore: boolean }> {
+    const place = `${receiverType} ${organizationId}`;
+    const isChannel = receiverType === "channel";
+    const after = places.get(place) ?? "";
+    const times = [now, now + longestWaitMs, ...(isChannel ? [] : [now - newsMs])];
+    const rows = await store.query<{ receiverId: string; failing: number; isDue: number }>(
+      isChannel ? channelsText : subscribersText,
+      [receiverType, organizationId, after, limit, ...times],
+    );
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    if (last === undefined) places.delete(place);
+    else places.set(place, last.receiverId);
+    return {
+      isMore: last !== undefined,
+      waiting: rows
+        .filter(({ isDue }) => isDue === 1)
+        .map(({ receiverId, failing }) => ({
+          receiverType,
+          organizationId,
+          receiverId,
+          failing: failing === 1,
+        })),
+    };
+  }
+
+  return {
+    async find(now) {
+      const types = ["channel", "mailbox", "webhook"] as const;
+      const found = await Promise.all(
+        types.map((type) => store.query<{ organizationId: string }>(organizationsText, [type])),
+      );
+      const crowds = types.flatMap((receiverType, index) =>
+        (found[index] ?? []).map(({ organizationId }) => ({ receiverType, organizationId })),
+      );
+      const limit = Math.max(looksOfEach, Math.floor(looksAtOnce / crowds.length));
+      const looks = await Promise.all(crowds.map((crowd) => look(crowd, limit, now)));
+      return {
+        isMore: looks.some(({ isMore }) => isMore),
+        waiting: looks
+          .flatMap(({ waiting }) => waiting)
+          .sort((a, b) => Number(a.failing) - Number(b.failing)),
+      };
+    },
+  };
+}
+
+/** The next value of the pending deliveries' index each time: as many steps as there are values, however many rows. */
+const organizationsText = `with recursive o(id) as (
+    select min(organization_id) from deliveries indexed by deliveries_pending
+      where receiver_type = ?1 and due_at is not null
+    union all select (select min(organization_id) from deliveries indexed by deliveries_pending
+      where receiver_type = ?1 and due_at is not null and organization_id > o.id)
+    from o where o.id is not null)
+  select id as organizationId from o where id is not null`;
+
+const ofReceiver = `receiver_type = ?1 and organization_id = ?2 and receiver_id = r.id
+  and due_at is not null`;
+
+/** What waits of the receiver `r.id`, as `isDue` says, unless it asked for patience. What is longer away than that ever lasts was written before the clock was set back. */
+const receiversText = (isDue: string) => `with recursive r(id) as (
+    select min(receiver_id) from deliveries indexed by deliveries_pending
+      where receiver_type = ?1 and organization_id = ?2 and due_at is not null and receiver_id > ?3
+    union all select (select min(receiver_id) from deliveries indexed by deliveries_pending
+      where receiver_type = ?1 and organization_id = ?2 and due_at is not null
+        and receiver_id > r.id)
+    from r where r.id is not null limit ?4)
+  select r.id as receiverId,
+    exists (select 1 from (select attempts from deliveries indexed by deliveries_pending
+      where ${ofReceiver} order by seq limit 20) where attempts > 0) as failing,
+    not exists (select 1 from deliveries indexed by deliveries_held where ${ofReceiver}
+      and held_until between ?5 + 1 and ?6) and (${isDue}) as isDue
+  from r where r.id is not null`;
+
+const channelsText = receiversText(
+  `exists (select 1 from deliveries indexed by deliveries_pending
+    where ${ofReceiver} and due_at not between ?5 + 1 and ?6)`,
+);
 
 // What waits behind a subscriber's oldest delivery waits with it, unless it is news that has it tried early.
-const waitingSubscribersText = `select ${waitingColumns} from deliveries d indexed by deliveries_pending
-  where receiver_type in ('mailbox', 'webhook') and due_at is not null
-  group by receiver_type, organization_id, receiver_id
-  having ${notHeld} and (max(due_at) > ?2
-    or max(case when attempts = 0 then due_at end) between ?3 and ?1
-    or (select due_at from deliveries h where h.receiver_type = d.receiver_type
-      and h.organization_id = d.organization_id and h.receiver_id = d.receiver_id
-      and h.due_at is not null order by h.seq limit 1) <= ?1)`;
-
-/** Receivers for which something is due, those first that have not failed. */
-export async function receiversWaiting(store: Store, now: number): Promise<Waiting[]> {
-  type Row = ReceiverKey & { failing: number };
-  const times = [now, now + longestWaitMs];
-  const [channels, subscribers] = await Promise.all([
-    store.query<Row>(waitingChannelsText, times),
-    store.query<Row>(waitingSubscribersText, [...times, now - newsMs]),
-  ]);
-  return [...channels, ...subscribers]
-    .map((row) => ({ ...row, failing: row.failing === 1 }))
-    .sort((a, b) => Number(a.failing) - Number(b.failing));
-}
+const subscribersText = receiversText(
+  `coalesce((select due_at not between ?5 + 1 and ?6 from deliveries indexed by deliveries_pending
+      where ${ofReceiver} order by seq limit 1)
+    or (select due_at > ?6 or (attempts = 0 and due_at between ?7 and ?5)
+      from deliveries indexed by deliveries_pending
+      where ${ofReceiver} order by seq desc limit 1), false)`,
+);
 
 /** The oldest `limit` deliveries to a receiver that are not over. */
 export async function queueOf(
@@ -133,7 +203,8 @@ export const releaseAll: Statement = {
 /** Ends a delivery that nobody is to get. */
 export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
   return {
-    text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, error = ?
+    text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, held_until = null,
+        error = ?
       where organization_id = ? and id = ? and due_at is not null`,
     parameters: [reason, organizationId, deliveryId],
   };

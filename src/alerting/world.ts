@@ -123,7 +123,7 @@ const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueA
 
 const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
     c.alert_id as alertId
-  from json_each(?) wanted cross join open_cases c
+  from json_each(?) wanted cross join open_cases c indexed by open_cases_by_subject
     on c.organization_id = ? and c.subject_id = wanted.value`;
 
 const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId

@@ -887,6 +887,9 @@ export const deliveries = sqliteTable(
     index("deliveries_pending")
       .on(t.receiverType, t.organizationId, t.receiverId, t.seq, t.dueAt, t.attempts, t.heldUntil)
       .where(sql`due_at is not null`),
+    index("deliveries_held")
+      .on(t.receiverType, t.organizationId, t.receiverId, t.heldUntil)
+      .where(sql`due_at is not null and held_until is not null`),
     check(
       "deliveries_status",
       sql`${t.status} IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')`,

@@ -1,0 +1,1 @@
+CREATE INDEX `deliveries_held` ON `deliveries` (`receiver_type`,`organization_id`,`receiver_id`,`held_until`) WHERE due_at is not null and held_until is not null;

@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import { receiverRound, type ReceiverType } from "../../src/alerting/queue.ts";
+import { testAppliance } from "../support/appliance.ts";
+
+const now = Date.parse("2026-11-20T10:00:00.000Z");
+
+/** Deliveries that wait: `a` of an organization has so many receivers with so many each. */
+async function waiting() {
+  const { store, database } = await testAppliance();
+  database.run("pragma foreign_keys = off");
+  const insert = database.query(
+    `insert into deliveries (organization_id, id, receiver_type, receiver_id, status, attempts,
+       scheduled_attempts, due_at, held_until, created_at) values (?1, ?2, ?3, ?4, 'sending', ?5, ?5, ?6, ?7, 'x')`,
+  );
+  let made = 0;
+  return {
+    round: receiverRound(store),
+    add: (
+      organizationId: string,
+      receiverId: string,
+      {
+        type = "webhook" as ReceiverType,
+        attempts = 0,
+        dueIn = 0,
+        heldFor = null as number | null,
+      } = {},
+    ) =>
+      insert.run(
+        organizationId,
+        `d${made++}`,
+        type,
+        receiverId,
+        attempts,
+        now + dueIn,
+        heldFor === null ? null : now + heldFor,
+      ),
+  };
+}
+
+test("however much waits, a look is at a bounded part of it, which goes round, and leaves no organization out", async () => {
+  const { add, round } = await waiting();
+  for (let number = 0; number < 4_000; number++)
+    for (const _ of [1, 2, 3]) add("crowd", `r${String(number).padStart(4, "0")}`);
+  for (const organization of ["b", "c", "d"])
+    for (let number = 0; number < 4; number++) add(organization, `s${number}`);
+  const seen = new Map<string, number>();
+  const looks: boolean[] = [];
+  for (let isMore = true; isMore; looks.push(isMore)) {
+    const found = await round.find(now);
+    ({ isMore } = found);
+    expect(found.waiting.length).toBeLessThanOrEqual(1_500);
+    expect(new Set(found.waiting.map((one) => one.organizationId)).size).toBe(4);
+    for (const { receiverId, organizationId } of found.waiting) {
+      const name = `${organizationId} ${receiverId}`;
+      seen.set(name, (seen.get(name) ?? 0) + 1);
+    }
+  }
+  expect(seen.size).toBe(4_012);
+  const crowd = [...seen].filter(([name]) => name.startsWith("crowd"));
+  expect(crowd.every(([, times]) => times === 1)).toBe(true);
+  const again = await round.find(now);
+  expect(again.waiting.some(({ receiverId }) => receiverId === "r0000")).toBe(true);
+});
+
+const minute = 60_000;
+
+test.each<[string, { attempts?: number; dueIn?: number; heldFor?: number }[], boolean]>([
+  ["what is due", [{}], true],
+  ["nothing that is not", [{ dueIn: 1 }], false],
+  ["what the clock set back made far", [{ dueIn: 600 * minute }], true],
+  [
+    "nothing of whoever asked for patience",
+    [{ attempts: 1, dueIn: -1, heldFor: minute }, {}],
+    false,
+  ],
+  ["it when that is over", [{ attempts: 1, dueIn: -1, heldFor: 0 }, {}], true],
+  [
+    "it when the clock was set back since",
+    [{ attempts: 1, dueIn: -1, heldFor: 600 * minute }],
+    true,
+  ],
+])("a look finds %s", async (_what, deliveries, isFound) => {
+  for (const type of ["channel", "webhook", "mailbox"] as const) {
+    const { add, round } = await waiting();
+    for (const one of deliveries) add("a", "r", { type, ...one });
+    const { waiting: found } = await round.find(now);
+    expect(found.map(({ receiverId }) => receiverId)).toEqual(isFound ? ["r"] : []);
+  }
+});
+
+test("who waits behind a failing one is found where news may have it tried early", async () => {
+  const { add, round } = await waiting();
+  const failing = { attempts: 3, dueIn: 5 * minute };
+  for (const [id, dueIn] of [
+    ["late", -30 * minute],
+    ["news", -minute],
+  ] as const) {
+    add("a", id, failing);
+    add("a", id, { dueIn });
+  }
+  const { waiting: found } = await round.find(now);
+  expect(found).toEqual([
+    { receiverType: "webhook", organizationId: "a", receiverId: "news", failing: true },
+  ]);
+});
+
+test("those come first that have not failed", async () => {
+  const { add, round } = await waiting();
+  add("a", "failing", { attempts: 1 });
+  add("a", "well");
+  const { waiting: found } = await round.find(now);
+  expect(found.map(({ receiverId, failing }) => [receiverId, failing])).toEqual([
+    ["well", false],
+    ["failing", true],
+  ]);
+});
