@@ -23,7 +23,7 @@ export const webhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
       operationId: "receiveAlert",
       summary: "Receive an alert",
       description:
-        "Sent to the `url` of a `webhook` channel, with [Standard Webhooks](https://www.standardwebhooks.com) headers. Answer 2xx within 10 s; redirects are not followed. 410 is taken as final; anything else is tried again after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 h – for one hour after 401, 403 or 404. `Retry-After`, in seconds or as a date, holds up everything that waits for you, for an hour at most. The same alert may come twice, with the same `webhook-id` and the same body; alerts that come within 5 s are sent as one `digest`.",
+        "Sent to the `url` of a `webhook` channel, with [Standard Webhooks](https://www.standardwebhooks.com) headers. Answer 2xx within 10 s; redirects are not followed. 410 is taken as final; anything else is tried again after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 h – for one hour after 401, 403 or 404. `Retry-After`, in seconds or as a date, holds up everything that waits for you, for an hour at most. The same alert may come twice, with the same `webhook-id` and the same body; alerts that come within 5 s are sent as one `digest`, or as several where it would be larger than 20 kB.",
       tags: ["Alert channels"],
       security: [],
       requestParams: {

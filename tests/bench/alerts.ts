@@ -94,7 +94,7 @@ async function storm() {
     ({ at, alerts }) => `${alerts} alerts after ${((at - fellAt) / 1000).toFixed(1)} s`,
   );
   console.log(
-    `${monitors} monitors go down at once: ${sent.join(", ")} (goal one digest within 15 s), ` +
+    `${monitors} monitors go down at once: ${sent.join(", ")} (goal all within 15 s), ` +
       `REST list p99 ${quantile(lists, 0.99).toFixed(1)} ms meanwhile (goal ≤ 100 ms)`,
   );
   await Promise.all([around.target.stop(true), around.receiver.stop(true)]);
