@@ -8,6 +8,8 @@ import {
 } from "@rgrove/parse-xml";
 import { excerpt } from "../base/text.ts";
 import { flawOfCss } from "./rules.ts";
+import { type Declaration, declarationsOf, rulesOf, UnclearCss } from "./svg-css.ts";
+import { densityOf, extentOf, piecesOf, pointsOf, tilesOf } from "./svg-geometry.ts";
 
 const namespace = "http://www.w3.org/2000/svg";
 /** Namespaces whose elements a browser acts upon, wherever they stand. */
@@ -22,6 +24,9 @@ const maxCss = 20_000;
  */
 const maxWork = 20_000;
 const layerWork = 40;
+/** Dashes, and tiles of a pattern, that are as much work as a plain shape. */
+const piecesAtOnce = 50;
+const tilesAtOnce = 1_000;
 const workOf: Record<string, number> = {
   lineargradient: 10,
   radialgradient: 10,
@@ -52,6 +57,8 @@ export function flawOfSvg(text: string): string | null {
     return null;
   } catch (error) {
     if (error instanceof SvgFlaw) return error.message;
+    if (error instanceof UnclearCss)
+      return "must be an SVG whose url() and dashes in styles stand in few, plain rules, as .a{fill:url(#b)}";
     throw error;
   }
 }
@@ -68,13 +75,14 @@ function judge(text: string) {
     judgeAttributes(element);
     if (name === "style") css += styleOf(element);
   }
-  judgeStyle(css);
   if (css.length > maxCss)
     throw new SvgFlaw(`must be an SVG with at most ${maxCss} characters of styles`);
+  judgeStyle(css);
   if (root.name !== "svg" || root.attributes["xmlns"] !== namespace)
     throw new SvgFlaw(`must be an SVG: its root must be svg of ${namespace}`);
-  if (workToDraw(root, all, layering.test(css)) > maxWork)
-    throw without("so many layers, gradients, patterns, masks, markers or clip paths");
+  // Also of what isn't a number.
+  if (!(workToDraw(root, all, css) <= maxWork))
+    throw without("so many layers, gradients, patterns, masks, markers, clip paths or dashes");
 }
 
 function without(what: string) {
@@ -90,7 +98,8 @@ function rootOf(text: string): XmlElement {
   if ((text.match(/<[^!?/]/g)?.length ?? 0) > maxElements) throw tooMany();
   const { children } = parsed(text);
   for (const node of children) {
-    if (node instanceof XmlDocumentType) throw without("a DOCTYPE");
+    if (node instanceof XmlDocumentType && !isPublic(node))
+      throw without("a DOCTYPE other than that of SVG");
     if (node instanceof XmlProcessingInstruction && /^xml-stylesheet$/i.test(node.name))
       throw without("a style sheet outside of it");
     // A browser would read other text in the same bytes.
@@ -98,6 +107,16 @@ function rootOf(text: string): XmlElement {
       throw new SvgFlaw("must be an SVG in UTF-8");
   }
   return children.find((node) => node instanceof XmlElement) as XmlElement;
+}
+
+/** As editors write it, so that it names no entities and nothing to fetch. */
+function isPublic({ name, publicId, systemId, internalSubset }: XmlDocumentType): boolean {
+  return (
+    name === "svg" &&
+    internalSubset === null &&
+    (publicId === null || publicId.startsWith("-//W3C//DTD SVG ")) &&
+    (systemId === null || systemId.startsWith("http://www.w3.org/"))
+  );
 }
 
 function parsed(text: string) {
@@ -135,13 +154,15 @@ function judgeAttributes({ attributes }: XmlElement) {
     } else if (/^on/i.test(name)) throw without("event handlers");
     else if (/^(?:href|src|base)$/i.test(localName(name))) {
       if (!/^#[^\s#]+$/.test(value)) throw without("references to anything outside of it");
-    } else if (!name.includes(":") && !plain.test(name)) judgeValue(name, value);
+    } else if (name === "style") judgeStyle(value);
+    else if (!name.includes(":") && !plain.test(name)) judgeValue(name, value);
   }
 }
 
 function judgeValue(name: string, value: string) {
-  if (name === "filter" || (name === "style" && /filter/i.test(value))) throw without("filters");
-  stayInside(flawOfCss(value, { mayReferWithin: name !== "style" }));
+  if (name === "filter") throw without("filters");
+  if (/^(?:mask|clip-path)$/.test(name) && /inherit/i.test(value)) throw inheriting();
+  stayInside(flawOfCss(value));
 }
 
 function styleOf({ children }: XmlElement): string {
@@ -150,35 +171,80 @@ function styleOf({ children }: XmlElement): string {
 
 function judgeStyle(css: string) {
   if (/filter/i.test(css)) throw without("filters");
-  stayInside(flawOfCss(css, { mayReferWithin: false }));
+  if (/shadow/i.test(css)) throw without("shadows");
+  // The word may stand apart from its property, behind a comment.
+  if (/inherit/i.test(css) && /mask|clip|\ball\b/i.test(css)) throw inheriting();
+  stayInside(flawOfCss(css));
+}
+
+function inheriting() {
+  return without("masks or clip paths that are inherited");
 }
 
 function stayInside(flaw: string | null) {
   if (flaw !== null) throw new SvgFlaw(`must be an SVG ${flaw}`);
 }
 
-/** What descendants paint with, too, unless they say otherwise. */
-const inherited = ["fill", "stroke", "marker", "marker-start", "marker-mid", "marker-end"] as const;
-type Paint = Partial<Record<(typeof inherited)[number], string>>;
+/** What descendants paint with, too. */
+const inherited = /^(?:fill|stroke|marker|marker-start|marker-mid|marker-end)$/;
+
+/** What an element is painted with, and those above it: which of them has an effect isn't asked. */
+type Paint = {
+  fills: ReadonlySet<string>;
+  markers: ReadonlySet<string>;
+  /** Of the dashes, per unit of length. */
+  density: number;
+};
+const unpainted: Paint = { fills: new Set(), markers: new Set(), density: 0 };
+
+function paintWith(above: Paint, declarations: readonly Declaration[]): Paint {
+  const refer = declarations.filter(([name, value]) => inherited.test(name) && value.includes("("));
+  const marks = ([name]: Declaration) => name.startsWith("marker");
+  const valuesOf = (some: readonly Declaration[]) => some.map(([, value]) => value);
+  const densities = declarations.flatMap(([name, value]) =>
+    name === "stroke-dasharray" ? densityOf(value) : [],
+  );
+  if (refer.length + densities.length === 0) return above;
+  return {
+    fills: new Set([...above.fills, ...valuesOf(refer.filter((one) => !marks(one)))]),
+    markers: new Set([...above.markers, ...valuesOf(refer.filter(marks))]),
+    density: Math.max(above.density, ...densities),
+  };
+}
+
+function byIdOf(all: readonly XmlElement[]): Map<string, XmlElement> {
+  const byId = new Map<string, XmlElement>();
+  for (const element of all) {
+    const { id = "" } = element.attributes;
+    if (id === "") continue;
+    if (byId.has(id)) throw without(`the id ${excerpt(id, 30)} twice`);
+    byId.set(id, element);
+  }
+  return byId;
+}
 
 /** Each reference draws what it leads to once more, a marker at each point. */
-function workToDraw(root: XmlElement, all: readonly XmlElement[], inLayers: boolean): number {
-  const byId = new Map(all.map((element) => [element.attributes["id"] ?? "", element]));
+function workToDraw(root: XmlElement, all: readonly XmlElement[], css: string): number {
+  const inLayers = layering.test(css);
+  const byId = byIdOf(all);
+  const inRules = rulesOf(css);
+  const extent = extentOf(all);
   const known = new Map<XmlElement, number>();
+  const declared = new Map<XmlElement, readonly Declaration[]>();
   const paints = new Map<XmlElement, Paint>();
   const sums = new Map<string, number>();
 
-  function paintOf(element: XmlElement): Paint {
-    const { parent, attributes } = element;
-    const above = parent instanceof XmlElement ? (paints.get(parent) ?? {}) : {};
-    const own = inherited.flatMap((name) => {
-      const value = attributes[name];
-      return value === undefined ? [] : [[name, value] as const];
-    });
-    return own.length === 0 ? above : { ...above, ...Object.fromEntries(own) };
-  }
   // Parents stand before their children.
-  for (const element of all) paints.set(element, paintOf(element));
+  for (const element of all) {
+    const { parent, attributes } = element;
+    const { style = "", ...others } = attributes;
+    const declarations = [...Object.entries(others), ...declarationsOf(style), ...inRules(element)];
+    const above = parent instanceof XmlElement ? paints.get(parent) : undefined;
+    declared.set(element, declarations);
+    paints.set(element, paintWith(above ?? unpainted, declarations));
+  }
+  if (all.some((element) => paints.get(element)?.density)) judgeDashed(all, css);
+  judgePatterns(all, css);
 
   function referred(value: string): number {
     const before = sums.get(value);
@@ -190,21 +256,42 @@ function workToDraw(root: XmlElement, all: readonly XmlElement[], inLayers: bool
     return sum;
   }
 
+  function templated(pattern: XmlElement): XmlElement["attributes"] {
+    let { attributes } = pattern;
+    let at: XmlElement | undefined = pattern;
+    for (let steps = 0; at !== undefined && steps < maxDepth; steps++) {
+      const [, href] =
+        Object.entries(at.attributes).find(([name]) => localName(name) === "href") ?? [];
+      at = byId.get(href?.slice(1) ?? "");
+      attributes = { ...at?.attributes, ...attributes };
+    }
+    if (at !== undefined) throw without("references that lead so far");
+    return attributes;
+  }
+
+  function costOfPaint(element: XmlElement): number {
+    const { fills, markers, density } = paints.get(element) ?? unpainted;
+    let cost = piecesOf(element, density) / piecesAtOnce;
+    for (const value of fills) cost += referred(value);
+    for (const value of markers) cost += referred(value) * pointsOf(element.attributes);
+    return cost;
+  }
+
   function costOf(element: XmlElement | undefined): number {
     if (element === undefined) return 0;
     const before = known.get(element);
     if (before === -1) throw without("references that lead in a circle");
     if (before !== undefined) return before;
     known.set(element, -1);
-    let cost = workOf[localName(element.name).toLowerCase()] ?? 1;
+    const kind = localName(element.name).toLowerCase();
+    let cost = workOf[kind] ?? 1;
+    if (kind === "pattern") cost += tilesOf(templated(element), extent) / tilesAtOnce;
     if (inLayers || isLayer(element)) cost += layerWork;
-    for (const [name, value] of Object.entries(paints.get(element) ?? {}))
-      cost += referred(value) * (name.startsWith("marker") ? pointsOf(element) : 1);
-    for (const [name, value] of Object.entries(element.attributes)) {
+    if (!unpaintedKinds.has(kind)) cost += costOfPaint(element);
+    for (const [name, value] of declared.get(element) ?? []) {
       if (localName(name) === "href")
         cost += isTemplated(element) ? costOf(byId.get(value.slice(1))) : 0;
-      else if (!(name in (paints.get(element) ?? {})) && value.includes("("))
-        cost += referred(value);
+      else if (!inherited.test(name) && value.includes("(")) cost += referred(value);
     }
     for (const child of childrenOf(element)) cost += costOf(child);
     known.set(element, cost);
@@ -214,6 +301,27 @@ function workToDraw(root: XmlElement, all: readonly XmlElement[], inLayers: bool
   return costOf(root);
 }
 
+/** Kinds of elements that inherit paint without using it. */
+const unpaintedKinds = words("lineargradient radialgradient stop");
+
+/** How long lines are, and so into how many dashes they are cut, is judged by attributes. */
+function judgeDashed(all: readonly XmlElement[], css: string) {
+  const styles = [css, ...all.map(({ attributes: { style = "" } }) => style)];
+  if (styles.some((style) => /(?:^|[^\w-])(?:width|height|[cr]?[xy]|r)\s*[:/]/i.test(style)))
+    throw without("dashes beside sizes in styles");
+  const effects = all.flatMap(({ attributes }) => attributes["vector-effect"] ?? []);
+  if ([...styles, ...effects].some((text) => /vector-effect|non-scaling/i.test(text)))
+    throw without("dashes beside vector-effect");
+}
+
+/** How large their tiles are is judged by attributes, too. */
+function judgePatterns(all: readonly XmlElement[], css: string) {
+  const patterns = all.filter(({ name }) => /^pattern$/i.test(localName(name)));
+  const styles = [css, ...patterns.map(({ attributes: { style = "" } }) => style)];
+  if (patterns.length > 0 && styles.some((style) => /transform|scale|zoom/i.test(style)))
+    throw without("patterns beside transforms in styles");
+}
+
 function isLayer({ attributes: { opacity = "1", style = "" } }: XmlElement): boolean {
   return Number(opacity) !== 1 || layering.test(style);
 }
@@ -221,8 +329,3 @@ function isLayer({ attributes: { opacity = "1", style = "" } }: XmlElement): boo
 /** Whether an element's reference says what it draws with: that of a link doesn't. */
 const isTemplated = ({ name }: XmlElement) =>
   /gradient$|^pattern$|^textpath$/i.test(localName(name));
-
-/** Not fewer than a shape has points. */
-function pointsOf({ attributes: { d = "", points = "" } }: XmlElement): number {
-  return 2 + ((d + points).match(/\d+/g)?.length ?? 0);
-}

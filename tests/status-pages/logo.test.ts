@@ -150,6 +150,15 @@ describe("an SVG", () => {
     ).join("") + `<g id="g12"><path/></g>`;
   const html = 'xmlns:h="http://www.w3.org/1999/xhtml"';
 
+  const rects = (count: number, name = "rect", attributes = "") =>
+    `<${name} ${attributes}/>`.repeat(count);
+  const dashed = (dashes = ".001", d = "M0 0H9e8", attributes = "") =>
+    `<path d="${d}" stroke-dasharray="${dashes}" ${attributes}/>`;
+  const long = '<path d="M0 0H9e8"/>';
+  const nonScaling = 'vector-effect="non-scaling-stroke"';
+  const inUserSpace = 'patternUnits="userSpaceOnUse"';
+  const patterned = '<rect width="1000" height="1000" fill="url(#a)"/>';
+
   const harmful: [inner: string, named: RegExp, attributes?: string][] = [
     ["<script>alert(1)</script>", /script/],
     ["<SCRIPT>alert(1)</SCRIPT>", /SCRIPT/],
@@ -197,9 +206,69 @@ describe("an SVG", () => {
     ["<path cursor='url(https://evil.io/a.cur)'/>", /outside/],
     ["<path fill='&#117;rl(https://evil.io)'/>", /outside/],
     ["<path fill='\\75rl(https://evil.io)'/>", /escapes/],
-    ["<path style='fill:url(#a)'/>", /url\(\)/],
     ["<style>@import 'https://evil.io'</style>", /at-rules/],
-    ["<style>g{background:url(https://evil.io)}</style>", /url\(\)/],
+    ["<style>g{background:url(https://evil.io)}</style>", /outside/],
+    ["<path style='fill:url(https://evil.io)'/>", /outside/],
+    ["<style>text{text-shadow:0 0 500px red}</style><text>W</text>", /shadows/],
+    ["<text style='text-shadow:0 0 500px red'>W</text>", /shadows/],
+    ["", /shadows/, `${space} style="Box-Shadow:0 0 900px red"`],
+    ["<g style='-webkit-filter:drop-shadow(0 0 9px red)'/>", /filters/],
+    [`${rects(1_500, "marker", 'id="a"')}<marker id="a"/>`, /the id a twice/],
+    [`<marker id="a"/><path marker-mid="url(#a)" d="M0 0${"z".repeat(20_000)}"/>`, /layers/],
+    [`<marker id="a"/><path marker-mid="url(#a)" d="M0 0${"h.1".repeat(20_000)}"/>`, /layers/],
+    [dashed(), /dashes/],
+    [`<g stroke-dasharray=".001">${long}</g>`, /dashes/],
+    [`<g style="stroke-dasharray:.001">${long}</g>`, /dashes/],
+    [`<style>path{stroke-dasharray:.001}</style>${long}`, /dashes/],
+    [`<style>path{stroke-dasharray:1%}</style>${long}`, /dashes/],
+    [`<style>*{stroke-dasharray:.001}</style>${long}`, /dashes/],
+    [dashed(".001", "m1e999 0"), /dashes/],
+    [dashed("1", "M0 0" + "l9e8 0z".repeat(9)), /dashes/],
+    [dashed("1", "M9e6 0" + "L0 0z".repeat(9)), /dashes/],
+    [dashed("calc(.001px)", "M0 0H9"), /dashes/],
+    [`<rect width="100%" height="1" stroke-dasharray="1"/>`, /dashes/],
+    [`<path d="M0 0H9" pathLength="9e9" stroke-dasharray="1"/>`, /dashes/],
+    [`<style>rect{width:9e8px}</style><rect stroke-dasharray="1"/>`, /dashes/],
+    [`<g transform="scale(9e8)">${dashed("1", "M0 0H9", nonScaling)}</g>`, /dashes/],
+    [
+      `<marker id="a">${dashed("1", "M0 0H900")}</marker><path marker-mid="url(#a)" d="${"1 1 ".repeat(3_000)}"/>`,
+      /dashes/,
+    ],
+    [`<pattern id="a" width=".001" height=".001" ${inUserSpace}/>${patterned}`, /patterns/],
+    [`<pattern id="a" width="1e-4" height="1e-4"/>${patterned}`, /patterns/],
+    [
+      `<pattern id="a" width="9" height="9" patternTransform="scale(1e-4)" ${inUserSpace}/>${patterned}`,
+      /patterns/,
+    ],
+    [
+      `<pattern id="b" width="9" height="9"/><pattern id="a" href="#b" patternTransform="matrix(1e-4 0 0 1e-4 0 0)" ${inUserSpace}/>${patterned}`,
+      /patterns/,
+    ],
+    [`<style>pattern{transform:scale(.001)}</style><pattern id="a"/>`, /patterns/],
+    [`<g mask="url(#a)"><rect mask="inherit"/></g>`, /inherited/],
+    [`<style>rect{clip-path:/**/inherit}</style>`, /inherited/],
+    [`<g style="fill:url(#a)">${rects(1_000)}</g><pattern id="a"/>`, /layers/],
+    [`<g fill="url(#a)">${rects(1_000, "rect", 'fill="inherit"')}</g><pattern id="a"/>`, /layers/],
+    [
+      `<style>.a{fill:url(#a)}</style>${rects(1_000, "rect", 'class="b a"')}<pattern id="a"/>`,
+      /layers/,
+    ],
+    [
+      `<style>.a{marker:url(#a)}</style><path class="a" d="${"1 1 ".repeat(20_000)}"/><marker id="a"/>`,
+      /layers/,
+    ],
+    [`<path style="marker:url(#a)" d="${"1 1 ".repeat(20_000)}"/><marker id="a"/>`, /layers/],
+    ...[
+      "*{fill:url(#a)}",
+      ".a>.b{fill:url(#a)}",
+      ".a{x:(}.b{y:);fill:url(#a)}",
+      ".a{--b:url(#a)}",
+      ".a{x:'/*';fill:url(#a)}",
+      ".a{fill:url(#a/*)}.b{x:*/}",
+      ".a{.b{}fill:url(#a)}",
+      ".a{fill:url(#a)",
+      ".a{fill:url(#a)}".repeat(301),
+    ].map((css): [string, RegExp] => [`<style>${css}</style>`, /few, plain rules/]),
     ["<style>g{background:image-set('https://evil.io' 1x)}</style>", /fetch/],
     ["<style><![CDATA[@import 'https://evil.io']]></style>", /at-rules/],
     [`<style>${"a b{fill:red}".repeat(2_000)}</style>`, /20000 characters/],
@@ -229,10 +298,43 @@ describe("an SVG", () => {
     },
   );
 
-  test("is refused with a DOCTYPE, entities, a style sheet elsewhere, or another root", async () => {
+  const publicDoctype = `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">`;
+  const gradient = `<linearGradient id="a"><stop offset="0" style="stop-color:#fff"/></linearGradient>`;
+  const harmless: [what: string, raw: string][] = [
+    ["the public DOCTYPE", `${publicDoctype}<svg ${space}/>`],
+    ["a bare DOCTYPE", `<!DOCTYPE svg><svg ${space}/>`],
+    [
+      "Inkscape's references in style",
+      `<svg ${space}>${gradient}<clipPath id="c"><rect/></clipPath><g style="clip-path:url(#c)"><path style="fill:url(#a);fill-opacity:1;-inkscape-font-specification:'sans-serif, Normal'" d="M0 0"/></g></svg>`,
+    ],
+    [
+      "Illustrator's classes",
+      `<svg ${space}><style type="text/css">\n\t.st0{fill:#E30613;}\n\t.st1{fill:url(#a);}\n\t.st2,.st3{clip-path:url("#c");stroke-dasharray:4,2;}\n</style>${gradient}<clipPath id="c"><rect/></clipPath>${rects(300, "path", 'class="st1 st2" d="M0 0h10v10H0z"')}</svg>`,
+    ],
+    [
+      "draw.io's light-dark()",
+      `<svg ${space} style="background:light-dark(#fff, #121212)"><rect style="fill: light-dark(#ffffff, var(--ge-dark-color, #121212));"/></svg>`,
+    ],
+    ["dashes", `<svg ${space}>${dashed("4 2", "M0 0L100 0 100 100z")}${dashed("none")}</svg>`],
+    [
+      "a pattern of dots",
+      `<svg ${space} viewBox="0 0 400 400"><pattern id="a" width="4" height="4" ${inUserSpace} patternTransform="rotate(45)"><circle r="1"/></pattern><rect width="400" height="400" fill="url(#a)"/></svg>`,
+    ],
+  ];
+  test.each(harmless)("with %s is kept to the byte", async (_what, raw) => {
+    const { send, kept } = await page();
+    const { status, text } = await send(svgType, raw);
+    expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
+    expect(Buffer.from((await kept())?.bytes ?? []).toString()).toBe(raw);
+  });
+
+  test("is refused with a DOCTYPE of its own, entities, a style sheet elsewhere, or another root", async () => {
     const { send } = await page();
     const whole = [
-      `<!DOCTYPE svg><svg ${space}/>`,
+      `<!DOCTYPE svg []><svg ${space}/>`,
+      `<!DOCTYPE svg SYSTEM "https://evil.io/a.dtd"><svg ${space}/>`,
+      `<!DOCTYPE svg PUBLIC "-//EVIL" "https://evil.io/a.dtd"><svg ${space}/>`,
+      `<!DOCTYPE html><svg ${space}/>`,
       `<!DOCTYPE svg [<!ENTITY a "b">]><svg ${space}>&a;</svg>`,
       `<?xml-stylesheet href="https://evil.io"?><svg ${space}/>`,
       `<g ${space}/>`,
@@ -243,6 +345,17 @@ describe("an SVG", () => {
       `<!DOCTYPE svg [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><svg ${space}>&c;</svg>`,
     ];
     for (const raw of whole) expect([raw, (await send(svgType, raw)).status]).toEqual([raw, 422]);
+  });
+
+  test("that takes long to read is refused before it is read", async () => {
+    const { send } = await page();
+    for (const attribute of [
+      `style="fill:${"url(#a ".repeat(30_000)}"`,
+      `stroke-dasharray="1${" ".repeat(200_000)}x"`,
+    ]) {
+      const { status } = await send(svgType, `<svg ${space}><path d="M0 0H9" ${attribute}/></svg>`);
+      expect(status).toBe(422);
+    }
   });
 
   test("that is nested as deep as 256 KiB allow is refused, too", async () => {
