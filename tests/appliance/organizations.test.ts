@@ -226,7 +226,7 @@ describe("deleting", () => {
     ]);
     expect(deleted?.status).toBe(200);
     for (const { status } of late) expect([201, 401, 404]).toContain(status);
-    expect((await api("POST", "/api/v1/monitors", { body })).status).toBe(404);
+    expect((await api("POST", "/api/v1/monitors", { body })).status).toBe(401);
     // Whatever came before was taken along.
     const checked = "SELECT count(*) FROM monitor_states WHERE organization_id = ? AND NOT paused";
     expect(database.query(checked).values(ours.id)).toEqual([[0]]);
