@@ -157,12 +157,13 @@ export function outbox(
       touched.set(open.id, open);
       return open;
     }
-    const dueAt = Math.max(now + gatherMs, open?.dueAt ?? 0);
+    // What one digest has no room for goes with it, in another.
+    const dueAt = open === undefined ? now + gatherMs : gatheredAt(open, now);
     const digest = {
       id: made(channelId, { dueAt, bytes }),
       alerts: 0,
       bytes,
-      createdAt: now,
+      createdAt: open?.createdAt ?? now,
       dueAt,
     };
     gathering.set(channelId, digest);

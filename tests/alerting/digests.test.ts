@@ -46,6 +46,19 @@ test("a thousand monitors that go down at once are few messages below 20 kB, in 
   expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(1_000);
 });
 
+test("what a digest has no room for goes out with it", async () => {
+  const { hook, at } = await moments();
+  await using _ = hook;
+  const names = Array.from({ length: 60 }, (_unused, index) => `${"long ".repeat(40)}${index}`);
+  await at(0, ...names.slice(0, 30));
+  await at(4.5, ...names.slice(30));
+  await at(5.4);
+  expect(hook.asked).toEqual([]);
+  await at(5.6);
+  expect(hook.asked.length).toBeGreaterThan(1);
+  expect(hook.heard()).toEqual(names.map((name) => `monitor.down Job ${name}`));
+});
+
 test("a digest is measured as it is encoded, also where it gathers over a restart", async () => {
   const { inbox, job, later, restart } = await pager();
   await using hook = await inbox({}, answer(500));
