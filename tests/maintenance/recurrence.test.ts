@@ -38,7 +38,14 @@ const parts = {
         "T120000Z",
     ),
   BYMONTH: numbers(1, 12),
-  BYWEEKNO: numbers(-53, 53),
+  // Of weeks that reach into the year beside, the library knows the first and the last.
+  BYWEEKNO: fc.uniqueArray(
+    fc.constantFrom(-1, ...Array.from({ length: 53 }, (_, week) => week + 1)),
+    {
+      minLength: 1,
+      maxLength: 3,
+    },
+  ),
   BYYEARDAY: numbers(-366, 366),
   BYMONTHDAY: numbers(-31, 31),
   // Mixed, the library wants a day to be both; RFC 5545 lists days of which it has to be one.
@@ -88,6 +95,11 @@ describe("a rule means", () => {
       "in a week without a day, the weekday on which it begins",
       "FREQ=YEARLY;BYWEEKNO=20",
       ["2027-05-21", "2028-05-19", "2029-05-18", "2030-05-17"],
+    ],
+    [
+      "of weeks counted from the end, also days in the year before",
+      "FREQ=YEARLY;BYWEEKNO=-52,-53;BYDAY=MO",
+      ["2027-01-04", "2028-01-03", "2029-01-01", "2029-12-31"],
     ],
     [
       "days with a number beside days without",
