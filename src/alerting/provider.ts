@@ -2,6 +2,7 @@ import type { ChannelSettings, ChannelType } from "../alert-channels/schema.ts";
 import type { AccessTokens } from "../outgoing/access-tokens.ts";
 import type { Exchange, ExchangeRoom, ShortAnswer } from "../outgoing/exchange.ts";
 import { named } from "../outgoing/http-request.ts";
+import { retryAfterIn } from "../outgoing/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./messages.ts";
 import type { Progress } from "./rules.ts";
@@ -104,11 +105,14 @@ export async function posted(
     },
     room,
   );
-  const found = verdict(answer);
-  const asked = patience(answer.headers.get("retry-after"), room.now);
-  if (found.outcome === "delivered" || found.retryAfterSeconds !== undefined || asked === null)
-    return found;
-  return { ...found, retryAfterSeconds: asked };
+  return withRetryAfter(verdict(answer), answer, room.now);
+}
+
+/** What an answer means, with the patience that it asks for where the service's own words name none. */
+export function withRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: number): Verdict {
+  if (verdict.outcome === "delivered" || verdict.retryAfterSeconds !== undefined) return verdict;
+  const seconds = retryAfterIn(headers.get("retry-after"), now);
+  return seconds === null ? verdict : { ...verdict, retryAfterSeconds: seconds };
 }
 
 export const delivered: Verdict = { outcome: "delivered" };
@@ -131,15 +135,3 @@ export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   if (status === 410) return final(reason);
   return doubtful.has(status) ? permanent(reason) : passing(reason);
 }
-
-/** What a Retry-After asks for, in seconds or until a date (RFC 9110 §10.2.3); null for what is no time to come. */
-function patience(value: string | undefined, now: number): number | null {
-  if (value === undefined) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  if (!httpDate.test(value)) return null;
-  const seconds = Math.ceil((Date.parse(value) - now) / 1_000);
-  return seconds > 0 ? seconds : null;
-}
-
-/** The one form of a date that is to be sent (RFC 9110 §5.6.7). */
-const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

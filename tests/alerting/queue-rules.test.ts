@@ -203,6 +203,7 @@ describe("a failed delivery", () => {
   test.each([
     ["a receiver that asks for patience gets it", wait(0, { patience: 120 }), 120],
     ["up to an hour", wait(0, { patience: 86_400 }), 3_600],
+    ["whatever it asks for", wait(0, { patience: Infinity }), 3_600],
     ["without any spread", wait(0, { patience: 120, random: 1 }), 120],
     ["one that asks for less than usual is not hurried", wait(4, { patience: 10 }), 900],
     ["an early attempt leaves the next as it was", wait(4, { dueAt: now + 5 * minute }), 300],

@@ -3,7 +3,13 @@ import { named } from "../../outgoing/http-request.ts";
 import type { AccessToken } from "../../outgoing/access-tokens.ts";
 import type { ShortAnswer } from "../../outgoing/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../settings/schema.ts";
-import { type DeliveryRoom, passing, permanent, type Verdict } from "../provider.ts";
+import {
+  type DeliveryRoom,
+  passing,
+  permanent,
+  type Verdict,
+  withRetryAfter,
+} from "../provider.ts";
 import { objectIn } from "./shared-json.ts";
 
 /** No token was given; the verdict says why. */
@@ -63,7 +69,8 @@ async function given(
     const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
     return { token, until: room.now + lives * 1_000 };
   }
-  throw new TokenRefused(verdictOf(answer, reasonIn(said) ?? otherwise));
+  const verdict = verdictOf(answer, reasonIn(said) ?? otherwise);
+  throw new TokenRefused(withRetryAfter(verdict, answer, room.now));
 }
 
 function verdictOf({ status }: ShortAnswer, reason: string): Verdict {

@@ -12,7 +12,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** Seconds to wait, rounded up; null for what no service would mean. */
+/** Seconds to wait, rounded up; null for what is no number of seconds. */
 export function patienceIn(seconds: unknown): number | null {
-  return typeof seconds === "number" && seconds >= 0 && seconds < 1e6 ? Math.ceil(seconds) : null;
+  return Number.isFinite(seconds) && (seconds as number) >= 0 ? Math.ceil(seconds as number) : null;
 }

@@ -174,6 +174,7 @@ describe("what Discord answers", () => {
       triedAgain(reason, 65),
     );
     expect(await json(429, { ...limited, retry_after: 0.3 })).toEqual(triedAgain(reason, 1));
+    expect(await json(429, { ...limited, retry_after: 2e9 })).toEqual(triedAgain(reason, 2e9));
     for (const odd of ["1e999", "-1", '"soon"', "null"])
       expect(
         await verdictOn(

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import type { DeliveryRoom } from "../../../src/alerting/provider.ts";
 import type { SmtpSettings } from "../../../src/settings/schema.ts";
-import { now, receiver } from "../../support/delivering.ts";
+import { now, receiver, triedAgain } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
 import { ann, delivered, doubted, forNow, outcomeOf } from "../../support/mailing.ts";
 import { answer, type Reply } from "../../support/target.ts";
@@ -207,6 +207,16 @@ describe("a token", () => {
     );
     made.reply(token("tok"));
     expect(await made.send(microsoft)).toEqual(delivered);
+  });
+
+  test("is asked for again when the service says", async () => {
+    await using made = await world("tok", answer(429, "gossip", { "retry-after": "17" }));
+    expect(await made.send(microsoft)).toEqual(
+      triedAgain(
+        "No access token was given: the service answered HTTP 429 (Too Many Requests).",
+        17,
+      ),
+    );
   });
 
   test("that would say more to the mail server than itself is none", async () => {

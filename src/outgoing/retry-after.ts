@@ -1,0 +1,34 @@
+/** What a Retry-After asks for, in seconds or until a date (RFC 9110 §10.2.3); null for what is no time to come. */
+export function retryAfterIn(value: string | undefined, now: number): number | null {
+  if (value === undefined) return null;
+  if (/^\d+$/.test(value)) return Number(value);
+  const seconds = Math.ceil(((httpDate(value, now) ?? now) - now) / 1_000);
+  return seconds > 0 ? seconds : null;
+}
+
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const month = `(?<month>${months.join("|")})`;
+const clock = "(?<hours>[01]\\d|2[0-3]):(?<minutes>[0-5]\\d):(?<seconds>[0-5]\\d|60)";
+
+/** The form of a date that is to be sent, and the two that are to be understood (RFC 9110 §5.6.7). */
+const forms = [
+  `^[A-Z][a-z]{2}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${clock} GMT$`,
+  `^[A-Z][a-z]{5,8}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${clock} GMT$`,
+  `^[A-Z][a-z]{2} ${month} (?<day>\\d{2}| \\d) ${clock} (?<year>\\d{4})$`,
+].map((form) => new RegExp(form));
+
+/** An HTTP-date in Unix milliseconds; null where it is none. */
+function httpDate(text: string, now: number): number | null {
+  const parts = forms.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
+  if (parts === undefined) return null;
+  const numberOf = (name: string) => Number(parts[name]);
+  const time = [numberOf("hours"), numberOf("minutes"), numberOf("seconds")] as const;
+  const inYear = (year: number) =>
+    Date.UTC(year, months.indexOf(parts["month"] ?? ""), numberOf("day"), ...time);
+  const year = numberOf("year");
+  if (parts["year"]?.length === 4) return inYear(year);
+  // Two digits mean the latest year that is not more than 50 years ahead.
+  const latest = new Date(now).setUTCFullYear(new Date(now).getUTCFullYear() + 50);
+  const century = new Date(latest).getUTCFullYear() - (new Date(latest).getUTCFullYear() % 100);
+  return inYear(century + year) <= latest ? inYear(century + year) : inYear(century - 100 + year);
+}
