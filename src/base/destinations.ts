@@ -1,3 +1,5 @@
+import { plainName } from "./host-names.ts";
+
 /** Whether a field that changed like this still names the same place, no less protected. */
 export type SamePlace = (before: unknown, after: unknown) => boolean;
 
@@ -18,7 +20,7 @@ export const fixedAddress: Destination = {};
 /** Scheme, host and port of a URL; its path and query may change. */
 export const sameOrigin: SamePlace = (before, after) => originOf(before) === originOf(after);
 
-/** A host name or an IP address, in any case. */
+/** A host name or an IP address, in any spelling. */
 export const sameHost: SamePlace = (before, after) => hostOf(before) === hostOf(after);
 
 export const sameValue: SamePlace = (before, after) => before === after;
@@ -41,9 +43,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function originOf(value: unknown): string | null {
-  return typeof value === "string" ? (URL.parse(value)?.origin ?? value) : null;
+  if (typeof value !== "string") return null;
+  const url = URL.parse(value);
+  if (url === null) return value;
+  const { protocol, hostname, port } = url;
+  return `${protocol}//${plainName(hostname) ?? hostname}:${port}`;
 }
 
 function hostOf(value: unknown): string | null {
-  return typeof value === "string" ? value.toLowerCase() : null;
+  if (typeof value !== "string") return null;
+  const address = value.includes(":") ? URL.parse(`http://[${value}]`)?.hostname : undefined;
+  return address ?? plainName(value) ?? value.toLowerCase();
 }

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
+import { plainName } from "./host-names.ts";
 import { invalid } from "./validation.ts";
 
 /** Decides which addresses this appliance may connect to, for checks and alerts alike. */
@@ -150,13 +151,6 @@ export function parseDenied(text: string): Denied | null {
   const below = text.startsWith("*.") ? "*." : "";
   const name = plainName(text.slice(below.length));
   return name === null ? null : { name: below + name };
-}
-
-/** A name in lower case and ASCII, without the root's dot; null when it is none. */
-function plainName(text: string): string | null {
-  const host = /[\s/?#@:*%\\]/.test(text) ? null : URL.parse(`http://${text}/`)?.hostname;
-  const name = host?.replace(/\.$/, "") ?? "";
-  return name === "" || isIP(name) !== 0 ? null : name;
 }
 
 /**
