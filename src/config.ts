@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { limitsOf, usualLimits } from "./base/limits.ts";
-import { parseDenied, parseRange } from "./base/target-guard.ts";
-import { AppError } from "./base/errors.ts";
-import { invalid, parse, validationError } from "./base/validation.ts";
+import { limitsOf, usualLimits } from "./core/limits.ts";
+import { parseDenied, parseRange } from "./core/target-guard.ts";
+import { AppError } from "./core/errors.ts";
+import { invalid, parse, validationError } from "./core/validation.ts";
 
 const port = z
   .string()

@@ -1,9 +1,10 @@
 import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
-import { AppError } from "./base/errors.ts";
+import { AppError } from "./core/errors.ts";
 import { adminPage, adminPaths } from "./http/admin-page.ts";
 import { allowedMethods } from "./http/allow.ts";
-import { type Appliance, beginCall, type Call, callOf, pathOf } from "./http/call.ts";
+import { type Appliance, beginCall, type Call, callOf } from "./http/call.ts";
+import { pathOf } from "./http/request-path.ts";
 import { errorAnswer } from "./http/error-body.ts";
 import { admit, authenticated, signedIn, visited } from "./http/gate.ts";
 import { hostGuard } from "./http/host-guard.ts";
@@ -12,8 +13,8 @@ import type { Route } from "./http/openapi.ts";
 import { standIn } from "./http/received.ts";
 import { mustBeSameOrigin } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
-import { type PushRoom, receivePush } from "./checks/push.ts";
-import { metricsOf } from "./metrics.ts";
+import { type PushRoom, receivePush } from "./monitoring/checks/push.ts";
+import { metricsOf } from "./operations/metrics.ts";
 
 const openApiPath = "/api/v1/openapi.json";
 

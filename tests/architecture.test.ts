@@ -1,43 +1,43 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 
 /**
- * The rooms of src, lowest first. A file may import from its own room, from rooms below it and from
- * nothing above: whoever knows two rooms knows which way the arrow between them points.
+ * The folders of src, lowest first. A file may import from its own folder, from folders before it and
+ * from nothing behind: whoever knows two folders knows which way the arrow between them points.
  */
-const rooms = [
-  "assets.ts",
-  "base",
+const folders = [
+  "core",
+  "core/outgoing",
   "database",
   "events",
-  "outgoing",
-  "audit",
   "http",
-  "organizations",
-  "settings",
-  "api-keys",
-  "sessions",
-  "people",
-  "two-factor",
-  "sign-in",
-  "invitations",
-  "audit-log",
-  "about",
-  "backups",
-  "appliance",
-  "alert-channels",
-  "monitor-groups",
-  "uptime",
-  "monitors",
+  "accounts/organizations",
+  "accounts/settings",
+  "accounts/api-keys",
+  "accounts/sessions",
+  "accounts/people",
+  "accounts/two-factor",
+  "accounts/sign-in",
+  "accounts/invitations",
   "incidents",
-  "maintenance",
+  "monitoring/groups",
+  "monitoring/uptime",
+  "monitoring/monitors",
+  "monitoring/maintenance",
+  "monitoring/checks",
+  "monitoring/checks/kinds",
+  "alerting/channels",
   "alerting",
-  "checks",
+  "alerting/providers",
   "status-pages",
-  "subscribers",
+  "status-pages/subscribers",
   "dashboard",
-  "metrics.ts",
+  "operations/audit-log",
+  "operations/about",
+  "operations/backups",
+  "operations/appliance",
+  "operations/metrics.ts",
   "api.ts",
   "server.ts",
   "config.ts",
@@ -45,67 +45,96 @@ const rooms = [
   "cli",
   "main.ts",
 ];
-
-/** What a file of this name in a feature folder may import: the road from the wire to the disk has no shortcuts. */
-const inFeature: Record<string, RegExp> = {
-  "schema.ts": /^(zod|.*base\/.*|.*\/schema\.ts)$/,
-  "rules.ts": /^(zod|.*base\/.*|.*\/schema\.ts)$/,
-  "store.ts": /^(drizzle-orm.*|.*database\/.*|.*base\/.*|.*\/store\.ts|\.\/(schema|rules)\.ts)$/,
-  "routes.ts": /^(elysia|zod|.*base\/.*|.*http\/.*|.*\/schema\.ts|\.\/service\.ts)$/,
+/** Between a list of types and the types themselves, imports go both ways. */
+const together: Record<string, string> = {
+  "monitoring/checks/kinds": "monitoring/checks",
+  "alerting/providers": "alerting",
 };
 
-const root = join(import.meta.dir, "..");
-const files = [...new Glob("src/**/*.ts").scanSync(root)].sort();
-const transpiler = new Bun.Transpiler({ loader: "ts" });
+/** What a file of this layer in a feature may import: the way from the wire to the disk has no shortcuts. */
+const layers: [name: RegExp, imports: RegExp][] = [
+  [/(^|-)(schema|rules)\.ts$/, /^(zod|.*core\/.*|.*(\/|-)(schema|rules)\.ts)$/],
+  [
+    /(^|-)store\.ts$/,
+    /^(drizzle-orm.*|.*database\/.*|.*core\/.*|.*(\/|-)store\.ts|\.\/([\w-]+-)?(schema|rules)\.ts)$/,
+  ],
+  [/(^|-)routes\.ts$/, /^(elysia|zod|.*core\/.*|.*http\/.*|.*(\/|-)(schema|service)\.ts)$/],
+];
 
-async function importsOf(file: string): Promise<string[]> {
-  const text = await Bun.file(join(root, file)).text();
-  // Type-only imports vanish in compilation, yet they are knowledge, too.
-  const types = [...text.matchAll(/^import type [^;]*? from "([^"]+)"/gms)].map(([, path]) => path);
-  return [...transpiler.scanImports(text).map(({ path }) => path), ...types] as string[];
+const root = join(import.meta.dir, "..");
+const files = [...new Glob("{src,web}/**/*.{ts,tsx}").scanSync(root)].sort();
+const sources = files.filter((file) => file.startsWith("src/"));
+
+/** What each file imports: our own files by their path, packages by their name; types count, too. */
+const imports = new Map(
+  await Promise.all(
+    files.map(async (file) => {
+      const text = await Bun.file(join(root, file)).text();
+      const named = text.matchAll(/^(?:import|export)\b[^;]*?\bfrom "([^"]+)"/gms);
+      const awaited = text.matchAll(/\bimport\("([^"]+)"\)/g);
+      const paths = [...named, ...awaited].map(([, path = ""]) => path);
+      return [file, paths] as const;
+    }),
+  ),
+);
+
+const targetOf = (file: string, path: string) =>
+  path.startsWith(".") ? relative(root, join(root, dirname(file), path)) : path;
+
+/** The folder on the list that holds a file of src. */
+function folderOf(file: string): string {
+  const path = file.replace(/^src\//, "");
+  const holds = (folder: string) => path === folder || path.startsWith(`${folder}/`);
+  return folders.filter(holds).toSorted((a, b) => b.length - a.length)[0] ?? "";
 }
 
-const roomOf = (file: string) => file.split("/")[1] ?? "";
-
-test("every file of src stands in a room that is on the list", () => {
-  expect(files.map(roomOf).filter((room) => !rooms.includes(room))).toEqual([]);
+test("every file of src stands in a folder that is on the list", () => {
+  expect(sources.filter((file) => folderOf(file) === "")).toEqual([]);
 });
 
-test("no room imports from a higher one", async () => {
+test("no folder imports from a higher one", () => {
+  const rankOf = (file: string) => {
+    const folder = folderOf(file);
+    return folders.indexOf(together[folder] ?? folder);
+  };
   const wrong: string[] = [];
-  for (const file of files)
-    for (const path of await importsOf(file)) {
-      if (!path.startsWith(".")) continue;
-      const target = relative(root, join(root, dirname(file), path));
-      if (!target.startsWith("src/")) continue;
-      if (rooms.indexOf(roomOf(target)) > rooms.indexOf(roomOf(file)))
+  for (const file of sources)
+    for (const path of imports.get(file) ?? []) {
+      const target = targetOf(file, path);
+      if (target.startsWith("src/") && rankOf(target) > rankOf(file))
         wrong.push(`${file} imports ${target}`);
+      if (target.startsWith("web/")) wrong.push(`${file} imports ${target}`);
     }
   expect(wrong).toEqual([]);
 });
 
-test("the five files of a feature import only what their kind may", async () => {
+test("no files import each other in a circle", () => {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const walk = (file: string, way: readonly string[]) => {
+    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" → "));
+    if (done.has(file) || way.includes(file)) return;
+    for (const path of imports.get(file) ?? []) walk(targetOf(file, path), [...way, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+  expect(circles).toEqual([]);
+});
+
+test("schemas, rules, stores and routes import only what their layer may", () => {
   const wrong: string[] = [];
-  for (const file of files) {
-    const may = inFeature[file.split("/")[2] ?? ""];
-    if (may === undefined || ["base", "database", "http"].includes(roomOf(file))) continue;
-    for (const path of await importsOf(file))
+  for (const file of sources) {
+    const may = layers.find(([name]) => name.test(basename(file)))?.[1];
+    if (may === undefined || /^(core|database|events|http)\b/.test(folderOf(file))) continue;
+    for (const path of imports.get(file) ?? [])
       if (!may.test(path)) wrong.push(`${file} imports ${path}`);
   }
   expect(wrong).toEqual([]);
 });
 
-test("base imports nothing of ours", async () => {
-  const wrong: string[] = [];
-  for (const file of files.filter((file) => roomOf(file) === "base"))
-    for (const path of await importsOf(file))
-      if (path.startsWith("../")) wrong.push(`${file} imports ${path}`);
-  expect(wrong).toEqual([]);
-});
-
 test("only config.ts and main.ts read the environment, only main.ts ends the process", async () => {
   const found: string[] = [];
-  for (const file of files) {
+  for (const file of sources) {
     const text = await Bun.file(join(root, file)).text();
     if (/process\.env/.test(text) && !["src/config.ts", "src/main.ts"].includes(file))
       found.push(`${file} reads process.env`);
@@ -115,7 +144,7 @@ test("only config.ts and main.ts read the environment, only main.ts ends the pro
 });
 
 test("the admin page takes schemas, rules and words from the server, all else only as types", async () => {
-  const may = /^src\/([\w-]+\/(schema|rules)\.ts|base\/(kind-secrets|text|time-zones)\.ts)$/;
+  const may = /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(kind-secrets|text|time-zones)\.ts)$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();
@@ -153,7 +182,7 @@ test("parts and data of the admin page know no page", async () => {
 });
 
 test("long files are named, so that somebody asks whether each still holds one idea", async () => {
-  for (const file of [...files, ...new Glob("{tests,web}/**/*.{ts,tsx}").scanSync(root)]) {
+  for (const file of [...files, ...new Glob("tests/**/*.ts").scanSync(root)]) {
     const lines = (await Bun.file(join(root, file)).text()).split("\n").length;
     // One place to read every table, from top to bottom.
     if (file !== "src/database/tables.ts" && lines > 400) console.warn(`${file}: ${lines} lines`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { dashboard } from "../src/api.ts";
-import { type LimitName, limitsOf, usualLimits } from "../src/base/limits.ts";
+import { type LimitName, limitsOf, usualLimits } from "../src/core/limits.ts";
 import type { Client } from "./support/appliance.ts";
 import { dump, testAppliance } from "./support/appliance.ts";
 import { member, statusesOf } from "./support/visiting.ts";

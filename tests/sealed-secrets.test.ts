@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { z } from "zod";
-import { channelKinds } from "../src/alert-channels/schema.ts";
-import { splitSecrets } from "../src/base/kind-secrets.ts";
-import type { Kinds } from "../src/base/kinds.ts";
-import { monitorKinds } from "../src/monitors/schema.ts";
-import { settingsKinds } from "../src/settings/schema.ts";
-import { subscriberKinds } from "../src/subscribers/schema.ts";
+import { channelKinds } from "../src/alerting/channels/schema.ts";
+import { splitSecrets } from "../src/core/kind-secrets.ts";
+import type { Kinds } from "../src/core/kinds.ts";
+import { monitorKinds } from "../src/monitoring/monitors/schema.ts";
+import { settingsKinds } from "../src/accounts/settings/schema.ts";
+import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
 import { dump, testAppliance } from "./support/appliance.ts";
 import { crawl, reads } from "./support/crawling.ts";
 import { mailServer } from "./support/mail-server.ts";

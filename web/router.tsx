@@ -36,7 +36,7 @@ const home = createRoute({
 const monitor = createRoute({
   getParentRoute: () => shell,
   path: "/monitors/$id",
-  component: lazyRouteComponent(() => import("./pages/monitor/monitor-page.tsx"), "MonitorPage"),
+  component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx"), "MonitorPage"),
 });
 const alertChannels = createRoute({
   getParentRoute: () => shell,
@@ -54,7 +54,7 @@ const alertChannel = createRoute({
   validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
     edit === true ? { edit } : {},
   component: lazyRouteComponent(
-    () => import("./pages/alert-channel/alert-channel-page.tsx"),
+    () => import("./pages/alert-channels/alert-channel-page.tsx"),
     "AlertChannelPage",
   ),
 });
@@ -74,7 +74,7 @@ const statusPage = createRoute({
   validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
     tab === "subscribers" || tab === "addresses" ? { tab } : {},
   component: lazyRouteComponent(
-    () => import("./pages/status-page/status-page-page.tsx"),
+    () => import("./pages/status-pages/status-page-page.tsx"),
     "StatusPagePage",
   ),
 });
@@ -91,7 +91,10 @@ const incidents = createRoute({
 const incident = createRoute({
   getParentRoute: () => shell,
   path: "/incidents/$id",
-  component: lazyRouteComponent(() => import("./pages/incident/incident-page.tsx"), "IncidentPage"),
+  component: lazyRouteComponent(
+    () => import("./pages/incidents/incident-page.tsx"),
+    "IncidentPage",
+  ),
 });
 const maintenance = createRoute({
   getParentRoute: () => shell,

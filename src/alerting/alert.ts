@@ -1,4 +1,4 @@
-import type { Severity } from "../base/fields.ts";
+import type { Severity } from "../core/fields.ts";
 import type { AlertType } from "./schema.ts";
 
 export type { AlertType };

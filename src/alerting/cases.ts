@@ -1,5 +1,5 @@
-import type { ChannelType } from "../alert-channels/schema.ts";
-import { timestamp } from "../base/clock.ts";
+import type { ChannelType } from "./channels/schema.ts";
+import { timestamp } from "../core/clock.ts";
 import type { Store } from "../database/store.ts";
 import type { Alert } from "./alert.ts";
 import { subjectOf } from "./messages.ts";

@@ -1,6 +1,6 @@
-import type { ChannelRow } from "../alert-channels/store.ts";
-import { findChannel } from "../alert-channels/store.ts";
-import { timestamp } from "../base/clock.ts";
+import type { ChannelRow } from "./channels/store.ts";
+import { findChannel } from "./channels/store.ts";
+import { timestamp } from "../core/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../base/paging.ts";
+import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { NewTestMail, TestMail } from "./test-mail-schema.ts";
-import { sendTestMail } from "./test-mail.ts";
+import { sendTestMail } from "./test-mail-service.ts";
 
 export const testMailRoutes = new Elysia({ prefix: "/settings" }).post(
   "/test-mail",

@@ -1,4 +1,4 @@
-import { newId } from "../base/ids.ts";
+import { newId } from "../core/ids.ts";
 import type { LoggedEvent } from "../events/log.ts";
 import type { Alert, AlertData } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";

@@ -1,5 +1,5 @@
-import type { Clock } from "../base/clock.ts";
-import { timestamp } from "../base/clock.ts";
+import type { Clock } from "../core/clock.ts";
+import { timestamp } from "../core/clock.ts";
 import { retrying, type Store } from "../database/store.ts";
 import { eventCursor, type Place } from "../events/cursor.ts";
 import type { LoggedEvent } from "../events/log.ts";

@@ -1,5 +1,5 @@
-import type { Placeholder } from "../alert-channels/schema.ts";
-import { durationInWords } from "../base/text.ts";
+import type { Placeholder } from "./channels/schema.ts";
+import { durationInWords } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
 

@@ -1,6 +1,6 @@
-import type { ChannelType } from "../alert-channels/schema.ts";
-import { timestamp } from "../base/clock.ts";
-import { newId } from "../base/ids.ts";
+import type { ChannelType } from "./channels/schema.ts";
+import { timestamp } from "../core/clock.ts";
+import { newId } from "../core/ids.ts";
 import { mustExist } from "../database/references.ts";
 import { insertInto, mustText, StaleRead, type Statement } from "../database/store.ts";
 import {

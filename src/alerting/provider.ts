@@ -1,12 +1,12 @@
-import type { ChannelSettings, ChannelType } from "../alert-channels/schema.ts";
-import type { AccessTokens } from "../outgoing/access-tokens.ts";
-import type { Exchange, ExchangeRoom, ShortAnswer } from "../outgoing/exchange.ts";
-import { named } from "../outgoing/http-request.ts";
-import { retryAfterIn } from "../outgoing/retry-after.ts";
+import type { ChannelSettings, ChannelType } from "./channels/schema.ts";
+import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
+import type { Exchange, ExchangeRoom, ShortAnswer } from "../core/outgoing/exchange.ts";
+import { named } from "../core/outgoing/http-request.ts";
+import { retryAfterIn } from "../core/outgoing/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./messages.ts";
 import type { Progress } from "./rules.ts";
-import type { SmtpSettings } from "../settings/schema.ts";
+import type { SmtpSettings } from "../accounts/settings/schema.ts";
 
 /**
  * Whether trying again may help: `passing` is tried for a day, `looks-permanent` – what a proxy may

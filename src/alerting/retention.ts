@@ -1,4 +1,4 @@
-import { timestamp } from "../base/clock.ts";
+import { timestamp } from "../core/clock.ts";
 import type { Store } from "../database/store.ts";
 
 const keptMs = 90 * 86_400_000;

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { dataOf, pageOf } from "../base/paging.ts";
+import { dataOf, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import {
   AlertPreview,

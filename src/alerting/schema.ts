@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { Id, Severity, Timestamp } from "../base/fields.ts";
-import { pageFields } from "../base/paging.ts";
+import { Id, Severity, Timestamp } from "../core/fields.ts";
+import { pageFields } from "../core/paging.ts";
 
 export const AlertType = z
   .enum([

@@ -1,10 +1,10 @@
-import type { Scope } from "../audit/scope.ts";
-import { getAlertChannel } from "../alert-channels/service.ts";
-import { findChannel } from "../alert-channels/store.ts";
-import { timestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
-import { page } from "../base/paging.ts";
+import type { Scope } from "../events/scope.ts";
+import { getAlertChannel } from "./channels/service.ts";
+import { findChannel } from "./channels/store.ts";
+import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { page } from "../core/paging.ts";
 import { rateLimited } from "../http/gate.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
@@ -16,7 +16,7 @@ import {
   deliveryAlerts,
   deliveryAttempts,
 } from "../database/tables.ts";
-import { getMonitor } from "../monitors/service.ts";
+import { getMonitor } from "../monitoring/monitors/service.ts";
 import type { Alert } from "./alert.ts";
 import { makeAttempt, type SendingRoom } from "./attempt.ts";
 import { alertOf } from "./decide.ts";

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
-import { timestamp } from "../base/clock.ts";
-import { offsetOf } from "../base/paging.ts";
+import { timestamp } from "../core/clock.ts";
+import { offsetOf } from "../core/paging.ts";
 import type { Store } from "../database/store.ts";
 import { alerts, deliveries, deliveryAlerts, deliveryAttempts } from "../database/tables.ts";
 import type { AlertQuery, Delivery, PageQuery } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { EmailAddress } from "../base/fields.ts";
-import { SmtpPatch } from "../settings/schema.ts";
+import { EmailAddress } from "../core/fields.ts";
+import { SmtpPatch } from "../accounts/settings/schema.ts";
 
 /** `smtp` is what would be saved; without it the stored mail server is tried. */
 export const NewTestMail = z.strictObject({ to: EmailAddress, smtp: SmtpPatch.optional() });

@@ -1,6 +1,6 @@
 import type { Store } from "../database/store.ts";
 import type { OpenCase } from "./cases.ts";
-import { targetOf } from "../monitors/rules.ts";
+import { targetOf } from "../monitoring/monitors/rules.ts";
 import type { AlertedMonitor } from "./alert.ts";
 import { cut } from "./messages.ts";
 import type { CertificateMemory, Memory, MonitorStatus, ToldState } from "./rules.ts";

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
-import { version } from "../assets.ts";
-import { AppError, DataError } from "../base/errors.ts";
+import { version } from "../core/assets.ts";
+import { AppError, DataError } from "../core/errors.ts";
 import { addBackup } from "./backup.ts";
 import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { assets } from "../assets.ts";
-import { DataError } from "../base/errors.ts";
+import { assets } from "../core/assets.ts";
+import { DataError } from "../core/errors.ts";
 import { configOf } from "../config.ts";
 import { examine } from "../database/examine.ts";
 import { type DataOptions, onData } from "./with-data.ts";

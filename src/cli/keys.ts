@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { createApiKey, listApiKeys, revokeApiKey } from "../api-keys/service.ts";
-import { AppError } from "../base/errors.ts";
-import { invalid } from "../base/validation.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
+import { AppError } from "../core/errors.ts";
+import { invalid } from "../core/validation.ts";
 import type { DataDirectory } from "../database/data-directory.ts";
-import { getOrganization, listOrganizations } from "../organizations/service.ts";
+import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
 import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
 export function addKeys(program: Command) {

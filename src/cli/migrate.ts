@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { assets } from "../assets.ts";
-import { systemClock } from "../base/clock.ts";
-import { DataError } from "../base/errors.ts";
+import { assets } from "../core/assets.ts";
+import { systemClock } from "../core/clock.ts";
+import { DataError } from "../core/errors.ts";
 import { configOf } from "../config.ts";
 import { openDataDirectory } from "../database/data-directory.ts";
 import { type DataOptions, onData } from "./with-data.ts";

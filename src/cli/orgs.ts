@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { deleteOrganization } from "../appliance/service.ts";
-import { systemClock } from "../base/clock.ts";
-import { invalid } from "../base/validation.ts";
+import { deleteOrganization } from "../operations/appliance/service.ts";
+import { systemClock } from "../core/clock.ts";
+import { invalid } from "../core/validation.ts";
 import {
   createOrganization,
   getOrganization,
   listOrganizations,
-} from "../organizations/service.ts";
+} from "../accounts/organizations/service.ts";
 import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
 export function addOrgs(program: Command) {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { assets, version } from "../assets.ts";
-import { logTo } from "../base/log.ts";
+import { assets, version } from "../core/assets.ts";
+import { logTo } from "../core/log.ts";
 import { configOf } from "../config.ts";
 
 export function addServe(program: Command) {

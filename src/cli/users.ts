@@ -1,15 +1,19 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import { grantAdministrator, revokeAdministrator, type Running } from "../appliance/service.ts";
-import { AppError } from "../base/errors.ts";
-import { EmailAddress } from "../base/fields.ts";
-import { randomToken } from "../base/ids.ts";
-import { Role } from "../base/roles.ts";
-import { invalid, parse } from "../base/validation.ts";
+import {
+  grantAdministrator,
+  revokeAdministrator,
+  type Running,
+} from "../operations/appliance/service.ts";
+import { AppError } from "../core/errors.ts";
+import { EmailAddress } from "../core/fields.ts";
+import { randomToken } from "../core/ids.ts";
+import { Role } from "../core/roles.ts";
+import { invalid, parse } from "../core/validation.ts";
 import type { DataDirectory } from "../database/data-directory.ts";
-import { getOrganization, listOrganizations } from "../organizations/service.ts";
-import { mustBeGood } from "../people/new-person.ts";
-import { NewPassword, PersonName } from "../people/schema.ts";
+import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
+import { mustBeGood } from "../accounts/people/new-person.ts";
+import { NewPassword, PersonName } from "../accounts/people/schema.ts";
 import {
   addExisting,
   addMember,
@@ -18,7 +22,7 @@ import {
   type PersonSummary,
   resetPassword,
   summaryOf,
-} from "../people/service.ts";
+} from "../accounts/people/service.ts";
 import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
 type PasswordOptions = DataOptions & { passwordStdin?: boolean };

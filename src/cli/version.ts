@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { version } from "../assets.ts";
+import { version } from "../core/assets.ts";
 
 export function addVersion(program: Command) {
   program

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { assets } from "../assets.ts";
-import type { Scope } from "../audit/scope.ts";
-import { systemClock } from "../base/clock.ts";
-import { noLimits } from "../base/limits.ts";
-import { ownHostsOf } from "../base/own-hosts.ts";
-import { targetGuard } from "../base/target-guard.ts";
+import { assets } from "../core/assets.ts";
+import type { Scope } from "../events/scope.ts";
+import { systemClock } from "../core/clock.ts";
+import { noLimits } from "../core/limits.ts";
+import { ownHostsOf } from "../core/own-hosts.ts";
+import { targetGuard } from "../core/target-guard.ts";
 import { configOf } from "../config.ts";
 import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
 

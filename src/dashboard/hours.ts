@@ -1,5 +1,5 @@
 import type { Store } from "../database/store.ts";
-import { hourMs, lastPeriods, ratioOf, type Sums, toneOf } from "../uptime/rules.ts";
+import { hourMs, lastPeriods, ratioOf, type Sums, toneOf } from "../monitoring/uptime/rules.ts";
 import type { Day } from "./store.ts";
 
 const hours = 24;

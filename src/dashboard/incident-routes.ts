@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../base/paging.ts";
+import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { inTurn } from "../status-pages/framed.ts";
+import { previewInTurn } from "../status-pages/preview-service.ts";
 import {
   IncidentAudience,
   IncidentAudienceQuery,
@@ -9,7 +9,7 @@ import {
   IncidentPreview,
   IncidentTraces,
 } from "./incident-schema.ts";
-import { audienceOf, previewIncident, tracesOf } from "./incidents.ts";
+import { audienceOf, previewIncident, tracesOf } from "./incident-service.ts";
 
 export const incidentDashboardRoutes = new Elysia()
   .post(
@@ -24,7 +24,7 @@ export const incidentDashboardRoutes = new Elysia()
         errors: ["NOT_FOUND"],
       },
       async ({ scope, body, appliance }) => ({
-        data: await inTurn(appliance, scope, () => previewIncident(scope, body)),
+        data: await previewInTurn(appliance, scope, () => previewIncident(scope, body)),
       }),
     ),
   )

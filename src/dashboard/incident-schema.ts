@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Id, line, paragraphs, Severity, Timestamp } from "../base/fields.ts";
+import { Id, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
 import { IncidentStatus } from "../incidents/schema.ts";
 
 /** What somebody is about to post: to this incident, or as a new one. */

@@ -1,6 +1,6 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Vault } from "../base/secrets.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import type { Vault } from "../core/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { lastSeqOf, type LoggedEvent } from "../events/log.ts";

@@ -1,4 +1,4 @@
-import type { Vault } from "../base/secrets.ts";
+import type { Vault } from "../core/secrets.ts";
 
 const placeOf = (organizationId: string) => `live/${organizationId}`;
 

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { AppError } from "../base/errors.ts";
-import { Id } from "../base/fields.ts";
-import { dataOf } from "../base/paging.ts";
+import { AppError } from "../core/errors.ts";
+import { Id } from "../core/fields.ts";
+import { dataOf } from "../core/paging.ts";
 import { callOf } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { eventStream } from "../http/event-stream.ts";

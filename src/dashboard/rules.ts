@@ -1,4 +1,4 @@
-import { notJudged } from "../base/text.ts";
+import { notJudged } from "../core/text.ts";
 import type { LeanMonitor, LeanOverview, Overview, OverviewMonitor, PastState } from "./schema.ts";
 
 /** What a row of the Monitors page says unless it says otherwise; its group is the folder it is sent in. */

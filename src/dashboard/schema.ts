@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { Id, Timestamp } from "../base/fields.ts";
-import { countUpTo } from "../base/paging.ts";
+import { Id, Timestamp } from "../core/fields.ts";
+import { countUpTo } from "../core/paging.ts";
 
 const Status = z.enum(["up", "degraded", "down", "pending", "paused", "maintenance"]);
 /** `unknown`: it was up, degraded or pending, and its last check could not be judged. */

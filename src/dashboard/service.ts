@@ -1,9 +1,9 @@
-import type { Scope } from "../audit/scope.ts";
-import { getAlertChannel } from "../alert-channels/service.ts";
-import { AppError } from "../base/errors.ts";
+import type { Scope } from "../events/scope.ts";
+import { getAlertChannel } from "../alerting/channels/service.ts";
+import { AppError } from "../core/errors.ts";
 import { lastSeqOf } from "../events/log.ts";
 import type { PersonVisit } from "../http/visit.ts";
-import { getMonitor } from "../monitors/service.ts";
+import { getMonitor } from "../monitoring/monitors/service.ts";
 import { hoursOf } from "./hours.ts";
 import { positionOf } from "./positions.ts";
 import { leanMonitor, leanOverview, statusBegun } from "./rules.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DataError } from "../base/errors.ts";
+import { DataError } from "../core/errors.ts";
 import { mustBeOurs } from "./data-directory.ts";
 
 /**

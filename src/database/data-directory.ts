@@ -17,9 +17,9 @@ import {
   writeSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Clock, timestamp } from "../base/clock.ts";
-import { DataError } from "../base/errors.ts";
-import { type Vault, vaultOf } from "../base/secrets.ts";
+import { type Clock, timestamp } from "../core/clock.ts";
+import { DataError } from "../core/errors.ts";
+import { type Vault, vaultOf } from "../core/secrets.ts";
 import { type EmbeddedStore, embeddedStore, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
-import { AppError } from "../base/errors.ts";
+import { AppError } from "../core/errors.ts";
 import { compiled, type Parameter, type Statement, type Store } from "./store.ts";
 
 export type EmbeddedStore = Store & { close(): void };

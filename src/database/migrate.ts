@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { DataError } from "../base/errors.ts";
+import { DataError } from "../core/errors.ts";
 
 type Applied = { hash: string; created_at: number };
 

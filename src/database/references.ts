@@ -1,7 +1,7 @@
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { AppError } from "../base/errors.ts";
-import type { LimitName, Limits } from "../base/limits.ts";
+import { AppError } from "../core/errors.ts";
+import type { LimitName, Limits } from "../core/limits.ts";
 import { mustText, type Prepared, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };

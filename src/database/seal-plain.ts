@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
-import { splitSecrets } from "../base/kind-secrets.ts";
-import type { Kinds } from "../base/kinds.ts";
-import { sealAll, type Vault } from "../base/secrets.ts";
+import { splitSecrets } from "../core/kind-secrets.ts";
+import type { Kinds } from "../core/kinds.ts";
+import { sealAll, type Vault } from "../core/secrets.ts";
 
 type Row = {
   organizationId: string;

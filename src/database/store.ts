@@ -5,7 +5,7 @@ import {
   SQLiteSyncDialect,
   type SQLiteTable,
 } from "drizzle-orm/sqlite-core";
-import type { AppError } from "../base/errors.ts";
+import type { AppError } from "../core/errors.ts";
 
 /**
  * One persistence layer for one file or a cluster. There is no transaction(): between a read and

@@ -1,4 +1,4 @@
-import type { Log } from "../base/log.ts";
+import type { Log } from "../core/log.ts";
 import type { Store } from "../database/store.ts";
 import { lastSeq, type LoggedEvent, readSince } from "./log.ts";
 

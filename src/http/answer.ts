@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { pathOf } from "./call.ts";
+import { pathOf } from "./request-path.ts";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 
 /** What a use case found or did, as it will go over the wire. */

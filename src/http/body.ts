@@ -1,6 +1,6 @@
-import { networkOf } from "../base/client-network.ts";
-import { AppError } from "../base/errors.ts";
-import { invalid } from "../base/validation.ts";
+import { networkOf } from "../core/client-network.ts";
+import { AppError } from "../core/errors.ts";
+import { invalid } from "../core/validation.ts";
 import { bodyBudget } from "./body-budget.ts";
 import { receivedAs, standIn } from "./received.ts";
 

@@ -1,14 +1,14 @@
-import type { Clock } from "../base/clock.ts";
-import type { FairQueue } from "../base/fair-queue.ts";
-import type { Limits } from "../base/limits.ts";
-import type { Log } from "../base/log.ts";
-import type { OwnHosts } from "../base/own-hosts.ts";
-import type { Vault } from "../base/secrets.ts";
-import type { TargetGuard } from "../base/target-guard.ts";
-import type { Role } from "../base/roles.ts";
+import type { Clock } from "../core/clock.ts";
+import type { FairQueue } from "../core/fair-queue.ts";
+import type { Limits } from "../core/limits.ts";
+import type { Log } from "../core/log.ts";
+import type { OwnHosts } from "../core/own-hosts.ts";
+import type { Vault } from "../core/secrets.ts";
+import type { TargetGuard } from "../core/target-guard.ts";
+import type { Role } from "../core/roles.ts";
 import type { Statement, Store } from "../database/store.ts";
-import type { AccessTokens } from "../outgoing/access-tokens.ts";
-import type { Exchange } from "../outgoing/exchange.ts";
+import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
+import type { Exchange } from "../core/outgoing/exchange.ts";
 import type { AnswerCache } from "./answer-cache.ts";
 import type { KnownNetworks } from "./known-networks.ts";
 import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
@@ -134,13 +134,6 @@ export type Call = {
   /** The Set-Cookie that the answer will carry. */
   cookie: string | null;
 };
-
-/** The path as the client wrote it, without the query. */
-export function pathOf({ url }: Request): string {
-  const start = url.indexOf("/", 8);
-  const end = url.indexOf("?", start);
-  return end === -1 ? url.slice(start) : url.slice(start, end);
-}
 
 const calls = new WeakMap<Request, Call>();
 

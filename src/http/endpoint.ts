@@ -1,10 +1,11 @@
 import { z } from "zod";
-import type { Scope } from "../audit/scope.ts";
-import type { Role } from "../base/roles.ts";
-import { parse } from "../base/validation.ts";
+import type { Scope } from "../events/scope.ts";
+import type { Role } from "../core/roles.ts";
+import { parse } from "../core/validation.ts";
 import { type Answer, answerOf, respond } from "./answer.ts";
 import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
-import { type Appliance, type Call, callOf, pathOf, type Principal } from "./call.ts";
+import { type Appliance, type Call, callOf, type Principal } from "./call.ts";
+import { pathOf } from "./request-path.ts";
 import { errorAnswer } from "./error-body.ts";
 import { admit, mustAdminister, principalOf, rateLimited, signedIn } from "./gate.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";

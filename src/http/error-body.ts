@@ -1,5 +1,5 @@
-import { AppError, type ErrorCode } from "../base/errors.ts";
-import type { Log } from "../base/log.ts";
+import { AppError, type ErrorCode } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
 
 /** The one place that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
 export const statusOf: Record<ErrorCode, number> = {

@@ -1,6 +1,6 @@
-import { AppError } from "../base/errors.ts";
-import { sha256 } from "../base/ids.ts";
-import { isAtLeast, type Role } from "../base/roles.ts";
+import { AppError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { isAtLeast, type Role } from "../core/roles.ts";
 import type { Appliance, Call, Principal } from "./call.ts";
 import { organizationOf, type Session, sessionHashOf, signInFirst } from "./session.ts";
 

@@ -1,6 +1,6 @@
-import { networkOf } from "../base/client-network.ts";
-import { AppError } from "../base/errors.ts";
-import type { HashingClient } from "../base/hashing-queue.ts";
+import { networkOf } from "../core/client-network.ts";
+import { AppError } from "../core/errors.ts";
+import type { HashingClient } from "../core/hashing-queue.ts";
 import { rateLimited } from "./gate.ts";
 import type { Visit } from "./visit.ts";
 

@@ -1,5 +1,5 @@
-import { AppError } from "../base/errors.ts";
-import type { OwnHosts } from "../base/own-hosts.ts";
+import { AppError } from "../core/errors.ts";
+import type { OwnHosts } from "../core/own-hosts.ts";
 
 /**
  * Guards what a browser uses with a cookie against DNS rebinding: a name that somebody else can point

@@ -1,8 +1,8 @@
 import { and, eq, gt, lt, sql } from "drizzle-orm";
-import { timestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
-import { sha256 } from "../base/ids.ts";
-import { invalid } from "../base/validation.ts";
+import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { invalid } from "../core/validation.ts";
 import { must, type Statement } from "../database/store.ts";
 import { idempotentAnswers as answers } from "../database/tables.ts";
 import type { Answer } from "./answer.ts";

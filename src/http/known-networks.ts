@@ -1,5 +1,5 @@
-import { networkOf } from "../base/client-network.ts";
-import { recentSet } from "../base/recent-set.ts";
+import { networkOf } from "../core/client-network.ts";
+import { recentSet } from "../core/recent-set.ts";
 
 /** Networks from which people lately were signed in: strangers do not keep them from signing in again. */
 export type KnownNetworks = {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
-import type { Log } from "../base/log.ts";
-import { invalid } from "../base/validation.ts";
+import type { Log } from "../core/log.ts";
+import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorAnswer } from "./error-body.ts";
 import { mustBeWellFormed } from "./gate.ts";

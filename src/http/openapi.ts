@@ -5,8 +5,8 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
-import type { ErrorCode } from "../base/errors.ts";
-import { Id } from "../base/fields.ts";
+import type { ErrorCode } from "../core/errors.ts";
+import { Id } from "../core/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { worded } from "./openapi-defaults.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { excerpt } from "../base/text.ts";
-import { invalid, parse } from "../base/validation.ts";
+import { excerpt } from "../core/text.ts";
+import { invalid, parse } from "../core/validation.ts";
 
 /** The query as its schema understands it, but for the parameter `except`; one that the route does not know is refused like an unknown field. */
 export function parseQuery<T extends z.ZodType>(

@@ -1,5 +1,5 @@
-import { networkOf } from "../base/client-network.ts";
-import type { Clock } from "../base/clock.ts";
+import { networkOf } from "../core/client-network.ts";
+import type { Clock } from "../core/clock.ts";
 
 export type RateLimit = {
   /** Counts one and returns 0, or returns the whole seconds to wait when the share of the time is used up. */

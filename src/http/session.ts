@@ -1,6 +1,6 @@
-import { AppError } from "../base/errors.ts";
-import { sha256 } from "../base/ids.ts";
-import type { Role } from "../base/roles.ts";
+import { AppError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import type { Role } from "../core/roles.ts";
 import type { Statement } from "../database/store.ts";
 
 /** Somebody's visit to the admin page, as its cookie says. */

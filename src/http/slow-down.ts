@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../core/clock.ts";
 
 /** Lets whoever guesses about one subject wait longer with each wrong guess, from wherever they come. */
 export type SlowDown = {

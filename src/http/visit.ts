@@ -1,5 +1,5 @@
-import type { Scope } from "../audit/scope.ts";
-import type { Log } from "../base/log.ts";
+import type { Scope } from "../events/scope.ts";
+import type { Log } from "../core/log.ts";
 import type { Call } from "./call.ts";
 import type { KnownNetworks } from "./known-networks.ts";
 import type { NetworkLimit } from "./rate-limit.ts";

@@ -1,6 +1,6 @@
-import { traceOf } from "../audit/commit.ts";
-import { timestamp } from "../base/clock.ts";
-import type { Severity } from "../base/fields.ts";
+import { traceOf } from "../events/commit.ts";
+import { timestamp } from "../core/clock.ts";
+import type { Severity } from "../core/fields.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { incidents } from "../database/tables.ts";

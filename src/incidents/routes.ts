@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { dataOf, Deleted, deleted, pageOf } from "../base/paging.ts";
+import { dataOf, Deleted, deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Incident, IncidentPatch, IncidentQuery, IncidentSummary, NewIncident } from "./schema.ts";
 import {

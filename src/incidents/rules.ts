@@ -1,5 +1,5 @@
-import { Severity } from "../base/fields.ts";
-import { durationInWords } from "../base/text.ts";
+import { Severity } from "../core/fields.ts";
+import { durationInWords } from "../core/text.ts";
 import { type IncidentPatch, type IncidentQuery, IncidentStatus } from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { bodyOf, Id, line, paragraphs, Severity, Timestamp } from "../base/fields.ts";
-import { pageFields } from "../base/paging.ts";
+import { bodyOf, Id, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
+import { pageFields } from "../core/paging.ts";
 
 export const IncidentStatus = z
   .enum(["investigating", "identified", "monitoring", "resolved"])

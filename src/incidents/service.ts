@@ -1,7 +1,7 @@
-import { commit, mustBeCurrent } from "../audit/commit.ts";
-import type { Scope } from "../audit/scope.ts";
-import { AppError } from "../base/errors.ts";
-import { page } from "../base/paging.ts";
+import { commit, mustBeCurrent } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { AppError } from "../core/errors.ts";
+import { page } from "../core/paging.ts";
 import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { incidents, monitors } from "../database/tables.ts";

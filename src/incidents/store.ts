@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { offsetOf } from "../base/paging.ts";
+import { offsetOf } from "../core/paging.ts";
 import { containing } from "../database/references.ts";
 import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
 import { incidents, incidentUpdates } from "../database/tables.ts";

@@ -1,6 +1,6 @@
-import type { Happening } from "../audit/commit.ts";
-import { timestamp } from "../base/clock.ts";
-import { newId } from "../base/ids.ts";
+import type { Happening } from "../events/commit.ts";
+import { timestamp } from "../core/clock.ts";
+import { newId } from "../core/ids.ts";
 import type { Statement } from "../database/store.ts";
 import { actionOf, type AutomaticUpdate, incidentAfter } from "./rules.ts";
 import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";

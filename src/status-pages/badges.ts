@@ -1,6 +1,6 @@
 import { type PublishedMonitor, uptimeOf } from "./published.ts";
 import { percent, type Tone } from "./view.ts";
-import { dayMs } from "../uptime/rules.ts";
+import { dayMs } from "../monitoring/uptime/rules.ts";
 import { escaped } from "./xml.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;

@@ -1,9 +1,9 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { AppError } from "../base/errors.ts";
-import { fairQueue, type FairQueue } from "../base/fair-queue.ts";
-import type { Log } from "../base/log.ts";
-import { eachYielding } from "../base/yielding.ts";
+import { AppError } from "../core/errors.ts";
+import { fairQueue, type FairQueue } from "../core/fair-queue.ts";
+import type { Log } from "../core/log.ts";
+import { eachYielding } from "../core/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */

@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../base/paging.ts";
+import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { inTurn } from "./framed.ts";
-import { previewStatusPage } from "./preview.ts";
+import { previewInTurn, previewStatusPage } from "./preview-service.ts";
 import { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
 /** What only the admin page asks of status pages. */
@@ -19,7 +18,7 @@ export const statusPageDashboardRoutes = new Elysia({ prefix: "/status-pages" })
       errors: ["NOT_FOUND"],
     },
     async ({ scope, id, body, appliance }) => ({
-      data: await inTurn(appliance, scope, () => previewStatusPage(scope, id, body)),
+      data: await previewInTurn(appliance, scope, () => previewStatusPage(scope, id, body)),
     }),
   ),
 );

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { Id, Severity, Timestamp } from "../base/fields.ts";
+import { Id, Severity, Timestamp } from "../core/fields.ts";
 import { badgeKinds } from "./badges.ts";
 import { v2Names } from "./statuspage-v2.ts";
 

@@ -1,6 +1,6 @@
 import type { Store } from "../database/store.ts";
 import type { IncidentRecord } from "../incidents/store.ts";
-import { framed } from "./framed.ts";
+import { previewDocument } from "./preview-document.ts";
 import { loaderOf } from "./load.ts";
 import { incidentPage, statusPage } from "./page.tsx";
 import type { StatusPagePreview } from "./schema.ts";
@@ -27,7 +27,7 @@ export async function pageWithIncident(
   const view = viewOf({ ...loaded, incidents: [shown, ...others] }, now);
   const [incident] = view.all;
   const base = `/status/${page.slug}`;
-  return framed(view, (view, files) =>
+  return previewDocument(view, (view, files) =>
     incident === undefined || incident.isOpen
       ? statusPage(view, files, base)
       : [incidentPage(view, incident, files, base)],

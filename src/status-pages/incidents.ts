@@ -1,5 +1,5 @@
-import { timestamp } from "../base/clock.ts";
-import { firstIdAt } from "../base/ids.ts";
+import { timestamp } from "../core/clock.ts";
+import { firstIdAt } from "../core/ids.ts";
 import type { Store } from "../database/store.ts";
 import {
   type AutomaticTitle,
@@ -9,7 +9,7 @@ import {
   updateInWords,
 } from "../incidents/rules.ts";
 import type { IncidentRecord } from "../incidents/store.ts";
-import { dayMs } from "../uptime/rules.ts";
+import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { PublishedIncident } from "./published.ts";
 
 type Page = { organizationId: string; isDefault: boolean };

@@ -1,4 +1,4 @@
-import { dayMs, ratioOf } from "../uptime/rules.ts";
+import { dayMs, ratioOf } from "../monitoring/uptime/rules.ts";
 import { type DayTotals, type Published, type PublishedMonitor, uptimeOf } from "./published.ts";
 import type { StatusView } from "./view.ts";
 

@@ -1,6 +1,6 @@
 import type { Store } from "../database/store.ts";
-import { findSettings } from "../settings/store.ts";
-import { dayMs } from "../uptime/rules.ts";
+import { findSettings } from "../accounts/settings/store.ts";
+import { dayMs } from "../monitoring/uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
 import { dayReader } from "./days.ts";
 import { type IncidentReader, incidentReader } from "./incidents.ts";

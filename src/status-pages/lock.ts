@@ -1,8 +1,8 @@
-import type { Clock } from "../base/clock.ts";
-import { networkOf } from "../base/client-network.ts";
-import { AppError } from "../base/errors.ts";
-import { isPassword } from "../base/passwords.ts";
-import type { Vault } from "../base/secrets.ts";
+import type { Clock } from "../core/clock.ts";
+import { networkOf } from "../core/client-network.ts";
+import { AppError } from "../core/errors.ts";
+import { isPassword } from "../core/passwords.ts";
+import type { Vault } from "../core/secrets.ts";
 import type { NetworkLimit } from "../http/rate-limit.ts";
 import { fieldsOf } from "./form.ts";
 import { smallAnswer } from "./small-page.ts";

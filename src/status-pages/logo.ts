@@ -1,4 +1,4 @@
-import { invalid } from "../base/validation.ts";
+import { invalid } from "../core/validation.ts";
 import { beginsAs } from "./rules.ts";
 import { flawOfSvg } from "./svg.ts";
 

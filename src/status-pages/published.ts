@@ -1,4 +1,4 @@
-import { ratioOf } from "../uptime/rules.ts";
+import { ratioOf } from "../monitoring/uptime/rules.ts";
 
 /** What a page publishes, as it was read at one time. */
 export type Published = {

@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Store } from "../database/store.ts";
 import { atMostEveryMs } from "./cache.ts";
 import { type Loaded, loaderOf } from "./load.ts";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf, Deleted, deleted } from "../base/paging.ts";
+import { dataOf, Deleted, deleted } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
 import {

@@ -1,4 +1,4 @@
-import type { OwnHosts } from "../base/own-hosts.ts";
+import type { OwnHosts } from "../core/own-hosts.ts";
 import type { StatusPage, StatusPageSection } from "./schema.ts";
 
 /** Why nobody could open the page; null when somebody can. */

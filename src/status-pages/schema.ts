@@ -9,8 +9,8 @@ import {
   secret,
   Timestamp,
   TimeZone,
-} from "../base/fields.ts";
-import { reservedSlugs } from "../base/slug.ts";
+} from "../core/fields.ts";
+import { reservedSlugs } from "../core/slug.ts";
 
 const maxMonitors = 1_000;
 

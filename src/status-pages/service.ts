@@ -1,10 +1,10 @@
-import { commit, mustBeCurrent } from "../audit/commit.ts";
-import type { Scope } from "../audit/scope.ts";
-import { timestamp } from "../base/clock.ts";
-import { AppError } from "../base/errors.ts";
-import { newId } from "../base/ids.ts";
-import { hashPassword } from "../base/passwords.ts";
-import { invalid } from "../base/validation.ts";
+import { commit, mustBeCurrent } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { hashPassword } from "../core/passwords.ts";
+import { invalid } from "../core/validation.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors, statusPages } from "../database/tables.ts";

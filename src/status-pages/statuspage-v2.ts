@@ -1,5 +1,5 @@
-import { derivedId } from "../base/ids.ts";
-import { dayMs } from "../uptime/rules.ts";
+import { derivedId } from "../core/ids.ts";
+import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { Loaded } from "./load.ts";
 import type { MonitorState, Published, PublishedIncident, PublishedWindow } from "./published.ts";
 import type { StatusView } from "./view.ts";

@@ -1,7 +1,7 @@
 import { and, desc, eq, ne, type SQL, sql } from "drizzle-orm";
-import { AppError } from "../base/errors.ts";
-import { firstIdAt } from "../base/ids.ts";
-import type { Limits } from "../base/limits.ts";
+import { AppError } from "../core/errors.ts";
+import { firstIdAt } from "../core/ids.ts";
+import type { Limits } from "../core/limits.ts";
 import { listed, mustBeWithin } from "../database/references.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {

@@ -6,7 +6,7 @@ import {
   XmlProcessingInstruction,
   XmlText,
 } from "@rgrove/parse-xml";
-import { excerpt } from "../base/text.ts";
+import { excerpt } from "../core/text.ts";
 import { flawOfCss } from "./rules.ts";
 import { type Declaration, declarationsOf, rulesOf, UnclearCss } from "./svg-css.ts";
 import { densityOf, extentOf, piecesOf, pointsOf, tilesOf } from "./svg-geometry.ts";

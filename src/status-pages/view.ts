@@ -1,5 +1,5 @@
-import { durationInWords } from "../base/text.ts";
-import { dayMs, ratioOf, toneOf } from "../uptime/rules.ts";
+import { durationInWords } from "../core/text.ts";
+import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
   type DayTotals,
   type MonitorState,

@@ -1,10 +1,10 @@
-import { timestamp } from "../base/clock.ts";
-import { derivedId } from "../base/ids.ts";
-import { mapYielding } from "../base/yielding.ts";
+import { timestamp } from "../core/clock.ts";
+import { derivedId } from "../core/ids.ts";
+import { mapYielding } from "../core/yielding.ts";
 import type { Store } from "../database/store.ts";
-import { occurrencesBetween } from "../maintenance/rules.ts";
-import { publicWindows, type StoredWindow } from "../maintenance/store.ts";
-import { dayMs } from "../uptime/rules.ts";
+import { occurrencesBetween } from "../monitoring/maintenance/rules.ts";
+import { publicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
+import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { PublishedWindow } from "./published.ts";
 
 /** Planned work is announced so long before, each window so many times. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { newId } from "../../src/base/ids.ts";
+import { newId } from "../../src/core/ids.ts";
 import { compiled, type Statement, type Store } from "../../src/database/store.ts";
-import { subscriberFanOut } from "../../src/subscribers/fan-out.ts";
+import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { pager } from "../support/pager.ts";
 import { publisher } from "../support/subscribing.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mailServer } from "../support/mail-server.ts";
 import { ann, bob, cid } from "../support/mailing.ts";
 import { pager } from "../support/pager.ts";
-import { exchange } from "../../src/outgoing/exchange.ts";
+import { exchange } from "../../src/core/outgoing/exchange.ts";
 import { answer, target } from "../support/target.ts";
 
 /** A channel of three mailboxes, whose server refuses some with these codes. */

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { sweepResults } from "../../src/uptime/retention.ts";
-import { dayMs, lastPeriods } from "../../src/uptime/rules.ts";
-import { insertHeartbeat, listDays, uptime24hOf } from "../../src/uptime/store.ts";
+import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
+import { dayMs, lastPeriods } from "../../src/monitoring/uptime/rules.ts";
+import { insertHeartbeat, listDays, uptime24hOf } from "../../src/monitoring/uptime/store.ts";
 import { quantile } from "./process.ts";
 
 const monitors = 1_000;

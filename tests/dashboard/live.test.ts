@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { vaultOf } from "../../src/base/secrets.ts";
+import { vaultOf } from "../../src/core/secrets.ts";
 import { mayListen } from "../../src/dashboard/rules.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { listening } from "../support/live.ts";

@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { type OpenOptions, openDataDirectory } from "../../src/database/data-directory.ts";
-import { createOrganization, listOrganizations } from "../../src/organizations/service.ts";
+import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { migrationFolder } from "../support/migration-folder.ts";
 import { scratch } from "../support/scratch.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { examine } from "../../src/database/examine.ts";
 import { migrationFolder } from "../support/migration-folder.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { openDatabase } from "../../src/database/embedded.ts";
 import { migrate, pendingMigrations } from "../../src/database/migrate.ts";
 import { migrationFolder } from "../support/migration-folder.ts";

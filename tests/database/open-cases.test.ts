@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 
 const files = readdirSync(assets.migrations)
   .filter((name) => name.endsWith(".sql"))

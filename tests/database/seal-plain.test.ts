@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { channelKinds } from "../../src/alert-channels/schema.ts";
-import { assets } from "../../src/assets.ts";
+import { channelKinds } from "../../src/alerting/channels/schema.ts";
+import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/copy.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
-import { monitorKinds } from "../../src/monitors/schema.ts";
-import { createOrganization } from "../../src/organizations/service.ts";
+import { monitorKinds } from "../../src/monitoring/monitors/schema.ts";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { canary, newMonitors, signingCanary } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";

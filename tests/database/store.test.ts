@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { join } from "node:path";
-import { AppError } from "../../src/base/errors.ts";
+import { AppError } from "../../src/core/errors.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { must, retrying, StaleRead } from "../../src/database/store.ts";
 import { scratch } from "../support/scratch.ts";

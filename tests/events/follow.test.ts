@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Store } from "../../src/database/store.ts";
 import { followEvents } from "../../src/events/follow.ts";
 import { appendEvent, lastSeq, type LoggedEvent } from "../../src/events/log.ts";
-import { createOrganization } from "../../src/organizations/service.ts";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();

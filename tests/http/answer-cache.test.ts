@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createApiKey } from "../../src/api-keys/service.ts";
-import { assets } from "../../src/assets.ts";
+import { createApiKey } from "../../src/accounts/api-keys/service.ts";
+import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { answerCache } from "../../src/http/answer-cache.ts";
 import { deleteIncident, openIncident, updateIncident } from "../../src/incidents/service.ts";
-import { createOrganization } from "../../src/organizations/service.ts";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { applianceOn, type Client, testAppliance } from "../support/appliance.ts";
 import { apiRoutes, made, nounOf, nouns } from "../support/records.ts";
 import { scratch } from "../support/scratch.ts";

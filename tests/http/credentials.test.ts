@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createApiKey, revokeApiKey } from "../../src/api-keys/service.ts";
-import { sha256 } from "../../src/base/ids.ts";
+import { createApiKey, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
+import { sha256 } from "../../src/core/ids.ts";
 import { type Answer, testAppliance, unknownId } from "../support/appliance.ts";
 import { apiRoutes, bodyFor, placed } from "../support/records.ts";
 

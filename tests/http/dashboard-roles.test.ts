@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dashboard } from "../../src/api.ts";
-import { Role } from "../../src/base/roles.ts";
+import { Role } from "../../src/core/roles.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 import { inputFor, placed } from "../support/records.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { type Encoding, encodingFor } from "../../src/http/encoding.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";

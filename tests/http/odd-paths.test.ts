@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "../../src/base/errors.ts";
+import { AppError } from "../../src/core/errors.ts";
 import { answering } from "../../src/http/listener.ts";
 import { publicServer } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import type { ErrorCode } from "../../src/base/errors.ts";
+import type { ErrorCode } from "../../src/core/errors.ts";
 import { statusOf } from "../../src/http/error-body.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
 import { documentOf } from "../../src/api.ts";

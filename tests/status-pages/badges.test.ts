@@ -2,7 +2,7 @@ import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
 import type { PublishedMonitor } from "../../src/status-pages/published.ts";
-import { dayMs } from "../../src/uptime/rules.ts";
+import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");

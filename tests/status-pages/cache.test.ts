@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { fairQueue } from "../../src/base/fair-queue.ts";
+import { fairQueue } from "../../src/core/fair-queue.ts";
 import { type Made, pageCache } from "../../src/status-pages/cache.ts";
 import { listed, visitor } from "../support/visitor.ts";
 

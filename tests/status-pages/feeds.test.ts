@@ -1,7 +1,7 @@
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
-import { dayMs } from "../../src/uptime/rules.ts";
+import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
 const page = "http://signalbox.lan:3210/status/ours";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { dayMs, hourMs, ratioOf } from "../../src/uptime/rules.ts";
+import { dayMs, hourMs, ratioOf } from "../../src/monitoring/uptime/rules.ts";
 import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
 
 const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;

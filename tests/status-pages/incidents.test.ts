@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dayMs } from "../../src/uptime/rules.ts";
+import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
 
 /** Titles of the incidents that a page tells of, newest first. */

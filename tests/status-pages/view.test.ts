@@ -7,7 +7,7 @@ import type {
   PublishedMonitor,
 } from "../../src/status-pages/published.ts";
 import { percent, viewOf } from "../../src/status-pages/view.ts";
-import { dayMs } from "../../src/uptime/rules.ts";
+import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { alertsOn } from "./appliance.ts";
-import { sha256 } from "../../src/base/ids.ts";
-import { checkEngine } from "../../src/checks/engine.ts";
+import { sha256 } from "../../src/core/ids.ts";
+import { checkEngine } from "../../src/monitoring/checks/engine.ts";
 import { lastSeq, readSince } from "../../src/events/log.ts";
 import {
   arriving,

@@ -1,5 +1,9 @@
-import { exchange as real, type Exchange, type ShortAnswer } from "../../src/outgoing/exchange.ts";
-import { TargetFailure } from "../../src/outgoing/failures.ts";
+import {
+  exchange as real,
+  type Exchange,
+  type ShortAnswer,
+} from "../../src/core/outgoing/exchange.ts";
+import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 
 /** A case as its service shows it. */
 export type Case = {

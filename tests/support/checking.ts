@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { Log } from "../../src/base/log.ts";
-import { type Listener, targetGuard } from "../../src/base/target-guard.ts";
-import type { CheckMemory } from "../../src/checks/byte-budget.ts";
-import type { CheckContext } from "../../src/checks/check.ts";
-import { troubleWatch } from "../../src/checks/own-trouble.ts";
-import { type Checkable, type Outcome, runCheck } from "../../src/checks/run-check.ts";
-import { uncounted } from "../../src/outgoing/memory.ts";
-import { NewMonitor } from "../../src/monitors/schema.ts";
+import type { Log } from "../../src/core/log.ts";
+import { type Listener, targetGuard } from "../../src/core/target-guard.ts";
+import type { CheckMemory } from "../../src/monitoring/checks/byte-budget.ts";
+import type { CheckContext } from "../../src/monitoring/checks/check.ts";
+import { troubleWatch } from "../../src/monitoring/checks/own-trouble.ts";
+import { type Checkable, type Outcome, runCheck } from "../../src/monitoring/checks/run-check.ts";
+import { uncounted } from "../../src/core/outgoing/memory.ts";
+import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 
 type Circumstances = {
   timeoutMs?: number;

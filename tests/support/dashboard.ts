@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
-import { openAll } from "../../src/base/secrets.ts";
+import { openAll } from "../../src/core/secrets.ts";
 import {
   muteGroup,
   pauseGroup,
   resumeGroup,
   unmuteGroup,
-} from "../../src/monitor-groups/service.ts";
+} from "../../src/monitoring/groups/service.ts";
 import { testAppliance } from "./appliance.ts";
 
 /** An appliance with short ways to make and read groups, monitors and channels of our organization. */

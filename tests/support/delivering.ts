@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
-import type { ChannelSettings, ChannelType } from "../../src/alert-channels/schema.ts";
+import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
 import { type Message, messageOf } from "../../src/alerting/messages.ts";
 import type { DeliveryRoom, Provider, Verdict } from "../../src/alerting/provider.ts";
-import { targetGuard } from "../../src/base/target-guard.ts";
-import { accessTokens } from "../../src/outgoing/access-tokens.ts";
-import { exchange } from "../../src/outgoing/exchange.ts";
+import { targetGuard } from "../../src/core/target-guard.ts";
+import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
+import { exchange } from "../../src/core/outgoing/exchange.ts";
 import { answer, type Asked, type Reply, target } from "./target.ts";
 
 /** Where people open the appliance of these tests. */

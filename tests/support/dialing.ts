@@ -1,6 +1,6 @@
-import type { CheckContext } from "../../src/checks/check.ts";
-import type { Connection } from "../../src/outgoing/connection.ts";
-import { reasonFor } from "../../src/outgoing/reasons.ts";
+import type { CheckContext } from "../../src/monitoring/checks/check.ts";
+import type { Connection } from "../../src/core/outgoing/connection.ts";
+import { reasonFor } from "../../src/core/outgoing/reasons.ts";
 import { contextOf } from "./checking.ts";
 
 /** A check that dials, and its end. */

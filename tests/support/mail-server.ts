@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import type { SmtpSettings } from "../../src/settings/schema.ts";
+import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
 import { smtpAt } from "./scripted-mail-server.ts";
 
 /** A mail as it arrived. */

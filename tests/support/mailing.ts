@@ -1,6 +1,6 @@
 import type { DeliveryRoom, Verdict } from "../../src/alerting/provider.ts";
 import { email } from "../../src/alerting/providers/email.ts";
-import type { SmtpSettings } from "../../src/settings/schema.ts";
+import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
 import { alertOf, receiver, telling } from "./delivering.ts";
 
 export const ann = "ann@team.example";

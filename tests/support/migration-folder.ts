@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 
 type Journal = { entries: object[] };
 

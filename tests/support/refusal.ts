@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from "../../src/base/errors.ts";
+import { AppError, type ErrorCode } from "../../src/core/errors.ts";
 
 /** The code with which a use case refuses; null when it does not. */
 export async function refusal(promise: Promise<unknown>): Promise<ErrorCode | null> {

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { SmtpSettings } from "../../src/settings/schema.ts";
+import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
 import { listener } from "./checking.ts";
 
 /** Settings for what speaks SMTP, or something like it, on this port of loopback. */

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { subscriberFanOut } from "../../src/subscribers/fan-out.ts";
+import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { compiled } from "../../src/database/store.ts";
 import { alertsOn } from "./appliance.ts";
 import { type Mail, mailServer } from "./mail-server.ts";

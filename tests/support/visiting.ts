@@ -1,8 +1,8 @@
-import { newId, randomToken, sha256 } from "../../src/base/ids.ts";
-import { timestamp } from "../../src/base/clock.ts";
-import type { Role } from "../../src/base/roles.ts";
+import { newId, randomToken, sha256 } from "../../src/core/ids.ts";
+import { timestamp } from "../../src/core/clock.ts";
+import type { Role } from "../../src/core/roles.ts";
 import { memberships, people } from "../../src/database/tables.ts";
-import { addSession } from "../../src/sessions/store.ts";
+import { addSession } from "../../src/accounts/sessions/store.ts";
 import type { Client, TestAppliance } from "./appliance.ts";
 
 export const password = "a long enough password";

@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
-import { assets } from "../../src/assets.ts";
+import { assets } from "../../src/core/assets.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { networkLimit } from "../../src/http/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/lock.ts";
 import { statusSite } from "../../src/status-pages/site.ts";
-import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/uptime/store.ts";
-import { subscriberFanOut } from "../../src/subscribers/fan-out.ts";
-import { subscriptionsOf } from "../../src/subscribers/visits.ts";
+import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/monitoring/uptime/store.ts";
+import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
+import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
 import { watch } from "./watch.ts";
 
 /** What somebody without a key gets to see. */

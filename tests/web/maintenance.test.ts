@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toLocal } from "../../src/base/time-zones.ts";
-import { occurrencesBetween } from "../../src/maintenance/rules.ts";
+import { toLocal } from "../../src/core/time-zones.ts";
+import { occurrencesBetween } from "../../src/monitoring/maintenance/rules.ts";
 import { dateOf, entriesOf, monthAfter, weeksOf } from "../../web/pages/maintenance/calendar.ts";
 import { planInWords, planOf, plainPlan, ruleOf } from "../../web/pages/maintenance/recurrence.ts";
 

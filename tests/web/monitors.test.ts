@@ -9,7 +9,7 @@ import {
   placed,
   placedGroup,
 } from "../../web/pages/monitors/rows.ts";
-import { downSince, seriesOf } from "../../web/pages/monitor/sums.ts";
+import { downSince, seriesOf } from "../../web/pages/monitors/sums.ts";
 import { percent } from "../../web/parts/figures.ts";
 
 const group = (id: string) => ({

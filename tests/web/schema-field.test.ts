@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { monitorFields, monitorKinds } from "../../src/monitors/schema.ts";
+import { monitorFields, monitorKinds } from "../../src/monitoring/monitors/schema.ts";
 import { kindOf } from "../../web/parts/schema-field.tsx";
 
 test("every field of a monitor is asked for by what it holds, headers alone as headers", () => {

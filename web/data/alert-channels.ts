@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import type { AlertChannel } from "../../src/alert-channels/schema.ts";
+import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
 import type { ChannelUse, UsersOfChannel } from "../../src/dashboard/schema.ts";
 import { get, getPage } from "./client.ts";

@@ -1,4 +1,4 @@
-import type { ErrorDetail } from "../../src/base/errors.ts";
+import type { ErrorDetail } from "../../src/core/errors.ts";
 import { connection } from "./connection.ts";
 import { headersOf, takeEarly } from "./early.ts";
 import { signedOut } from "./signed-out.ts";

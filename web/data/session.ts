@@ -1,6 +1,6 @@
-import type { Role } from "../../src/base/roles.ts";
+import type { Role } from "../../src/core/roles.ts";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
-import type { Presence } from "../../src/sign-in/schema.ts";
+import type { Presence } from "../../src/accounts/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError, call, send, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";

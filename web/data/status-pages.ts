@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { SubscriberCount } from "../../src/dashboard/schema.ts";
 import type { StatusPage } from "../../src/status-pages/schema.ts";
-import type { Subscriber } from "../../src/subscribers/schema.ts";
+import type { Subscriber } from "../../src/status-pages/subscribers/schema.ts";
 import { get, getPage, type Query } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
 import { queryClient } from "./query.ts";

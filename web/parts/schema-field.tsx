@@ -1,6 +1,6 @@
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { z } from "zod";
-import { durationInWords } from "../../src/base/text.ts";
+import { durationInWords } from "../../src/core/text.ts";
 import { HeadersField } from "./headers-field.tsx";
 import { LoginField } from "./login-field.tsx";
 import { SecretField } from "./secret-field.tsx";

@@ -1,6 +1,6 @@
-import { joinSecrets, strandedSecrets } from "../../src/base/kind-secrets.ts";
-import type { Kind, Kinds } from "../../src/base/kinds.ts";
-import { fieldPath } from "../../src/base/text.ts";
+import { joinSecrets, strandedSecrets } from "../../src/core/kind-secrets.ts";
+import type { Kind, Kinds } from "../../src/core/kinds.ts";
+import { fieldPath } from "../../src/core/text.ts";
 
 type Values = Record<string, unknown>;
 

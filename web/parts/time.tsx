@@ -1,6 +1,6 @@
 import { createContext, useContext } from "react";
 import { Tooltip } from "@mantine/core";
-import { durationInWords } from "../../src/base/text.ts";
+import { durationInWords } from "../../src/core/text.ts";
 import { external } from "../data/external.ts";
 
 /** The organization's time zone, in which all times are told. */

@@ -13,7 +13,7 @@ import { planning } from "../pages/maintenance/planning.ts";
 import { editing } from "../pages/monitors/editing.ts";
 import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
 import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
-import { places } from "./navigation.tsx";
+import { navigationItems } from "./navigation-items.ts";
 import { settingsCommands } from "./settings-commands.tsx";
 import { useOrganizationSwitch } from "./switching.ts";
 import type { Command } from "./palette-rules.ts";
@@ -36,7 +36,7 @@ export function useCommands(
   });
   const ofChannels = useChannelCommands(text, goTo);
   const ofStatusPages = useStatusPageCommands(text, goTo);
-  const commands: Command[] = places().map(({ to, label, icon, keys }) => ({
+  const commands: Command[] = navigationItems.map(({ to, label, icon, keys }) => ({
     key: to,
     label,
     hint: keysOf(keys),
@@ -118,16 +118,14 @@ export function useCommands(
         run: () => void setPaused(id, name, !paused),
       });
   }
-  const hasIncidents = places().some(({ to }) => to === "/incidents");
   for (const { id, title } of open?.data ?? []) {
-    if (hasIncidents)
-      commands.push({
-        key: id,
-        label: title,
-        hint: "Incident",
-        icon: <Icon name="warning" />,
-        run: () => goTo(`/incidents/${id}`),
-      });
+    commands.push({
+      key: id,
+      label: title,
+      hint: "Incident",
+      icon: <Icon name="warning" />,
+      run: () => goTo(`/incidents/${id}`),
+    });
     if (mayWrite)
       commands.push({
         key: `resolve ${id}`,

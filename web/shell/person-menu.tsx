@@ -4,7 +4,7 @@ import { signOut, useSignedIn } from "../data/session.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 import { KeyHint } from "../parts/page.tsx";
 import { complain } from "../parts/toasts.tsx";
-import { places } from "./navigation.tsx";
+import { navigationItems } from "./navigation-items.ts";
 import { palette } from "./palette-state.ts";
 import { useOrganizationSwitch } from "./switching.ts";
 
@@ -53,18 +53,16 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           </>
         )}
         <Menu.Label className="only-phone">Go to</Menu.Label>
-        {places()
-          .slice(3, -1)
-          .map(({ to, label, icon }) => (
-            <Menu.Item
-              key={to}
-              className="only-phone"
-              leftSection={<Icon name={icon} />}
-              onClick={() => void navigate({ to })}
-            >
-              {label}
-            </Menu.Item>
-          ))}
+        {navigationItems.slice(3, -1).map(({ to, label, icon }) => (
+          <Menu.Item
+            key={to}
+            className="only-phone"
+            leftSection={<Icon name={icon} />}
+            onClick={() => void navigate({ to })}
+          >
+            {label}
+          </Menu.Item>
+        ))}
         <Menu.Item
           leftSection={<Icon name="screen" />}
           onClick={() => void navigate({ to: "/wall" })}

@@ -1,4 +1,4 @@
-import type { Role } from "../../src/base/roles.ts";
+import type { Role } from "../../src/core/roles.ts";
 import { Icon } from "../parts/icons.tsx";
 import { sections } from "../pages/settings/sections.ts";
 import type { Command } from "./palette-rules.ts";

@@ -8,7 +8,8 @@ import { useShortcuts } from "../parts/shortcuts.ts";
 import { Zone } from "../parts/time.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { Dialogs } from "./dialogs.tsx";
-import { Navigation, places } from "./navigation.tsx";
+import { Navigation } from "./navigation.tsx";
+import { navigationItems } from "./navigation-items.ts";
 import { Palette } from "./palette.tsx";
 import { palette } from "./palette-state.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
@@ -32,7 +33,7 @@ function Frame() {
       "mod+k": () => palette.set(true),
       "?": () => setHelping(true),
       ...Object.fromEntries(
-        places().map(({ to, keys }) => [keys, () => void navigate({ href: to })]),
+        navigationItems.map(({ to, keys }) => [keys, () => void navigate({ href: to })]),
       ),
     }),
     [navigate],

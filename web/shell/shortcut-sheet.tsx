@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { KeyHint } from "../parts/page.tsx";
-import { places } from "./navigation.tsx";
+import { navigationItems } from "./navigation-items.ts";
 
 const sections = (): { title: string; keys: [keys: string, does: string][] }[] => [
   {
@@ -8,7 +8,7 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
     keys: [
       ["modK", "Search and commands"],
       ["?", "This sheet"],
-      ...places().map(({ label, keys }): [string, string] => [
+      ...navigationItems.map(({ label, keys }): [string, string] => [
         keys.toUpperCase(),
         `Go to ${label}`,
       ]),

@@ -1,8 +1,8 @@
 import { connect, type Socket } from "node:net";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
-import type { Address, OutgoingContext } from "../../outgoing/context.ts";
-import type { SmtpSettings } from "../../settings/schema.ts";
+import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
+import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import type { Mail } from "./email-mail.ts";
 
 /** What nodemailer says of a failure; its message holds what the server said, and is for nobody. */

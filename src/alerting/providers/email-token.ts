@@ -1,8 +1,8 @@
 import { createHash, sign } from "node:crypto";
-import { named } from "../../outgoing/http-request.ts";
-import type { AccessToken } from "../../outgoing/access-tokens.ts";
-import type { ShortAnswer } from "../../outgoing/exchange.ts";
-import type { ServiceAccountKey, SmtpSettings } from "../../settings/schema.ts";
+import { named } from "../../core/outgoing/http-request.ts";
+import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
+import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
+import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryRoom,
   passing,

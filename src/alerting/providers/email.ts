@@ -1,6 +1,6 @@
-import { inTime } from "../../outgoing/exchange.ts";
-import { TargetFailure } from "../../outgoing/failures.ts";
-import type { SmtpSettings } from "../../settings/schema.ts";
+import { inTime } from "../../core/outgoing/exchange.ts";
+import { TargetFailure } from "../../core/outgoing/failures.ts";
+import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { lineOf, type Message } from "../messages.ts";
 import {
   delivered,

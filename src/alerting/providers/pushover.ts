@@ -1,5 +1,5 @@
-import type { ChannelSettings } from "../../alert-channels/schema.ts";
-import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import type { ChannelSettings } from "../channels/schema.ts";
+import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { casesOf, cut, fitted, type Message } from "../messages.ts";
 import {
   final,

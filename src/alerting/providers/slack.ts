@@ -1,6 +1,6 @@
-import { named } from "../../outgoing/http-request.ts";
+import { named } from "../../core/outgoing/http-request.ts";
 import { type Message, cut } from "../messages.ts";
-import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { final, judged, overHttp, passing, type Verdict } from "../provider.ts";
 import { colours, partsOf, textWithin } from "./shared-layout.ts";
 import { objectIn } from "./shared-json.ts";

@@ -1,6 +1,6 @@
 import type { Fact, Message, Tone } from "../messages.ts";
 import { judged, overHttp, permanent, type Verdict } from "../provider.ts";
-import type { ShortAnswer } from "../../outgoing/exchange.ts";
+import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { hasDottedHost } from "./shared-address.ts";
 import { isObject, objectIn } from "./shared-json.ts";
 import { bytesOf, partsOf, within } from "./shared-layout.ts";

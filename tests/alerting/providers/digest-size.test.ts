@@ -3,7 +3,7 @@ import {
   type ChannelSettings,
   type ChannelType,
   NewAlertChannel,
-} from "../../../src/alert-channels/schema.ts";
+} from "../../../src/alerting/channels/schema.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
 import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
 import { providers } from "../../../src/alerting/providers.ts";

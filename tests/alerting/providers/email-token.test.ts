@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import type { DeliveryRoom } from "../../../src/alerting/provider.ts";
-import type { SmtpSettings } from "../../../src/settings/schema.ts";
+import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import { now, receiver, triedAgain } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
 import { ann, delivered, doubted, forNow, outcomeOf } from "../../support/mailing.ts";

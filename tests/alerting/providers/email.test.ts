@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { email } from "../../../src/alerting/providers/email.ts";
-import type { SmtpSettings } from "../../../src/settings/schema.ts";
+import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import {
   alertOf,
   deliveryId,

@@ -3,7 +3,7 @@ import {
   type ChannelSettings,
   type ChannelType,
   NewAlertChannel,
-} from "../../../src/alert-channels/schema.ts";
+} from "../../../src/alerting/channels/schema.ts";
 import { messageOf } from "../../../src/alerting/messages.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";

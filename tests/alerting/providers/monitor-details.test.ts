@@ -4,7 +4,7 @@ import {
   channelKinds,
   type ChannelType,
   NewAlertChannel,
-} from "../../../src/alert-channels/schema.ts";
+} from "../../../src/alerting/channels/schema.ts";
 import type { AlertedMonitor } from "../../../src/alerting/alert.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";

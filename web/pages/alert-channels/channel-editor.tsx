@@ -4,7 +4,7 @@ import {
   channelFields,
   channelKinds,
   type ChannelType,
-} from "../../../src/alert-channels/schema.ts";
+} from "../../../src/alerting/channels/schema.ts";
 import { type AlertChannel, channelPath, refreshChannels } from "../../data/alert-channels.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";

@@ -1,4 +1,4 @@
-import type { ChannelType } from "../../../src/alert-channels/schema.ts";
+import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
 import { ChannelMark } from "./channel-mark.tsx";
 import { channelTypes, channelWords } from "./channel-words.ts";
 

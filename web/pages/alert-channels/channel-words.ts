@@ -1,4 +1,4 @@
-import type { ChannelType } from "../../../src/alert-channels/schema.ts";
+import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
 import type { FieldWords } from "../../parts/schema-field.tsx";
 
 export type ChannelWords = {

@@ -1,6 +1,6 @@
 import { Button, Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { channelKinds, type ChannelType } from "../../../src/alert-channels/schema.ts";
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/schema.ts";
 import { say } from "../../parts/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelGallery } from "./channel-gallery.tsx";

@@ -1,12 +1,11 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useLocation } from "@tanstack/react-router";
+import { useLocation, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { send } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
-import { router } from "../../router.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
 type Look = { organization: { name: string }; email: string; role: string };
@@ -33,13 +32,14 @@ export function InvitationPage() {
 /** Somebody new says a name and a password; whoever has an account here gives its password, or is signed in already. */
 function Accept({ token, look }: { token: string; look: Look }) {
   const { data: session } = useSession();
+  const { history } = useRouter();
   const isSignedIn = session?.person?.email.toLowerCase() === look.email.toLowerCase();
   const [isNew, setIsNew] = useState(true);
   const form = useForm({ name: "", password: "" }, async ({ name, password }) => {
     const fields = isSignedIn ? {} : isNew ? { name, password } : { password };
     await send("POST", "/invitations/accept", { token, ...fields });
     await renewSession();
-    router.history.replace("/");
+    history.replace("/");
   });
   return (
     <EntranceFrame

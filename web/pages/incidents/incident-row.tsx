@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { Time } from "../../parts/time.tsx";
-import { Duration } from "../incident/facts.tsx";
+import { Duration } from "./facts.tsx";
 import { IncidentIcon, SeverityPill, StatusPill } from "./words.tsx";
 
 export function IncidentRow({

@@ -1,5 +1,5 @@
-import { toInstant, toLocal } from "../../../src/base/time-zones.ts";
-import { occurrencesBetween, type Times } from "../../../src/maintenance/rules.ts";
+import { toInstant, toLocal } from "../../../src/core/time-zones.ts";
+import { occurrencesBetween, type Times } from "../../../src/monitoring/maintenance/rules.ts";
 
 const dayMs = 86_400_000;
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { get, getPage, send } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";

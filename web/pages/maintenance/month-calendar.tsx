@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { useNow, useZone } from "../../parts/time.tsx";

@@ -1,4 +1,8 @@
-import { flawOfTimes, occurrencesBetween, type Times } from "../../../src/maintenance/rules.ts";
+import {
+  flawOfTimes,
+  occurrencesBetween,
+  type Times,
+} from "../../../src/monitoring/maintenance/rules.ts";
 import { useZone } from "../../parts/time.tsx";
 import { spanInWords } from "./words.tsx";
 

@@ -1,4 +1,4 @@
-import { type Recurrence, recurrenceOf } from "../../../src/maintenance/schema.ts";
+import { type Recurrence, recurrenceOf } from "../../../src/monitoring/maintenance/schema.ts";
 
 export type Repeats = "never" | "daily" | "weekly" | "monthly" | "rule";
 

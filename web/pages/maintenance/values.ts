@@ -1,6 +1,6 @@
-import { toInstant, toLocal } from "../../../src/base/time-zones.ts";
-import type { Times } from "../../../src/maintenance/rules.ts";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import { toInstant, toLocal } from "../../../src/core/time-zones.ts";
+import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { type Plan, plainPlan, planOf, ruleOf } from "./recurrence.ts";
 
 /** A window as its editor has it: times as clocks in its own zone show them, such as `2026-11-22T02:00`. */

@@ -1,7 +1,7 @@
 import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { flawOfTimes } from "../../../src/maintenance/rules.ts";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import { flawOfTimes } from "../../../src/monitoring/maintenance/rules.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { send } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
 import { useOverview } from "../../data/overview.ts";

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";

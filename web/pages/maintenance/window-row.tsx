@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { durationInWords, useNow, useZone } from "../../parts/time.tsx";

@@ -1,5 +1,5 @@
-import { toLocal } from "../../../src/base/time-zones.ts";
-import type { MaintenanceWindow } from "../../../src/maintenance/schema.ts";
+import { toLocal } from "../../../src/core/time-zones.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
 import { plural } from "../../parts/figures.ts";
 import { type State, StateIcon } from "../../parts/state-icon.tsx";

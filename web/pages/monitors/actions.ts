@@ -1,4 +1,4 @@
-import type { Monitor } from "../../../src/monitors/schema.ts";
+import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { send } from "../../data/client.ts";
 import {
   changeMonitor,

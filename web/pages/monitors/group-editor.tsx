@@ -1,5 +1,5 @@
 import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { Color, type MonitorGroup } from "../../../src/monitor-groups/schema.ts";
+import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { send } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";

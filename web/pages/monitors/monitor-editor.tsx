@@ -5,7 +5,7 @@ import {
   monitorFields,
   monitorKinds,
   type MonitorType,
-} from "../../../src/monitors/schema.ts";
+} from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { send } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";

@@ -1,7 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ApiKey } from "../../../src/api-keys/schema.ts";
+import type { ApiKey } from "../../../src/accounts/api-keys/schema.ts";
 import { send } from "../../data/client.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { Fragment, useEffect } from "react";
-import type { AuditEntry } from "../../../src/audit-log/schema.ts";
+import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 import { getPage } from "../../data/client.ts";
 import { onChange } from "../../data/live.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -9,8 +9,7 @@ import { Loaded } from "../../parts/loading.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
 import { Pager } from "../../parts/pager.tsx";
 import { Time, useZone } from "../../parts/time.tsx";
-import { router } from "../../router.tsx";
-import { actorWords, deedWords, fieldWords, placeOf } from "./audit-words.ts";
+import { actorWords, deedWords, fieldWords, pathOf } from "./audit-words.ts";
 
 const perPage = 50;
 
@@ -79,15 +78,17 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 function Line({ entry }: { entry: AuditEntry }) {
   const { at, actor, fields } = entry;
   const [before, name, after] = deedWords(entry);
-  const place = placeOf(entry);
+  const path = pathOf(entry);
+  const { routesByPath } = useRouter();
+  const hasPage = path !== null && `/${path.split("/")[1]}/$id` in routesByPath;
   return (
     <li>
       <Time at={at} as="clock" />
       <p>
         <b>{actorWords(actor)}</b> {before}
         {name !== "" &&
-          (place !== null && leads(place) ? (
-            <Link to={place as "/"} className="audit-link">
+          (hasPage ? (
+            <Link to={path as "/"} className="audit-link">
               {name}
             </Link>
           ) : (
@@ -99,6 +100,3 @@ function Line({ entry }: { entry: AuditEntry }) {
     </li>
   );
 }
-
-/** Whether there is a page for it. */
-const leads = (place: string) => `/${place.split("/")[1] ?? ""}/$id` in router.routesByPath;

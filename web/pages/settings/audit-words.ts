@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../../src/audit-log/schema.ts";
+import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 
 const nouns: Record<string, [named: string, gone: string]> = {
   monitor: ["the monitor", "a monitor that is gone"],
@@ -94,7 +94,7 @@ export function deedWords({
 }
 
 /** Where what was changed can be looked at. */
-export function placeOf({ action, subjectId, subjectName }: AuditEntry): string | null {
+export function pathOf({ action, subjectId, subjectName }: AuditEntry): string | null {
   const [noun = ""] = action.split(".");
   const list = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" }[
     noun

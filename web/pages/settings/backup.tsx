@@ -1,7 +1,7 @@
 import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { MadeBackup } from "../../../src/backups/schema.ts";
+import type { MadeBackup } from "../../../src/operations/backups/schema.ts";
 import { send } from "../../data/client.ts";
 import { bytesInWords } from "../../parts/bytes.ts";
 import { Icon } from "../../parts/icons.tsx";

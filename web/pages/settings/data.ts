@@ -1,17 +1,17 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { About } from "../../../src/about/schema.ts";
+import type { About } from "../../../src/operations/about/schema.ts";
 import type {
   Administrator,
   ApplianceFigures,
   OrganizationEntry,
-} from "../../../src/appliance/schema.ts";
-import type { ApiKey } from "../../../src/api-keys/schema.ts";
-import type { BackupOffer } from "../../../src/backups/schema.ts";
-import type { Invitation } from "../../../src/invitations/schema.ts";
-import type { OrganizationRecord } from "../../../src/organizations/schema.ts";
-import type { Member } from "../../../src/people/schema.ts";
-import type { SessionEntry } from "../../../src/sessions/schema.ts";
-import type { Settings } from "../../../src/settings/schema.ts";
+} from "../../../src/operations/appliance/schema.ts";
+import type { ApiKey } from "../../../src/accounts/api-keys/schema.ts";
+import type { BackupOffer } from "../../../src/operations/backups/schema.ts";
+import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
+import type { OrganizationRecord } from "../../../src/accounts/organizations/schema.ts";
+import type { Member } from "../../../src/accounts/people/schema.ts";
+import type { SessionEntry } from "../../../src/accounts/sessions/schema.ts";
+import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { get } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 

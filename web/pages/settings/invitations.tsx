@@ -1,6 +1,6 @@
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { Invitation } from "../../../src/invitations/schema.ts";
+import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { Icon } from "../../parts/icons.tsx";

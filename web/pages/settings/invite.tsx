@@ -1,6 +1,6 @@
 import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { SentInvitation } from "../../../src/invitations/schema.ts";
+import type { SentInvitation } from "../../../src/accounts/invitations/schema.ts";
 import { send } from "../../data/client.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";

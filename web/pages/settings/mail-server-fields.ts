@@ -1,4 +1,4 @@
-import type { Settings } from "../../../src/settings/schema.ts";
+import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { withUndo } from "../../parts/toasts.tsx";

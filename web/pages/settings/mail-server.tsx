@@ -1,7 +1,7 @@
 import { NumberInput, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Settings, settingsKinds } from "../../../src/settings/schema.ts";
+import { type Settings, settingsKinds } from "../../../src/accounts/settings/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";

@@ -1,6 +1,6 @@
 import { Button, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { MadeApiKey } from "../../../src/api-keys/schema.ts";
+import type { MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
 import { send } from "../../data/client.ts";
 import { copy } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";

@@ -1,7 +1,7 @@
 import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { OrganizationRecord } from "../../../src/organizations/schema.ts";
+import type { OrganizationRecord } from "../../../src/accounts/organizations/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";

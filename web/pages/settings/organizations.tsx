@@ -1,7 +1,7 @@
 import { Menu, Modal, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { OrganizationEntry } from "../../../src/appliance/schema.ts";
+import type { OrganizationEntry } from "../../../src/operations/appliance/schema.ts";
 import { send } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";

@@ -1,9 +1,9 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { Role } from "../../../src/base/roles.ts";
-import { mayManage } from "../../../src/people/rules.ts";
-import type { Member } from "../../../src/people/schema.ts";
+import type { Role } from "../../../src/core/roles.ts";
+import { mayManage } from "../../../src/accounts/people/rules.ts";
+import type { Member } from "../../../src/accounts/people/schema.ts";
 import { send } from "../../data/client.ts";
 import { onChange } from "../../data/live.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";

@@ -1,7 +1,7 @@
 import { Menu } from "@mantine/core";
-import type { Role } from "../../../src/base/roles.ts";
-import { NewInvitation } from "../../../src/invitations/schema.ts";
-import { mayManage } from "../../../src/people/rules.ts";
+import type { Role } from "../../../src/core/roles.ts";
+import { NewInvitation } from "../../../src/accounts/invitations/schema.ts";
+import { mayManage } from "../../../src/accounts/people/rules.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 

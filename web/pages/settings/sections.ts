@@ -1,4 +1,4 @@
-import type { Role } from "../../../src/base/roles.ts";
+import type { Role } from "../../../src/core/roles.ts";
 import type { IconName } from "../../parts/icons.tsx";
 
 export type Section = {

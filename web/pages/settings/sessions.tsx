@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { SessionEntry } from "../../../src/sessions/schema.ts";
+import type { SessionEntry } from "../../../src/accounts/sessions/schema.ts";
 import { send } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { Icon } from "../../parts/icons.tsx";

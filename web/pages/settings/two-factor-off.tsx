@@ -1,5 +1,5 @@
 import { Modal } from "@mantine/core";
-import type { RecoveryCodes as Codes } from "../../../src/two-factor/schema.ts";
+import type { RecoveryCodes as Codes } from "../../../src/accounts/two-factor/schema.ts";
 import { send } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";

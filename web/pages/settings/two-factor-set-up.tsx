@@ -1,6 +1,9 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { PendingTwoFactor, RecoveryCodes as Codes } from "../../../src/two-factor/schema.ts";
+import type {
+  PendingTwoFactor,
+  RecoveryCodes as Codes,
+} from "../../../src/accounts/two-factor/schema.ts";
 import { send } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { copy } from "../../parts/curl-button.tsx";

@@ -1,0 +1,197 @@
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { commit } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId, randomToken, sha256 } from "../../core/ids.ts";
+import { parse } from "../../core/validation.ts";
+import { listed, mustBeWithin } from "../../database/references.ts";
+import { must, type Statement, type Store } from "../../database/store.ts";
+import { apiKeys, memberships } from "../../database/tables.ts";
+import type { Keys, Principal } from "../../http/call.ts";
+import { isAtLeast, Role } from "../../core/roles.ts";
+import { type ApiKey, KeyName } from "./schema.ts";
+
+/** Who may make keys. */
+const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
+
+/** Makes a key and returns it; this is the only time it is known. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
+export async function createApiKey(
+  context: Scope,
+  input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
+): Promise<ApiKey & { key: string }> {
+  parse(KeyName, input.name, "name");
+  const { store, organizationId, actor } = context;
+  const now = context.clock();
+  const id = newId(now);
+  const createdById = actor.type === "person" ? actor.id : null;
+  const key = `sbx_${randomToken(43)}`;
+  const made: ApiKey = {
+    id,
+    name: input.name,
+    scope: input.scope,
+    createdById,
+    createdAt: timestamp(now),
+    expiresAt: input.expiresInMs === null ? null : timestamp(now + input.expiresInMs),
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  const row = { ...made, organizationId, hash: sha256(key) };
+  return commit(
+    context,
+    [
+      ...(createdById === null ? [] : [mustMakeKeys(organizationId, createdById)]),
+      store.db.insert(apiKeys).values(row),
+      mustBeWithin(context, "api-keys", apiKeys, "revoked_at is null"),
+    ],
+    { action: "api-key.created", subjectId: id },
+    { ...made, key },
+  );
+}
+
+/** Holds while the person may make keys: one that is made outlives the request. */
+function mustMakeKeys(organizationId: string, personId: string) {
+  return must(
+    sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
+      and person_id = ${personId} and role in (select value from ${listed(keyMakers)}))`,
+    () => new AppError("FORBIDDEN", "You may not make API keys here any more."),
+  );
+}
+
+/** The keys that somebody made and that open something still. */
+export async function keysMadeBy(
+  store: Store,
+  organizationId: string,
+  personId: string,
+): Promise<string[]> {
+  const rows = await store.db
+    .select({ id: apiKeys.id })
+    .from(apiKeys)
+    .where(and(madeBy(organizationId, personId), isNull(apiKeys.revokedAt)));
+  return rows.map(({ id }) => id);
+}
+
+/** Ends the keys that somebody made: they could have kept them. */
+export function revokeKeysMadeBy(
+  store: Store,
+  organizationId: string,
+  personId: string,
+  revokedAt: string,
+): Statement {
+  return store.db
+    .update(apiKeys)
+    .set({ revokedAt })
+    .where(and(madeBy(organizationId, personId), isNull(apiKeys.revokedAt)));
+}
+
+function madeBy(organizationId: string, personId: string) {
+  return and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.createdById, personId));
+}
+
+export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]> {
+  return store.db
+    .select({
+      id: apiKeys.id,
+      name: apiKeys.name,
+      scope: apiKeys.scope,
+      createdById: apiKeys.createdById,
+      createdAt: apiKeys.createdAt,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+      lastUsedAt: apiKeys.lastUsedAt,
+    })
+    .from(apiKeys)
+    .where(eq(apiKeys.organizationId, organizationId))
+    .orderBy(asc(apiKeys.id));
+}
+
+/** Ends a key for good. Throws NOT_FOUND, and CONFLICT when it was already revoked. */
+export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
+  const { store, organizationId } = context;
+  const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
+  if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
+  if (key.revokedAt !== null) throw alreadyRevoked();
+  const unrevoked = and(
+    eq(apiKeys.organizationId, organizationId),
+    eq(apiKeys.id, id),
+    isNull(apiKeys.revokedAt),
+  );
+  const revokedAt = timestamp(context.clock());
+  return commit(
+    context,
+    [
+      must(sql`exists (select 1 from ${apiKeys} where ${unrevoked})`, alreadyRevoked),
+      store.db.update(apiKeys).set({ revokedAt }).where(unrevoked),
+    ],
+    { action: "api-key.revoked", subjectId: id },
+    { ...key, revokedAt },
+  );
+}
+
+function alreadyRevoked() {
+  return new AppError("CONFLICT", "This API key was already revoked.");
+}
+
+/** How long a key is trusted without asking the database while this process writes nothing: the command line or another node may revoke it meanwhile. */
+const trustedMs = 500;
+const maxTrusted = 10_000;
+
+type Row = {
+  organizationId: string;
+  id: string;
+  name: string;
+  scope: "read" | "write";
+  expiresAt: string | null;
+};
+
+const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
+  expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
+
+/** Knows whose API key one is. */
+export function keyDesk(store: Store, clock: Clock): Keys {
+  const trusted = new Map<string, { principal: Principal; until: number }>();
+  let usedAt = new Map<string, number>();
+  let commits = 0;
+  store.onCommit(() => {
+    commits++;
+    trusted.clear();
+  });
+
+  async function holderOf(keyHash: string, now: number): Promise<Principal | null> {
+    const known = trusted.get(keyHash);
+    if (known !== undefined && known.until > now && known.until <= now + trustedMs)
+      return known.principal;
+    trusted.delete(keyHash);
+    const asOf = commits;
+    const [row] = await store.query<Row>(byHash, [keyHash]);
+    if (row === undefined) return null;
+    const { organizationId, id, name, scope, expiresAt } = row;
+    const actor = { type: "api-key" as const, id, name };
+    const principal = { organizationId, actor, scope, role: null };
+    const expires = expiresAt === null ? Infinity : Date.parse(expiresAt);
+    if (expires <= now) return null;
+    if (trusted.size >= maxTrusted) trusted.clear();
+    if (asOf === commits)
+      trusted.set(keyHash, { principal, until: Math.min(now + trustedMs, expires) });
+    return principal;
+  }
+
+  return {
+    async find(keyHash) {
+      const now = clock();
+      const principal = await holderOf(keyHash, now);
+      if (principal !== null) usedAt.set(principal.actor.id, now);
+      return principal;
+    },
+    used() {
+      const last = usedAt;
+      usedAt = new Map();
+      return [...last].map(([id, at]) =>
+        store.db
+          .update(apiKeys)
+          .set({ lastUsedAt: timestamp(at) })
+          .where(eq(apiKeys.id, id)),
+      );
+    },
+  };
+}

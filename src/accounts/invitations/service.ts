@@ -1,0 +1,208 @@
+import { sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import { commit, traceOf } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId, randomToken, sha256 } from "../../core/ids.ts";
+import { hashPassword } from "../../core/passwords.ts";
+import { Role } from "../../core/roles.ts";
+import { invalid, parse } from "../../core/validation.ts";
+import { overLimit } from "../../database/references.ts";
+import { must, retrying, type Statement } from "../../database/store.ts";
+import { invitations, memberships } from "../../database/tables.ts";
+import { countGuess, guessed, hashingFor } from "../../http/guessing.ts";
+import type { Visit } from "../../http/visit.ts";
+import { mustBeGood, newPerson } from "../people/new-person.ts";
+import { emailKeyOf, mayManage } from "../people/rules.ts";
+import { mustManage } from "../people/service.ts";
+import {
+  addMembership,
+  alreadyMember,
+  findMemberByEmail,
+  findPeopleByEmail,
+  type PersonRow,
+} from "../people/store.ts";
+import type { Stage } from "../sign-in/schema.ts";
+import { awaitCode, begin, personOf } from "../sign-in/service.ts";
+import {
+  type Acceptance,
+  type Invitation,
+  type InvitationLook,
+  type NewInvitation,
+  Newcomer,
+  type SentInvitation,
+} from "./schema.ts";
+import {
+  findByToken,
+  type InvitationRow,
+  openInvitations,
+  replaceInvitation,
+  takeInvitation,
+  useInvitation,
+} from "./store.ts";
+
+const validMs = 7 * 86_400_000;
+
+export function listInvitations({ store, clock, organizationId }: Scope): Promise<Invitation[]> {
+  return openInvitations(store, organizationId, clock());
+}
+
+/**
+ * Invites an address for seven days, in place of an earlier invitation of it. `origin` is where the
+ * invited one finds this appliance. Throws CONFLICT for a member, FORBIDDEN for an owner-to-be whom no owner invites.
+ */
+export async function invite(
+  scope: Scope,
+  { email, role }: NewInvitation,
+  origin: string,
+): Promise<SentInvitation> {
+  const { store, organizationId, actor } = scope;
+  const now = scope.clock();
+  const token = randomToken(43);
+  return retrying(async () => {
+    const allowed = await mustManage(scope, [role]);
+    const emailKey = emailKeyOf(email);
+    if ((await findMemberByEmail(store, organizationId, emailKey)) !== null) throw alreadyMember();
+    const row: InvitationRow = {
+      organizationId,
+      id: newId(now),
+      email,
+      emailKey,
+      role,
+      tokenHash: sha256(token),
+      invitedBy: actor.name,
+      invitedById: actor.id,
+      createdAt: timestamp(now),
+      expiresAt: timestamp(now + validMs),
+    };
+    return commit(
+      scope,
+      [...allowed, ...replaceInvitation(store, row), mustBeFew(scope)],
+      { action: "invitation.created", subjectId: row.id },
+      { ...row, link: `${origin}/invitation#${token}` },
+    );
+  });
+}
+
+/** Whoever is invited has a place already: nobody is turned away who accepts. */
+function mustBeFew({ organizationId, limits }: Scope): Statement {
+  const countOf = (table: SQLiteTable) =>
+    sql`(select count(*) from ${table} where organization_id = ${organizationId})`;
+  return must(sql`${countOf(memberships)} + ${countOf(invitations)} <= ${limits.people}`, () =>
+    overLimit(limits, "people"),
+  );
+}
+
+/** Where others reach this appliance: not under the address of this machine for itself. */
+export function reachedFrom(origin: string, elsewhere: string): string {
+  const isLocal = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(origin);
+  return isLocal ? elsewhere : origin;
+}
+
+/** Takes an invitation back. Throws NOT_FOUND. */
+export async function revokeInvitation(scope: Scope, id: string): Promise<void> {
+  const { store, organizationId } = scope;
+  const none = () => new AppError("NOT_FOUND", "There is no open invitation with this id.");
+  const open = await listInvitations(scope);
+  if (!open.some((one) => one.id === id)) throw none();
+  await commit(
+    scope,
+    takeInvitation(store, { organizationId, id }, none),
+    { action: "invitation.revoked", subjectId: id },
+    {},
+  );
+}
+
+const entitled = Role.options.flatMap((role) =>
+  Role.options.filter((by) => mayManage(by, role)).map((by) => `${by} ${role}`),
+);
+
+const over = () =>
+  new AppError("NOT_FOUND", "This invitation is not valid any more. Ask for a new one.");
+
+async function openedBy(visit: Visit, token: string) {
+  const { store, clock } = visit;
+  const hash = sha256(token);
+  const found = await guessed(visit, () => findByToken(store, hash, entitled, clock()));
+  if (found === null) throw over();
+  return found;
+}
+
+/** What the holder of the link is invited to. Throws NOT_FOUND for a wrong, used or old token, RATE_LIMITED. */
+export async function lookAtInvitation(visit: Visit, token: string): Promise<InvitationLook> {
+  const { invitation, organizationName } = await openedBy(visit, token);
+  const { email, role } = invitation;
+  return { organization: { name: organizationName }, email, role };
+}
+
+/**
+ * Joins the organization: as whoever is signed in with the address; with a name as somebody new;
+ * without one as somebody who signs in with the address and gives their password. Whether there is
+ * such a person makes no difference to somebody new: several may share an address, apart from one
+ * another. Throws NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR,
+ * RATE_LIMITED, and CONFLICT for a member.
+ */
+export async function acceptInvitation(visit: Visit, input: Acceptance): Promise<Stage> {
+  const { store, session } = visit;
+  const { invitation, organizationName } = await openedBy(visit, input.token);
+  const { email, emailKey } = invitation;
+  if (session?.stage === "signed-in" && emailKeyOf(session.person.email) === emailKey) {
+    await store.atomic(joins(visit, invitation, session.person));
+    return "signed-in";
+  }
+  if (input.name !== undefined) return joinAsNew(visit, input, invitation, organizationName);
+  const { password } = input;
+  if (password === undefined) throw invalid("password", "is required");
+  const known = await guessed(visit, () => personOf(visit, email, password));
+  if (known === null)
+    throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
+  return joinAs(visit, known, invitation);
+}
+
+function joinAs(visit: Visit, person: PersonRow, invitation: InvitationRow): Promise<Stage> {
+  const joining = joins(visit, invitation, person);
+  return person.totpSecret === null
+    ? begin(visit, person, joining)
+    : awaitCode(visit, person, joining);
+}
+
+async function joinAsNew(
+  visit: Visit,
+  input: Acceptance,
+  invitation: InvitationRow,
+  organization: string,
+): Promise<Stage> {
+  const { email, emailKey } = invitation;
+  const { name, password } = parse(Newcomer, { name: input.name, password: input.password });
+  mustBeGood(password, [email, name, organization]);
+  const known = await findPeopleByEmail(visit.store, emailKey);
+  // Whose it is already, it opens: that is a guess as any.
+  countGuess(visit);
+  const hash = await hashPassword(password, hashingFor(visit), known[0]?.passwordHash);
+  const own = known.find(({ passwordHash }) => passwordHash === hash);
+  if (own !== undefined) return joinAs(visit, own, invitation);
+  const { row, statements } = newPerson(visit, { name, email }, hash);
+  return begin(visit, row, [...statements, ...joins(visit, invitation, row)]);
+}
+
+/** The statements by which somebody joins: an invitation is used once. */
+function joins(
+  visit: Visit,
+  invitation: InvitationRow,
+  person: Pick<PersonRow, "id" | "name">,
+): Statement[] {
+  const { store, clock, requestId } = visit;
+  const { organizationId, role } = invitation;
+  const actor = { type: "person" as const, id: person.id, name: person.name };
+  const at = timestamp(clock());
+  return [
+    ...useInvitation(store, invitation, entitled, over),
+    ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
+    ...traceOf(
+      { organizationId, actor, requestId },
+      { action: "invitation.accepted", subjectId: person.id },
+      at,
+    ),
+  ];
+}

@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { bodyOf, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
+
+export const OrganizationName = line(255);
+
+export const OrganizationRecord = z.object({
+  id: Id,
+  slug: z.string(),
+  name: z.string(),
+  /** In which the admin page tells times. */
+  timeZone: z.string(),
+  createdAt: Timestamp,
+});
+
+export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
+
+export const OrganizationPatch = bodyOf(
+  ["id", "slug", "createdAt"],
+  z.strictObject({ name: OrganizationName.optional(), timeZone: TimeZone.optional() }),
+);
+export type OrganizationPatch = z.output<typeof OrganizationPatch>;
+
+export const NewOrganization = z.strictObject({ name: OrganizationName });

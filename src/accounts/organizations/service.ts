@@ -1,0 +1,172 @@
+import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
+import { commit, mustBeCurrent, traceOf } from "../../events/commit.ts";
+import type { Actor, Scope } from "../../events/scope.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { reservedSlugs } from "../../core/slug.ts";
+import { parse } from "../../core/validation.ts";
+import { must, retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { organizations, organizationSettings, statusPages } from "../../database/tables.ts";
+import { freeSlug, slugOf } from "./rules.ts";
+import { OrganizationName, type OrganizationPatch } from "./schema.ts";
+
+export type Organization = { id: string; slug: string; name: string; createdAt: string };
+
+const columns = {
+  id: organizations.id,
+  slug: organizations.slug,
+  name: organizations.name,
+  createdAt: organizations.createdAt,
+};
+
+export function listOrganizations(store: Store): Promise<Organization[]> {
+  return store.db
+    .select(columns)
+    .from(organizations)
+    .where(isNull(organizations.deletedAt))
+    .orderBy(asc(organizations.slug));
+}
+
+/** Throws NOT_FOUND. */
+export async function getOrganization(store: Store, slug: string): Promise<Organization> {
+  const [organization] = await store.db
+    .select(columns)
+    .from(organizations)
+    .where(and(eq(organizations.slug, slug), isNull(organizations.deletedAt)));
+  if (organization === undefined)
+    throw new AppError("NOT_FOUND", `There is no organization with the slug ${slug}.`);
+  return organization;
+}
+
+/** Makes an organization with a free slug, and its default status page under that slug. Throws VALIDATION_ERROR for a blank or overlong name. */
+export function createOrganization(
+  store: Store,
+  clock: Clock,
+  name: string,
+): Promise<Organization> {
+  parse(OrganizationName, name, "name");
+  return retrying(async () => {
+    const { organization, statements } = await newOrganization({ store, clock }, name, {
+      actor: { type: "command-line", id: null, name: "command line" },
+      requestId: null,
+    });
+    await store.atomic(statements);
+    return organization;
+  });
+}
+
+/** The statements that make an organization, under a slug that is free now; where it is taken meanwhile, `retrying` looks again. */
+export async function newOrganization(
+  { store, clock }: { store: Store; clock: Clock },
+  name: string,
+  by: { actor: Actor; requestId: string | null },
+): Promise<{ organization: Organization; statements: Statement[] }> {
+  const now = clock();
+  const at = timestamp(now);
+  const wish = slugOf(name);
+  const [similar, pages] = await Promise.all(
+    [organizations, statusPages].map((table) =>
+      store.db
+        .select({ slug: table.slug })
+        .from(table)
+        .where(like(table.slug, `${wish}%`)),
+    ),
+  );
+  const taken = [...(similar ?? []), ...(pages ?? [])].map((row) => row.slug);
+  const slug = freeSlug(wish, new Set([...taken, ...reservedSlugs]));
+  const organization = { id: newId(now), slug, name, createdAt: at };
+  const organizationId = organization.id;
+  const statements = [
+    must(
+      sql`not exists (select 1 from ${organizations} where slug = ${slug}) and
+        not exists (select 1 from ${statusPages} where slug = ${slug})`,
+      () => new StaleRead(),
+    ),
+    store.db.insert(organizations).values(organization),
+    store.db.insert(organizationSettings).values({
+      organizationId,
+      id: organizationId,
+      secrets: "{}",
+      timeZone: "UTC",
+      version: 1,
+      updatedAt: at,
+    }),
+    store.db.insert(statusPages).values({
+      organizationId,
+      id: newId(now),
+      slug,
+      isDefault: true,
+      title: name,
+      description: "",
+      theme: "auto",
+      visibility: "public",
+      showLatency: false,
+      historyDays: 90,
+      timeZone: "UTC",
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
+    }),
+    ...traceOf(
+      { organizationId, ...by },
+      { action: "organization.created", subjectId: organizationId },
+      at,
+    ),
+  ];
+  return { organization, statements };
+}
+
+export type OwnOrganization = Organization & { timeZone: string; version: number };
+
+/** The organization that asks. */
+export async function getOwnOrganization({
+  store,
+  organizationId,
+}: Scope): Promise<OwnOrganization> {
+  const [row] = await store.db
+    .select({
+      id: organizations.id,
+      slug: organizations.slug,
+      name: organizations.name,
+      createdAt: organizations.createdAt,
+      timeZone: organizationSettings.timeZone,
+      version: organizationSettings.version,
+    })
+    .from(organizations)
+    .innerJoin(organizationSettings, eq(organizationSettings.organizationId, organizations.id))
+    .where(eq(organizations.id, organizationId));
+  if (row === undefined) throw new Error("An organization that asks is not there.");
+  return row;
+}
+
+/** Its slug stays, whatever it is called: addresses of status pages hold it. Throws PRECONDITION_FAILED. */
+export function updateOrganization(
+  scope: Scope,
+  patch: OrganizationPatch,
+): Promise<OwnOrganization> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const before = await getOwnOrganization(scope);
+    const { name = before.name, timeZone = before.timeZone } = patch;
+    const version = before.version + 1;
+    const updatedAt = timestamp(scope.clock());
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, organizationSettings, before),
+        store.db.update(organizations).set({ name }).where(eq(organizations.id, organizationId)),
+        store.db
+          .update(organizationSettings)
+          .set({ timeZone, version, updatedAt })
+          .where(eq(organizationSettings.organizationId, organizationId)),
+      ],
+      {
+        action: "organization.updated",
+        subjectId: organizationId,
+        fields: Object.keys(patch),
+      },
+      { ...before, name, timeZone, version },
+    );
+  });
+}

@@ -1,0 +1,123 @@
+import { timestamp } from "../../core/clock.ts";
+import { hashPassword, isPassword } from "../../core/passwords.ts";
+import { invalid } from "../../core/validation.ts";
+import { retrying } from "../../database/store.ts";
+import { countGuess, guessed, hashingFor } from "../../http/guessing.ts";
+import { signInFirst } from "../../http/session.ts";
+import type { PersonVisit } from "../../http/visit.ts";
+import { renewedSession } from "../sessions/service.ts";
+import { traceOfPerson } from "../sessions/trace.ts";
+import { mustBeGood } from "./new-person.ts";
+import { emailKeyOf } from "./rules.ts";
+import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
+import {
+  changePerson,
+  findPeopleByEmail,
+  findPerson,
+  mustBeDistinct,
+  mustBeFreeFor,
+  noWrongCodes,
+  type PersonRow,
+} from "./store.ts";
+
+/** The row of whoever asks. Throws UNAUTHORIZED where they were removed this very moment. */
+export async function ownRow({ store, session }: PersonVisit): Promise<PersonRow> {
+  const row = await findPerson(store, session.person.id);
+  if (row === null) throw signInFirst();
+  return row;
+}
+
+/**
+ * The row of whoever asks, who has given their password once more: for what a borrowed browser must
+ * not do. Throws VALIDATION_ERROR naming `field`, RATE_LIMITED.
+ */
+export async function provenRow(
+  visit: PersonVisit,
+  password: string,
+  field = "password",
+): Promise<PersonRow> {
+  const row = await ownRow(visit);
+  const known = await guessed(
+    visit,
+    async () => ((await isPassword(password, row.passwordHash, hashingFor(visit))) ? true : null),
+    `session ${visit.session.id}`,
+  );
+  if (known === null) throw invalid(field, "is not your password");
+  return row;
+}
+
+/**
+ * Changes one's name, or with one's password the address. That others elsewhere have the same one is
+ * neither told nor felt. Throws CONFLICT for an address of somebody in one of one's organizations,
+ * VALIDATION_ERROR for the password, RATE_LIMITED.
+ */
+export function updateProfile(visit: PersonVisit, patch: ProfilePatch): Promise<Profile> {
+  const { store, clock, session } = visit;
+  const { password, ...fields } = patch;
+  return retrying(async () => {
+    const own = await ownRow(visit);
+    const { name = own.name, email = own.email } = patch;
+    const moved = email === own.email ? own : await movedTo(visit, email, password);
+    const { passwordHash } = moved;
+    const emailKey = emailKeyOf(email);
+    await store.atomic([
+      mustBeFreeFor(own.id, emailKey),
+      mustBeDistinct({ id: own.id, emailKey, passwordHash }),
+      ...changePerson(store, moved, {
+        name,
+        email,
+        emailKey,
+        passwordHash,
+        updatedAt: timestamp(clock()),
+      }),
+      ...traceOfPerson(visit, "person.updated", Object.keys(fields)),
+    ]);
+    return { ...session.person, name, email };
+  });
+}
+
+/** The row with the password as it is hashed under this address: all who share one share a salt, so that a sign-in costs the same for one and for many. */
+async function movedTo(visit: PersonVisit, email: string, password: string | undefined) {
+  if (password === undefined)
+    throw invalid("password", "is required for another e-mail address: your current one");
+  const row = await provenRow(visit, password);
+  // Another's password under that address would be refused.
+  countGuess(visit);
+  const others = await findPeopleByEmail(visit.store, emailKeyOf(email));
+  const like = others.find(({ id }) => id !== row.id) ?? row;
+  const passwordHash = await hashPassword(password, hashingFor(visit), like.passwordHash);
+  return { ...row, passwordHash };
+}
+
+/** Takes a new password for the current one, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR, RATE_LIMITED. */
+export async function changePassword(visit: PersonVisit, change: PasswordChange): Promise<void> {
+  const { store, clock, session } = visit;
+  const { name, email } = session.person;
+  mustBeGood(change.password, [name, email, ...session.organizations.map((one) => one.name)]);
+  const handOver = await retrying(async () => {
+    const row = await provenRow(visit, change.current, "current");
+    // Another's password under this address would be refused; whether there is another is not told.
+    countGuess(visit);
+    const passwordHash = await hashPassword(change.password, hashingFor(visit), row.passwordHash);
+    const renewed = renewedSession(visit);
+    await store.atomic([
+      mustBeDistinct({ ...row, passwordHash }),
+      ...changePerson(store, row, {
+        passwordHash,
+        ...noWrongCodes,
+        updatedAt: timestamp(clock()),
+      }),
+      ...renewed.statements,
+      ...traceOfPerson(visit, "person.password-changed", ["password"]),
+    ]);
+    return renewed.handOver;
+  });
+  handOver();
+}
+
+/** Says that one knows of the wrong codes that were given for oneself. */
+export function acknowledgeWrongCodes(visit: PersonVisit): Promise<void> {
+  return retrying(async () =>
+    visit.store.atomic(changePerson(visit.store, await ownRow(visit), noWrongCodes)),
+  );
+}

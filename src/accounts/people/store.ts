@@ -1,0 +1,284 @@
+import { and, asc, eq, inArray, max, sql } from "drizzle-orm";
+import { AppError } from "../../core/errors.ts";
+import { invalid } from "../../core/validation.ts";
+import type { Role } from "../../core/roles.ts";
+import {
+  must,
+  type Prepared,
+  StaleRead,
+  type Statement,
+  type Store,
+} from "../../database/store.ts";
+import {
+  invitations,
+  memberships,
+  organizations,
+  people,
+  sessions,
+} from "../../database/tables.ts";
+
+export type PersonRow = typeof people.$inferSelect;
+/** Somebody who is to be added: whether they run the appliance is known only then. */
+export type NewPersonRow = Omit<PersonRow, "administrator" | "wrongCodes" | "wrongCodeAt">;
+export type MembershipRow = typeof memberships.$inferSelect;
+
+export async function findPerson(store: Store, id: string): Promise<PersonRow | null> {
+  const [row] = await store.db.select().from(people).where(eq(people.id, id));
+  return row ?? null;
+}
+
+/** Everybody who signs in with this address, in whichever organization, the first of them first. */
+export function findPeopleByEmail(store: Store, emailKey: string): Promise<PersonRow[]> {
+  return store.db
+    .select()
+    .from(people)
+    .where(eq(people.emailKey, emailKey))
+    .orderBy(asc(people.createdAt), asc(people.id));
+}
+
+/** Who signs in with this address in this organization. */
+export async function findMemberByEmail(
+  store: Store,
+  organizationId: string,
+  emailKey: string,
+): Promise<PersonRow | null> {
+  const [row] = await store.db
+    .select({ person: people })
+    .from(people)
+    .innerJoin(memberships, eq(memberships.personId, people.id))
+    .where(and(eq(people.emailKey, emailKey), eq(memberships.organizationId, organizationId)));
+  return row?.person ?? null;
+}
+
+export async function isAnybodyThere(store: Store): Promise<boolean> {
+  const rows = await store.query("SELECT 1 FROM people LIMIT 1", []);
+  return rows.length > 0;
+}
+
+/** Holds while nobody signs in here yet. */
+export function mustBeNobody(otherwise: () => AppError): Prepared {
+  return must(sql`not exists (select 1 from ${people})`, otherwise);
+}
+
+/** Holds while nobody else in this person's organizations has this address; what others have elsewhere is not told. */
+export function mustBeFreeFor(personId: string, emailKey: string): Prepared {
+  return must(
+    sql`not exists (select 1 from ${memberships} own
+      join ${memberships} other on other.organization_id = own.organization_id
+      join ${people} p on p.id = other.person_id
+      where own.person_id = ${personId} and p.id <> ${personId} and p.email_key = ${emailKey})`,
+    () =>
+      new AppError(
+        "CONFLICT",
+        "Somebody in one of your organizations signs in with this e-mail address already.",
+      ),
+  );
+}
+
+/** Holds while nobody else has this address and this password: one of the two could not sign in any more. */
+export function mustBeDistinct({
+  id,
+  emailKey,
+  passwordHash,
+}: Pick<PersonRow, "id" | "emailKey" | "passwordHash">): Prepared {
+  return must(
+    sql`not exists (select 1 from ${people} where email_key = ${emailKey}
+      and password_hash = ${passwordHash} and id <> ${id})`,
+    () => invalid("password", "can't be this one with this e-mail address: choose another"),
+  );
+}
+
+/** Adds somebody, who runs the appliance where nobody does yet. */
+export function addPerson(store: Store, row: NewPersonRow): Statement {
+  const administrator = sql<boolean>`not exists (select 1 from people where administrator)`;
+  return store.db.insert(people).values({ ...row, administrator });
+}
+
+/** Holds while this person runs the appliance. */
+export function mustStillAdminister(personId: string): Prepared {
+  return must(
+    sql`exists (select 1 from ${people} where id = ${personId} and administrator)`,
+    () => new AppError("FORBIDDEN", "You are no administrator of the appliance any more."),
+  );
+}
+
+/** Holds where everybody who runs the appliance belongs to an organization: follows whatever may end that. */
+export function mustKeepAdministrators(otherwise: () => AppError): Prepared {
+  return must(
+    sql`not exists (select 1 from ${people} p where p.administrator
+      and not exists (select 1 from ${memberships} where person_id = p.id))`,
+    otherwise,
+  );
+}
+
+/** Holds while this person signs in with the address that was read; else `retrying` reads it again. */
+export function mustStillSignIn({ id, emailKey }: PersonRow): Prepared {
+  return must(
+    sql`exists (select 1 from ${people} where id = ${id} and email_key = ${emailKey})`,
+    () => new StaleRead(),
+  );
+}
+
+/** What is written once the person knows of the wrong codes, or they are worth nothing any more. */
+export const noWrongCodes = { wrongCodes: 0, wrongCodeAt: null };
+
+/** Changes the row if it still is the version that was read; else `retrying` reads it again. */
+export function changePerson(store: Store, before: PersonRow, change: Partial<PersonRow>) {
+  const { id, version } = before;
+  return [
+    must(
+      sql`exists (select 1 from ${people} where id = ${id} and version = ${version})`,
+      () => new StaleRead(),
+    ),
+    store.db
+      .update(people)
+      .set({ ...change, version: version + 1 })
+      .where(eq(people.id, id)),
+  ];
+}
+
+/** Removes somebody who belongs to no organization any more. */
+export function removeIfAlone(store: Store, id: string): Statement {
+  return store.db
+    .delete(people)
+    .where(
+      and(
+        eq(people.id, id),
+        sql`not exists (select 1 from ${memberships} where person_id = ${id})`,
+      ),
+    );
+}
+
+export async function findMembership(
+  store: Store,
+  organizationId: string,
+  personId: string,
+): Promise<MembershipRow | null> {
+  const [row] = await store.db.select().from(memberships).where(ofMember(organizationId, personId));
+  return row ?? null;
+}
+
+function ofMember(organizationId: string, personId: string) {
+  return and(eq(memberships.organizationId, organizationId), eq(memberships.personId, personId));
+}
+
+export async function organizationsOf(store: Store, personId: string): Promise<string[]> {
+  const rows = await store.db
+    .select({ id: memberships.organizationId })
+    .from(memberships)
+    .where(eq(memberships.personId, personId));
+  return rows.map(({ id }) => id);
+}
+
+/** The slugs of their organizations. */
+export async function organizationSlugsOf(store: Store, personId: string): Promise<string[]> {
+  const rows = await store.db
+    .select({ slug: organizations.slug })
+    .from(organizations)
+    .innerJoin(memberships, eq(memberships.organizationId, organizations.id))
+    .where(eq(memberships.personId, personId))
+    .orderBy(asc(organizations.slug));
+  return rows.map(({ slug }) => slug);
+}
+
+/** Makes somebody a member, if neither they nor anybody of their address is one yet. */
+export function addMembership(store: Store, row: MembershipRow): Statement[] {
+  const { organizationId, personId } = row;
+  return [
+    must(
+      sql`not exists (select 1 from ${memberships} m join ${people} p on p.id = m.person_id
+        where m.organization_id = ${organizationId}
+          and p.email_key = (select email_key from ${people} where id = ${personId}))`,
+      alreadyMember,
+    ),
+    store.db.insert(memberships).values(row),
+  ];
+}
+
+export function alreadyMember(): AppError {
+  return new AppError("CONFLICT", "This person belongs to the organization already.");
+}
+
+export function changeRole(store: Store, organizationId: string, personId: string, role: Role) {
+  return store.db.update(memberships).set({ role }).where(ofMember(organizationId, personId));
+}
+
+export function removeMembership(store: Store, organizationId: string, personId: string) {
+  return store.db.delete(memberships).where(ofMember(organizationId, personId));
+}
+
+/** The invitations to these roles that somebody made. */
+function invitationsOf(organizationId: string, personId: string, roles: readonly Role[]) {
+  return and(
+    eq(invitations.organizationId, organizationId),
+    eq(invitations.invitedById, personId),
+    inArray(invitations.role, [...roles]),
+  );
+}
+
+export async function invitationIdsOf(
+  store: Store,
+  organizationId: string,
+  personId: string,
+  roles: readonly Role[],
+): Promise<string[]> {
+  const rows = await store.db
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(invitationsOf(organizationId, personId, roles));
+  return rows.map(({ id }) => id);
+}
+
+/** Takes back what somebody may not invite to any more. */
+export function endInvitationsOf(
+  store: Store,
+  organizationId: string,
+  personId: string,
+  roles: readonly Role[],
+): Statement {
+  return store.db.delete(invitations).where(invitationsOf(organizationId, personId, roles));
+}
+
+/** Holds while this membership is what was read; else `retrying` reads it again. */
+export function mustStillBe({ organizationId, personId, role }: MembershipRow): Prepared {
+  return must(
+    sql`exists (select 1 from ${memberships}
+      where organization_id = ${organizationId} and person_id = ${personId} and role = ${role})`,
+    () => new StaleRead(),
+  );
+}
+
+/** Holds where somebody owns the organization: the last statement of whatever may end that. */
+export function mustHaveOwner(organizationId: string): Prepared {
+  return must(
+    sql`exists (select 1 from ${memberships}
+      where organization_id = ${organizationId} and role = 'owner')`,
+    () => new AppError("CONFLICT", "An organization needs an owner. Make somebody else one first."),
+  );
+}
+
+/** The organization's people by name, or one of them. */
+export async function membersOf(store: Store, organizationId: string, personId?: string) {
+  const rows = await store.db
+    .select({
+      id: people.id,
+      name: people.name,
+      email: people.email,
+      role: memberships.role,
+      administrator: people.administrator,
+      totpSecret: people.totpSecret,
+      lastSeenAt: max(sessions.lastSeenAt),
+    })
+    .from(memberships)
+    .innerJoin(people, eq(people.id, memberships.personId))
+    .leftJoin(sessions, eq(sessions.personId, people.id))
+    .where(
+      and(
+        eq(memberships.organizationId, organizationId),
+        ...(personId === undefined ? [] : [eq(people.id, personId)]),
+      ),
+    )
+    .groupBy(people.id)
+    .orderBy(asc(people.name), asc(people.id));
+  return rows.map(({ totpSecret, ...row }) => ({ ...row, twoFactor: totpSecret !== null }));
+}

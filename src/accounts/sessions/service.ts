@@ -1,0 +1,104 @@
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId, randomToken, sha256 } from "../../core/ids.ts";
+import type { Statement } from "../../database/store.ts";
+import type { PersonVisit, Visit } from "../../http/visit.ts";
+import { oldestMs } from "./rules.ts";
+import type { SessionEntry } from "./schema.ts";
+import {
+  addSession,
+  copySession,
+  endSessionsOf,
+  listOf,
+  removeSession,
+  type SessionRow,
+} from "./store.ts";
+import { traceOfPerson } from "./trace.ts";
+
+/**
+ * The statements that begin a session in the visitor's browser, in place of the one it has, and what
+ * hands over its cookie once they are written. A session never changes its stage: it gets a new cookie.
+ */
+export function newSession(
+  visit: Visit,
+  personId: string,
+  stage: SessionRow["stage"],
+): { statements: Statement[]; handOver: () => void } {
+  const { store, session, address, userAgent } = visit;
+  const now = visit.clock();
+  const token = randomToken(43);
+  const row: SessionRow = {
+    id: newId(now),
+    personId,
+    tokenHash: sha256(token),
+    stage,
+    wrongCodes: 0,
+    address,
+    userAgent,
+    createdAt: timestamp(now),
+    lastSeenAt: timestamp(now),
+  };
+  return {
+    statements: [
+      ...(session === null ? [] : [removeSession(store, session.id)]),
+      addSession(store, row),
+    ],
+    handOver() {
+      visit.keep(token, oldestMs / 1000);
+      if (stage === "signed-in") visit.knownNetworks.add(address);
+    },
+  };
+}
+
+/**
+ * The statements that put a new session, as old as this one, in the place of all that the person has,
+ * and what hands over its cookie once they are written: a copy of the old cookie opens nothing.
+ */
+export function renewedSession(visit: PersonVisit): {
+  statements: Statement[];
+  handOver: () => void;
+} {
+  const { store, session } = visit;
+  const now = visit.clock();
+  const [id, token] = [newId(now), randomToken(43)];
+  return {
+    statements: [
+      copySession(session.id, { id, tokenHash: sha256(token), lastSeenAt: timestamp(now) }),
+      endSessionsOf(store, session.person.id, id),
+    ],
+    handOver: () => visit.keep(token, oldestMs / 1000),
+  };
+}
+
+/** The person's sessions, newest first. */
+export async function listSessions({
+  store,
+  clock,
+  session,
+}: PersonVisit): Promise<SessionEntry[]> {
+  const rows = await listOf(store, session.person.id);
+  return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
+    const current = id === session.id;
+    const seen = current ? timestamp(clock()) : lastSeenAt;
+    return { id, current, createdAt, lastSeenAt: seen, address, userAgent };
+  });
+}
+
+/** Ends one of the person's own sessions. Throws NOT_FOUND. */
+export async function endSession(visit: PersonVisit, id: string): Promise<void> {
+  const { store, session } = visit;
+  const own = await listOf(store, session.person.id);
+  if (!own.some((row) => row.id === id))
+    throw new AppError("NOT_FOUND", "You have no session with this id.");
+  await store.atomic([removeSession(store, id), ...traceOfPerson(visit, "person.session-ended")]);
+  if (id === session.id) visit.forget();
+}
+
+/** Ends all of the person's sessions but this one. */
+export async function endOtherSessions(visit: PersonVisit): Promise<void> {
+  const { store, session } = visit;
+  await store.atomic([
+    endSessionsOf(store, session.person.id, session.id),
+    ...traceOfPerson(visit, "person.other-sessions-ended"),
+  ]);
+}

@@ -1,0 +1,110 @@
+import { and, desc, eq, gte, lt, ne, or, type SQL, sql } from "drizzle-orm";
+import { timestamp } from "../../core/clock.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import { sessions } from "../../database/tables.ts";
+import { idleMs, oldestMs, waitingMs } from "./rules.ts";
+
+export type SessionRow = typeof sessions.$inferSelect;
+
+const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
+  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
+  p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt"
+  FROM sessions s JOIN people p ON p.id = s.person_id`;
+const byHash = `${columns} WHERE s.token_hash = ?`;
+const byId = `${columns} WHERE s.id = ?`;
+
+export type HeldSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastSeenAt"> & {
+  personId: string;
+  name: string;
+  email: string;
+  twoFactor: number;
+  administrator: number;
+  wrongCodes: number;
+  wrongCodeAt: string | null;
+};
+
+export async function findByHash(store: Store, hash: string): Promise<HeldSession | null> {
+  return (await store.query<HeldSession>(byHash, [hash]))[0] ?? null;
+}
+
+export async function findById(store: Store, id: string): Promise<HeldSession | null> {
+  return (await store.query<HeldSession>(byId, [id]))[0] ?? null;
+}
+
+export function listOf(store: Store, personId: string): Promise<SessionRow[]> {
+  return store.db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.personId, personId), eq(sessions.stage, "signed-in")))
+    .orderBy(desc(sessions.createdAt), desc(sessions.id));
+}
+
+/** From where people were seen, the last ones last. */
+export async function recentAddresses({ db }: Store): Promise<string[]> {
+  const rows = await db
+    .select({ address: sessions.address })
+    .from(sessions)
+    .where(eq(sessions.stage, "signed-in"))
+    .orderBy(desc(sessions.lastSeenAt))
+    .limit(1_000);
+  return rows.map(({ address }) => address).reverse();
+}
+
+export function addSession(store: Store, row: SessionRow): Statement {
+  return store.db.insert(sessions).values(row);
+}
+
+/** The same session under another id and cookie. */
+export function copySession(
+  from: string,
+  { id, tokenHash, lastSeenAt }: Pick<SessionRow, "id" | "tokenHash" | "lastSeenAt">,
+): Statement {
+  return sql`insert into ${sessions}
+      (id, person_id, token_hash, stage, wrong_codes, address, user_agent, created_at, last_seen_at)
+    select ${id}, person_id, ${tokenHash}, stage, wrong_codes, address, user_agent, created_at,
+      ${lastSeenAt} from ${sessions} where id = ${from}`;
+}
+
+export function removeSession(store: Store, id: string): Statement {
+  return store.db.delete(sessions).where(eq(sessions.id, id));
+}
+
+/** Ends whatever sessions the person has, but for the one to be kept. */
+export function endSessionsOf(store: Store, personId: string, kept?: string): Statement {
+  const theirs = eq(sessions.personId, personId);
+  const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
+  return store.db.delete(sessions).where(ended);
+}
+
+export function wasSeen(store: Store, id: string, at: string): Statement {
+  return store.db
+    .update(sessions)
+    .set({ lastSeenAt: at })
+    .where(and(eq(sessions.id, id), lt(sessions.lastSeenAt, at)));
+}
+
+/** The statement that removes sessions that are over. */
+export function forgetOldSessions(now: number): Statement {
+  const waited: SQL | undefined = and(
+    eq(sessions.stage, "two-factor"),
+    lt(sessions.createdAt, timestamp(now - waitingMs)),
+  );
+  const over = or(
+    lt(sessions.createdAt, timestamp(now - oldestMs)),
+    lt(sessions.lastSeenAt, timestamp(now - idleMs)),
+    waited,
+  );
+  return sql`delete from ${sessions} where ${over}`;
+}
+
+/** Counts a wrong code; the last of so many ends the wait. */
+export function countWrongCode(store: Store, id: string, most: number): Statement[] {
+  const waiting = and(eq(sessions.id, id), eq(sessions.stage, "two-factor"));
+  return [
+    store.db
+      .update(sessions)
+      .set({ wrongCodes: sql`${sessions.wrongCodes} + 1` })
+      .where(waiting),
+    store.db.delete(sessions).where(and(waiting, gte(sessions.wrongCodes, most))),
+  ];
+}

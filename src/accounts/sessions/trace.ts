@@ -1,0 +1,33 @@
+import { traceOf, type Happening } from "../../events/commit.ts";
+import type { Actor } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import type { Statement } from "../../database/store.ts";
+import type { Visit } from "../../http/visit.ts";
+
+/** The audit rows and events of what somebody does that belongs to no organization: they stand in each of these. */
+export function traceIn(
+  organizationIds: readonly string[],
+  { clock, requestId }: Pick<Visit, "clock"> & { requestId: string | null },
+  actor: Actor,
+  happening: Happening,
+): Statement[] {
+  const at = timestamp(clock());
+  return organizationIds.flatMap((organizationId) =>
+    traceOf({ organizationId, actor, requestId }, happening, at),
+  );
+}
+
+/** The same for the person whose session it is. */
+export function traceOfPerson(
+  visit: Visit & { session: NonNullable<Visit["session"]> },
+  action: string,
+  fields?: readonly string[],
+): Statement[] {
+  const { person, organizations } = visit.session;
+  return traceIn(
+    organizations.map(({ id }) => id),
+    visit,
+    { type: "person", id: person.id, name: person.name },
+    { action, subjectId: person.id, ...(fields && { fields }) },
+  );
+}

@@ -1,0 +1,190 @@
+import { z } from "zod";
+import { noWeaker, sameHost, sameIn, sameValue } from "../../core/destinations.ts";
+import {
+  bodyOf,
+  EmailAddress,
+  Host,
+  line,
+  patchOf,
+  Port,
+  secret,
+  Timestamp,
+} from "../../core/fields.ts";
+import { kind } from "../../core/kinds.ts";
+
+const Tls = z.enum(["starttls", "tls", "none"]).meta({
+  description:
+    "`starttls` (port 587) asks for encryption and goes no further without it, `tls` (port 465) begins with it, `none` is for relays on the LAN.",
+});
+
+/** A sender: an address, alone or as `Name <address>`. */
+const From = line(320)
+  .refine(
+    (text) => EmailAddress.safeParse(/^[^<>]*<([^<>]+)>$/.exec(text)?.[1] ?? text).success,
+    "must be an e-mail address, alone or as Name <address>",
+  )
+  .meta({ example: "Signalbox <signalbox@team.example>" });
+
+const Auth = z.enum(["password", "microsoft", "google"]).meta({
+  description:
+    "How `user` is let in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. What the others take is cleared.",
+});
+
+/** What is used of the file that Google gives for a service account; its other addresses are none that are asked. */
+const ServiceAccount = z.object({
+  type: z.literal("service_account"),
+  client_email: z.email().max(254),
+  private_key_id: z.string().max(200).optional(),
+  private_key: z
+    .string()
+    .max(8_192)
+    .regex(/^-----BEGIN PRIVATE KEY-----\s[A-Za-z0-9+/=\s]+-----END PRIVATE KEY-----\s*$/),
+});
+export type ServiceAccountKey = z.output<typeof ServiceAccount>;
+
+const ServiceAccountKey = z
+  .string()
+  .max(16_384)
+  .transform((text, context) => {
+    const key = ServiceAccount.safeParse(valueIn(text));
+    if (key.success) return JSON.stringify(key.data);
+    context.addIssue({
+      code: "custom",
+      message: "must be the JSON of a service account's key, as Google's console gives it",
+    });
+    return z.NEVER;
+  })
+  .meta({ writeOnly: true });
+
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+
+const smtp = {
+  host: Host,
+  port: Port.default(587),
+  user: nullable(line(320)),
+  auth: Auth.default("password"),
+  password: nullable(secret()),
+  tenant: nullable(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/,
+        "must be a tenant's id or domain",
+      ),
+  ).meta({ example: "team.onmicrosoft.com" }),
+  clientId: nullable(line(100)),
+  clientSecret: nullable(secret()),
+  serviceAccountKey: nullable(ServiceAccountKey),
+  from: From,
+  tls: Tls.default("starttls"),
+};
+
+/** What each way of letting a user in needs beside the user; of the others it is cleared. */
+const neededBy = {
+  password: [],
+  microsoft: ["tenant", "clientId", "clientSecret"],
+  google: ["serviceAccountKey"],
+} as const;
+const ofOneWay = ["password", "tenant", "clientId", "clientSecret", "serviceAccountKey"] as const;
+
+/** The mail server that an organization sends through. */
+export const SmtpSettings = z
+  .strictObject(smtp)
+  .superRefine((settings, context) => {
+    const { auth, user, tls } = settings;
+    const flaw = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (auth === "password") return;
+    if (user === null) flaw("user", "is required: it names the mailbox to send as");
+    for (const name of neededBy[auth])
+      if (settings[name] === null) flaw(name, `is required where auth is ${auth}`);
+    if (tls === "none") flaw("tls", "must be starttls or tls: a token never goes in the clear");
+  })
+  .transform((settings) => {
+    const kept: readonly string[] =
+      settings.auth === "password" ? ["password"] : neededBy[settings.auth];
+    const cleared = ofOneWay.filter((name) => !kept.includes(name)).map((name) => [name, null]);
+    return { ...settings, ...(Object.fromEntries(cleared) as Partial<typeof settings>) };
+  })
+  .meta({ id: "SmtpSettings" });
+export type SmtpSettings = z.output<typeof SmtpSettings>;
+
+const sameMailServer = sameIn({
+  host: sameHost,
+  port: sameValue,
+  tls: noWeaker("none", "starttls", "tls"),
+});
+
+export const settingsKinds = {
+  organization: kind(
+    { smtp: SmtpSettings.nullable() },
+    {
+      "smtp.password": { smtp: sameMailServer },
+      // Of these the token goes there.
+      "smtp.clientSecret": { smtp: sameMailServer },
+      "smtp.serviceAccountKey": { smtp: sameMailServer },
+    },
+  ),
+};
+
+/** A patch of the mail server: absent keeps, null removes it all. */
+export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });
+
+export const SettingsPatch = bodyOf(
+  ["secretsSet", "updatedAt"],
+  z.strictObject({ smtp: SmtpPatch.optional() }).meta({
+    id: "SettingsPatch",
+    example: {
+      smtp: { host: "mail.lan", port: 587, user: "signalbox", from: "signalbox@team.example" },
+    },
+  }),
+);
+export type SettingsPatch = z.output<typeof SettingsPatch>;
+
+export const Settings = z
+  .object({
+    smtp: z
+      .object({
+        host: z.string(),
+        port: z.int(),
+        user: z.string().nullable(),
+        auth: Auth,
+        tenant: z.string().nullable(),
+        clientId: z.string().nullable(),
+        from: z.string(),
+        tls: Tls,
+      })
+      .nullable()
+      .meta({ description: "The mail server of e-mail channels; null where none is set." }),
+    secretsSet: z.array(z.string()).meta({
+      description: "Paths of the secret fields that are set; their values are never shown.",
+    }),
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: "Settings",
+    description: "What an organization sets for itself.",
+    example: {
+      smtp: {
+        host: "mail.lan",
+        port: 587,
+        user: "signalbox",
+        auth: "password",
+        tenant: null,
+        clientId: null,
+        from: "signalbox@team.example",
+        tls: "starttls",
+      },
+      secretsSet: ["smtp.password"],
+      updatedAt: "2026-11-20T23:02:00.000Z",
+    },
+  });
+export type Settings = z.infer<typeof Settings>;

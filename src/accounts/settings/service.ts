@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { commit, mustBeCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import {
+  joinSecrets,
+  merged,
+  mustNotFollow,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/kind-secrets.ts";
+import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
+import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
+import { parse } from "../../core/validation.ts";
+import { retrying } from "../../database/store.ts";
+import { organizationSettings } from "../../database/tables.ts";
+import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
+import { changeSettings, findSettings, type SettingsRow } from "./store.ts";
+
+export type SettingsRecord = Settings & { id: string; version: number };
+
+type StoredSmtp = NonNullable<Settings["smtp"]>;
+
+/** What a row of an older version lacks. */
+const sinceThen = { auth: "password", tenant: null, clientId: null } as const;
+
+const kind = "organization";
+const Whole = z.object(settingsKinds[kind].fields);
+
+export async function getSettings({ store, organizationId }: Scope): Promise<SettingsRecord> {
+  return shown(await findSettings(store, organizationId));
+}
+
+function shown({ id, smtp, secrets, version, updatedAt }: SettingsRow): SettingsRecord {
+  return {
+    id,
+    smtp: smtp === null ? null : { ...sinceThen, ...(JSON.parse(smtp) as StoredSmtp) },
+    secretsSet: secretsSetOf(settingsKinds, kind, secrets),
+    version,
+    updatedAt,
+  };
+}
+
+/** The mail server with its password: what an e-mail is sent through. Null where none is set. */
+export function smtpOf(vault: Vault, row: SettingsRow): SmtpSettings | null {
+  if (row.smtp === null) return null;
+  const secrets = openAll(vault, placeOf(row.organizationId), row.secrets);
+  const { smtp } = joinSecrets(settingsKinds, kind, { smtp: JSON.parse(row.smtp) }, secrets);
+  const unset = { password: null, clientSecret: null, serviceAccountKey: null };
+  return { ...unset, ...sinceThen, ...(smtp as StoredSmtp) };
+}
+
+function placeOf(organizationId: string): string {
+  return `${organizationId}/settings`;
+}
+
+/** Throws VALIDATION_ERROR, PRECONDITION_FAILED. */
+export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<SettingsRecord> {
+  const { store, vault, organizationId } = scope;
+  return retrying(async () => {
+    const before = await findSettings(store, organizationId);
+    const smtp = await smtpAfter(scope, before, patch.smtp);
+    const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
+    const after: SettingsRow = {
+      ...before,
+      smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
+      secrets: sealAll(vault, placeOf(organizationId), secrets),
+      version: before.version + 1,
+      updatedAt: timestamp(scope.clock()),
+    };
+    return commit(
+      scope,
+      [...mustBeCurrent(scope, organizationSettings, before), changeSettings(store, after)],
+      { action: "settings.updated", subjectId: organizationId, fields: Object.keys(patch) },
+      shown(after),
+    );
+  });
+}
+
+const placesOf = (smtp: SmtpSettings | null): Place[] =>
+  smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];
+
+/** The mail server as a patch leaves it, saved or not; null where there is none. Throws VALIDATION_ERROR. */
+export async function smtpAfter(
+  { vault, targets }: Pick<Scope, "vault" | "targets">,
+  before: SettingsRow,
+  patch: SettingsPatch["smtp"],
+): Promise<SmtpSettings | null> {
+  const record = { smtp: smtpOf(vault, before) };
+  const { smtp } = parse(Whole, merged(settingsKinds, kind, record, { smtp: patch }));
+  mustNotFollow(settingsKinds, kind, record, { smtp: patch }, { smtp });
+  if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesOf(record.smtp));
+  return smtp;
+}

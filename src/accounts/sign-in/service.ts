@@ -1,0 +1,155 @@
+import { version } from "../../core/assets.ts";
+import { networkOf } from "../../core/client-network.ts";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { randomToken } from "../../core/ids.ts";
+import { placeOfPassword } from "../../core/passwords.ts";
+import type { Statement } from "../../database/store.ts";
+import { guessed, hashingFor } from "../../http/guessing.ts";
+import { signInFirst } from "../../http/session.ts";
+import type { Visit } from "../../http/visit.ts";
+import { emailKeyOf } from "../people/rules.ts";
+import {
+  findPerson,
+  findPeopleByEmail,
+  isAnybodyThere,
+  organizationsOf,
+  type PersonRow,
+} from "../people/store.ts";
+import { countWrongCode, listOf, removeSession } from "../sessions/store.ts";
+import { newSession } from "../sessions/service.ts";
+import { traceIn, traceOfPerson } from "../sessions/trace.ts";
+import { usedCode } from "../two-factor/service.ts";
+import { countWrongCodeOf, forgiveWrongCodes } from "../two-factor/store.ts";
+import type { Presence, SignIn, Stage } from "./schema.ts";
+
+export { setUp } from "./set-up.ts";
+
+/** After so many wrong codes the password has to be given again. */
+const codesPerSignIn = 5;
+
+/** Who is there, and what they may see first. */
+export async function presenceOf({ store, session }: Visit): Promise<Presence> {
+  const nobody = { version, person: null, organizations: [] };
+  if (session?.stage === "signed-in") {
+    const { person, organizations } = session;
+    return { state: "signed-in", version, person, organizations: [...organizations] };
+  }
+  if (session !== null) return { ...nobody, state: "two-factor" };
+  return { ...nobody, state: (await isAnybodyThere(store)) ? "signed-out" : "set-up" };
+}
+
+let nobodysHash: Promise<string> | null = null;
+
+/**
+ * Whose password this is, of those with the address; one that nobody has, or several have, costs as
+ * much time as one person's.
+ */
+export async function personOf(
+  visit: Visit,
+  email: string,
+  password: string,
+): Promise<PersonRow | null> {
+  const found = findPeopleByEmail(visit.store, emailKeyOf(email));
+  // Made once, outside the queue, which may turn work away.
+  nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
+  const [those, hash] = [await found, await nobodysHash];
+  const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
+  return those[await placeOfPassword(password, hashes, hashingFor(visit))] ?? null;
+}
+
+/** Begins a session, or the wait for a code. Throws UNAUTHORIZED – one and the same for a wrong address and a wrong password – and RATE_LIMITED. */
+export async function signIn(visit: Visit, { email, password }: SignIn): Promise<Stage> {
+  const { log, address, requestId } = visit;
+  const person = await guessed(visit, () => personOf(visit, email, password));
+  if (person === null) {
+    log.warn("sign-in failed", { address, requestId });
+    throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
+  }
+  return person.totpSecret === null ? begin(visit, person) : awaitCode(visit, person);
+}
+
+/** Makes somebody whose password was right wait for their code. */
+export async function awaitCode(
+  visit: Visit,
+  person: Pick<PersonRow, "id">,
+  further: readonly Statement[] = [],
+): Promise<Stage> {
+  const { statements, handOver } = newSession(visit, person.id, "two-factor");
+  await visit.store.atomic([...further, ...statements]);
+  handOver();
+  return "two-factor";
+}
+
+/** Lets somebody in who has shown who they are, in the same write as `further`. */
+export async function begin(
+  visit: Visit,
+  person: Pick<PersonRow, "id" | "name">,
+  further: readonly Statement[] = [],
+): Promise<Stage> {
+  const { store } = visit;
+  const { statements, handOver } = newSession(visit, person.id, "signed-in");
+  const actor = { type: "person" as const, id: person.id, name: person.name };
+  await store.atomic([
+    ...further,
+    ...statements,
+    ...traceIn(await organizationsOf(store, person.id), visit, actor, {
+      action: "person.signed-in",
+      subjectId: person.id,
+    }),
+  ]);
+  handOver();
+  return "signed-in";
+}
+
+/** Takes the code that a sign-in waits for. Throws UNAUTHORIZED for a wrong one and where none is awaited, RATE_LIMITED. */
+export async function enterCode(visit: Visit, code: string): Promise<Stage> {
+  const { store, session, log, address, requestId, clock } = visit;
+  const person =
+    session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
+  if (session === null || person === null) throw signInFirst();
+  const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong, or was used already.");
+  const used = await guessed(
+    visit,
+    () => usedCode(visit, person, code, clock(), wrong),
+    await whoseCodes(visit, person.id),
+  );
+  if (used !== null)
+    return begin(visit, person, [...used, forgiveWrongCodes(person.id, session.id)]);
+  log.warn("two-factor failed", { address, requestId, personId: person.id });
+  const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
+  await store.atomic([
+    ...countWrongCode(store, session.id, codesPerSignIn),
+    countWrongCodeOf(store, person.id, timestamp(clock())),
+    ...traceIn(await organizationsOf(store, person.id), visit, somebody, {
+      action: "person.code-refused",
+      subjectId: person.id,
+    }),
+  ]);
+  throw wrong();
+}
+
+/**
+ * What wrong codes are counted by, wherever they come from: the person – but apart for each network
+ * in which they are signed in, so that strangers elsewhere keep nobody out.
+ */
+async function whoseCodes({ store, address }: Visit, personId: string): Promise<string> {
+  const network = networkOf(address);
+  const sessions = await listOf(store, personId);
+  const isKnown = sessions.some((one) => networkOf(one.address) === network);
+  return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
+}
+
+/** Ends this session, if there is one. */
+export async function signOut(visit: Visit): Promise<Stage> {
+  const { store, session } = visit;
+  if (session !== null) {
+    const trace =
+      session.stage === "signed-in"
+        ? traceOfPerson({ ...visit, session }, "person.signed-out")
+        : [];
+    await store.atomic([removeSession(store, session.id), ...trace]);
+  }
+  visit.forget();
+  return "signed-out";
+}

@@ -1,0 +1,45 @@
+import { AppError } from "../../core/errors.ts";
+import { hashPassword } from "../../core/passwords.ts";
+import { retrying } from "../../database/store.ts";
+import type { SetUp } from "../../http/call.ts";
+import { guessed, hashingFor } from "../../http/guessing.ts";
+import type { Visit } from "../../http/visit.ts";
+import { founded } from "../people/founding.ts";
+import { mustBeGood, newPerson } from "../people/new-person.ts";
+import { isAnybodyThere, mustBeNobody } from "../people/store.ts";
+import { newSession } from "../sessions/service.ts";
+import type { FirstRun, Stage } from "./schema.ts";
+
+const over = () => new AppError("CONFLICT", "This Signalbox is set up already. Sign in.");
+
+/**
+ * The first run: an organization, and the person who owns it, signed in. Throws CONFLICT where there is
+ * somebody already, FORBIDDEN for a wrong or old token, RATE_LIMITED, VALIDATION_ERROR.
+ */
+export async function setUp(visit: Visit, token: SetUp, input: FirstRun): Promise<Stage> {
+  const { store } = visit;
+  if (await isAnybodyThere(store)) throw over();
+  const known = await guessed(visit, async () => (token.isToken(input.token) ? true : null));
+  if (known === null)
+    throw new AppError(
+      "FORBIDDEN",
+      "This set-up link is not valid any more. Start Signalbox again: it prints a new one.",
+    );
+  mustBeGood(input.password, [input.email, input.name, input.organization]);
+  const passwordHash = await hashPassword(input.password, hashingFor(visit));
+  const handOver = await retrying(async () => {
+    const person = newPerson(visit, input, passwordHash);
+    const { statements } = await founded(visit, input.organization, person.row);
+    const session = newSession(visit, person.id, "signed-in");
+    await store.atomic([
+      mustBeNobody(over),
+      ...person.statements,
+      ...statements,
+      ...session.statements,
+    ]);
+    return session.handOver;
+  });
+  token.end();
+  handOver();
+  return "signed-in";
+}

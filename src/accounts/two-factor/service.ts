@@ -1,0 +1,127 @@
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { randomToken, sha256 } from "../../core/ids.ts";
+import type { Vault } from "../../core/secrets.ts";
+import { invalid } from "../../core/validation.ts";
+import { retrying, type Statement, type Store } from "../../database/store.ts";
+import { guessed } from "../../http/guessing.ts";
+import type { PersonVisit } from "../../http/visit.ts";
+import { ownRow, provenRow } from "../people/profile.ts";
+import { changePerson, type PersonRow } from "../people/store.ts";
+import { renewedSession } from "../sessions/service.ts";
+import { traceOfPerson } from "../sessions/trace.ts";
+import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
+import type { PendingTwoFactor, RecoveryCodes } from "./schema.ts";
+import { hasRecoveryCode, setRecoveryCodes, useRecoveryCode, useStep } from "./store.ts";
+
+const recoveryCodeCount = 10;
+
+const placeOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
+
+/** The statements that use up this code of the person; null where it is none, or was used already. */
+export async function usedCode(
+  { store, vault }: { store: Store; vault: Vault },
+  person: PersonRow,
+  code: string,
+  now: number,
+  otherwise: () => AppError,
+): Promise<Statement[] | null> {
+  if (person.totpSecret === null) return null;
+  const secret = vault.open(person.totpSecret, placeOf(person));
+  const step = stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
+  if (step !== null) return useStep(store, person.id, step, otherwise);
+  const hash = sha256(plainRecoveryCode(code));
+  if (!(await hasRecoveryCode(store, person.id, hash))) return null;
+  return useRecoveryCode(store, person.id, hash, otherwise);
+}
+
+/** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
+export function beginTwoFactor(visit: PersonVisit, password: string): Promise<PendingTwoFactor> {
+  const { store, vault } = visit;
+  return retrying(async () => {
+    const person = await provenRow(visit, password);
+    if (person.totpSecret !== null)
+      throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up anew.");
+    const secret = newTotpSecret();
+    const totpPending = vault.seal(secret, placeOf(person));
+    await store.atomic([
+      ...changePerson(store, person, { totpPending }),
+      ...traceOfPerson(visit, "person.two-factor-begun"),
+    ]);
+    return { secret, uri: totpUri(secret, person.email) };
+  });
+}
+
+/** Turns two-factor on, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT where none was begun. */
+export async function confirmTwoFactor(visit: PersonVisit, code: string): Promise<RecoveryCodes> {
+  const { store, vault, clock } = visit;
+  const { codes, handOver } = await retrying(async () => {
+    const person = await ownRow(visit);
+    if (person.totpPending === null)
+      throw new AppError("CONFLICT", "Two-factor was not begun, or is on already.");
+    const secret = vault.open(person.totpPending, placeOf(person));
+    const plain = code.replaceAll(" ", "");
+    const step = await guessed(visit, async () => stepOfCode(secret, plain, clock(), 0));
+    if (step === null) throw invalid("code", "is not the code that this secret gives now");
+    const { codes, statements } = newRecoveryCodes(store, person.id);
+    const renewed = renewedSession(visit);
+    await store.atomic([
+      ...changePerson(store, person, {
+        totpSecret: person.totpPending,
+        totpPending: null,
+        totpStep: step,
+        updatedAt: timestamp(clock()),
+      }),
+      ...statements,
+      ...renewed.statements,
+      ...traceOfPerson(visit, "person.two-factor-on"),
+    ]);
+    return { codes, handOver: renewed.handOver };
+  });
+  handOver();
+  return { recoveryCodes: codes };
+}
+
+function newRecoveryCodes(store: Store, personId: string) {
+  const codes = Array.from({ length: recoveryCodeCount }, () =>
+    (randomToken(16).toLowerCase().match(/.{4}/g) ?? []).join("-"),
+  );
+  const hashes = codes.map((code) => sha256(plainRecoveryCode(code)));
+  return { codes, statements: setRecoveryCodes(store, personId, hashes) };
+}
+
+/** Turns two-factor off, or what was begun of it. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
+export async function disableTwoFactor(visit: PersonVisit, password: string): Promise<void> {
+  const { store, clock } = visit;
+  await retrying(async () => {
+    const person = await provenRow(visit, password);
+    await store.atomic([
+      ...changePerson(store, person, {
+        totpSecret: null,
+        totpPending: null,
+        updatedAt: timestamp(clock()),
+      }),
+      ...setRecoveryCodes(store, person.id, []),
+      ...traceOfPerson(visit, "person.two-factor-off"),
+    ]);
+  });
+}
+
+/** New recovery codes in place of the old ones. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is off. */
+export async function renewRecoveryCodes(
+  visit: PersonVisit,
+  password: string,
+): Promise<RecoveryCodes> {
+  const { store } = visit;
+  return retrying(async () => {
+    const person = await provenRow(visit, password);
+    if (person.totpSecret === null) throw new AppError("CONFLICT", "Two-factor is off.");
+    const { codes, statements } = newRecoveryCodes(store, person.id);
+    await store.atomic([
+      ...changePerson(store, person, {}),
+      ...statements,
+      ...traceOfPerson(visit, "person.recovery-codes-renewed"),
+    ]);
+    return { recoveryCodes: codes };
+  });
+}

@@ -1,0 +1,193 @@
+import { commit, mustBeCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import {
+  joinSecrets,
+  merged,
+  mustNotFollow,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/kind-secrets.ts";
+import { settingsIn } from "../../core/kinds.ts";
+import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
+import { mustBeAllowed } from "../../core/target-guard.ts";
+import { invalid, parse } from "../../core/validation.ts";
+import { mustBeWithin } from "../../database/references.ts";
+import { retrying } from "../../database/store.ts";
+import { alertChannels } from "../../database/tables.ts";
+import {
+  type AlertChannel,
+  type AlertChannelPatch,
+  channelKinds,
+  NewAlertChannel,
+} from "./schema.ts";
+import { targetsOf } from "./rules.ts";
+import {
+  changeChannel,
+  type ChannelRow,
+  findChannel,
+  findChannels,
+  insertChannel,
+  removeChannel,
+} from "./store.ts";
+
+export type AlertChannelRecord = AlertChannel & { version: number };
+
+/** Every channel of the organization, newest first. */
+export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecord[]> {
+  const rows = await findChannels(scope.store, scope.organizationId);
+  return rows.map(shown);
+}
+
+/** Throws NOT_FOUND. */
+export async function getAlertChannel(scope: Scope, id: string): Promise<AlertChannelRecord> {
+  return shown(await getRow(scope, id));
+}
+
+async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
+  const row = await findChannel(scope.store, scope.organizationId, id);
+  if (row === null) throw new AppError("NOT_FOUND", "There is no such alert channel.");
+  return row;
+}
+
+function shown(row: ChannelRow): AlertChannelRecord {
+  const { id, name, type, enabled, incidents, lastDeliveryAt, lastError, version } = row;
+  return {
+    ...settingsIn(channelKinds, type, row.settings),
+    id,
+    name,
+    type,
+    enabled,
+    default: row.isDefault,
+    incidents,
+    secretsSet: secretsSetOf(channelKinds, type, row.secrets),
+    lastDeliveryAt,
+    lastError,
+    version,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  };
+}
+
+/** The columns that a whole, parsed channel fills; its secrets are sealed. */
+function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
+  const { settings, secrets } = splitSecrets(channelKinds, channel.type, channel);
+  return {
+    name: channel.name,
+    type: channel.type,
+    enabled: channel.enabled,
+    isDefault: channel.default,
+    incidents: channel.incidents,
+    settings: JSON.stringify(settings),
+    secrets: sealAll(scope.vault, placeOf(scope, id), secrets),
+  };
+}
+
+/** The fields of the channel's type, secrets included: what an alert is sent with. Throws where they can't be opened. */
+export function settingsOf(
+  vault: Vault,
+  row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
+): Record<string, unknown> {
+  const secrets = openAll(vault, placeOf(row, row.id), row.secrets);
+  const settings = settingsIn(channelKinds, row.type, row.settings);
+  return joinSecrets(channelKinds, row.type, settings, secrets);
+}
+
+function placeOf({ organizationId }: { organizationId: string }, id: string): string {
+  return `${organizationId}/alert-channel/${id}`;
+}
+
+export async function createAlertChannel(
+  scope: Scope,
+  input: NewAlertChannel,
+): Promise<AlertChannelRecord> {
+  await mustBeAllowed(scope.targets, targetsOf(input));
+  const now = scope.clock();
+  const id = newId(now);
+  const row: ChannelRow = {
+    organizationId: scope.organizationId,
+    id,
+    ...columnsOf(scope, id, input),
+    lastDeliveryAt: null,
+    lastError: null,
+    failingSince: null,
+    version: 1,
+    createdAt: timestamp(now),
+    updatedAt: timestamp(now),
+  };
+  return commit(
+    scope,
+    [insertChannel(scope.store, row), mustBeWithin(scope, "alert-channels", alertChannels)],
+    { action: "alert-channel.created", subjectId: id },
+    shown(row),
+  );
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for what the channel's type does not take. */
+export function updateAlertChannel(
+  scope: Scope,
+  id: string,
+  patch: AlertChannelPatch,
+): Promise<AlertChannelRecord> {
+  return retrying(async () => {
+    const before = await getRow(scope, id);
+    if (patch.type !== undefined && patch.type !== before.type)
+      throw invalid("type", "is fixed when the channel is created");
+    const current = {
+      ...settingsOf(scope.vault, before),
+      name: before.name,
+      type: before.type,
+      enabled: before.enabled,
+      default: before.isDefault,
+      incidents: before.incidents,
+    };
+    const channel = wholeAfter(current, patch);
+    await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
+    mustNotFollow(channelKinds, before.type, current, patch);
+    const after: ChannelRow = {
+      ...before,
+      ...columnsOf(scope, id, channel),
+      version: before.version + 1,
+      updatedAt: timestamp(scope.clock()),
+    };
+    return commit(
+      scope,
+      [...mustBeCurrent(scope, alertChannels, before), changeChannel(scope.store, after)],
+      { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
+      shown(after),
+    );
+  });
+}
+
+/**
+ * The channel as a patch leaves it. A signing secret that is not sent again stays as it is: one of an
+ * older version may be any text, and goes on working. Throws VALIDATION_ERROR.
+ */
+function wholeAfter(
+  current: Record<string, unknown> & { type: string },
+  patch: AlertChannelPatch,
+): NewAlertChannel {
+  const kept = current.type === "webhook" && patch["secret"] === undefined;
+  const judged = kept ? { ...current, secret: null } : current;
+  const channel = parse(NewAlertChannel, merged(channelKinds, current.type, judged, patch));
+  return kept ? { ...channel, secret: current["secret"] } : channel;
+}
+
+/** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteAlertChannel(scope: Scope, id: string): Promise<object> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const row = await getRow(scope, id);
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, alertChannels, row),
+        ...removeChannel(store, organizationId, id, timestamp(scope.clock())),
+      ],
+      { action: "alert-channel.deleted", subjectId: id },
+      {},
+    );
+  });
+}

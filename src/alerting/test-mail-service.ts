@@ -1,0 +1,45 @@
+import type { Scope } from "../events/scope.ts";
+import { timestamp } from "../core/clock.ts";
+import { newId } from "../core/ids.ts";
+import { rateLimited } from "../http/gate.ts";
+import type { RateLimit } from "../http/rate-limit.ts";
+import { smtpAfter } from "../accounts/settings/service.ts";
+import { findSettings } from "../accounts/settings/store.ts";
+import { attempting, deliveryRoom, type SendingRoom } from "./attempt.ts";
+import type { Message } from "./messages.ts";
+import { mailed } from "./providers/email.ts";
+import type { NewTestMail, TestMail } from "./test-mail-schema.ts";
+
+/** Sends one mail through the stored mail server or through one that is not saved yet, and tells what became of it. Throws VALIDATION_ERROR, RATE_LIMITED. */
+export async function sendTestMail(
+  scope: Scope,
+  room: SendingRoom & { testMailLimit: RateLimit },
+  { to, smtp: patch }: NewTestMail,
+): Promise<TestMail> {
+  const { store, organizationId, actor } = scope;
+  const smtp = await smtpAfter(scope, await findSettings(store, organizationId), patch);
+  const wait = room.testMailLimit.take(organizationId);
+  if (wait > 0) throw rateLimited(wait);
+  const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, room.origin());
+  const cancelled = new AbortController().signal;
+  const { attempt } = await attempting(room, { organization: organizationId }, () =>
+    mailed(message, [to], deliveryRoom(room, cancelled, smtp)),
+  );
+  return { delivered: attempt.delivered, message: attempt.message };
+}
+
+function testMessage(id: string, now: number, by: string, origin: string): Message {
+  return {
+    id,
+    type: "test",
+    tone: "info",
+    severity: "info",
+    at: timestamp(now),
+    title: "Test mail from Signalbox",
+    lines: [`${by} sent this to see whether the mail server works. It does.`],
+    facts: [],
+    url: `${origin}/settings/mail-server`,
+    problem: null,
+    alerts: [],
+  };
+}

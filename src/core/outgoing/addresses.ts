@@ -1,0 +1,58 @@
+import { lookup, Resolver } from "node:dns/promises";
+import { isIP } from "node:net";
+import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts";
+import type { Address } from "./context.ts";
+import { OwnTrouble, TargetFailure } from "./failures.ts";
+
+/**
+ * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
+ * name must not lead where an address may not.
+ */
+export async function judgedAddresses(
+  targets: TargetGuard,
+  host: string,
+  port: number | null,
+): Promise<Address[]> {
+  const plain = host.replace(/^\[|\]$/g, "");
+  const isName = isIP(plain) === 0;
+  if (isName) mustNotBe(targets.flawOfName(plain));
+  const found = isName ? await resolved(plain) : [plain];
+  await targets.refresh();
+  for (const address of found) mustNotBe(targets.flawOf(address, port));
+  return found.map((address) => ({
+    address,
+    family: isIP(address) as 4 | 6,
+    isPrivate: isPrivate(address),
+  }));
+}
+
+function mustNotBe(flaw: string | null) {
+  if (flaw === closedToSharers) throw new OwnTrouble(`the target ${flaw} (see --allow-target)`);
+  if (flaw !== null) throw new TargetFailure(`Blocked: the target ${flaw}.`, true);
+}
+
+async function resolved(name: string): Promise<string[]> {
+  // c-ares, which Bun asks, does not take the root's dot.
+  const host = name.replace(/\.$/, "");
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // The same code for a name whose own servers fail and for a name server that is gone.
+    if (code !== "EAI_AGAIN") throw new TargetFailure("The name does not exist.");
+    if (await nameServersAnswer())
+      throw new TargetFailure("The name servers have no answer for this name.");
+    throw new OwnTrouble("the name servers of this machine don't answer");
+  }
+}
+
+/** Whether the name servers of this machine answer anything at all: every one knows localhost (RFC 6761 §6.3). */
+export async function nameServersAnswer(): Promise<boolean> {
+  try {
+    await new Resolver({ timeout: 1_000, tries: 1 }).resolve4("localhost");
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code !== "ETIMEOUT" && code !== "ECONNREFUSED";
+  }
+}

@@ -1,0 +1,81 @@
+import { worldOf } from "../alerting/world.ts";
+import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
+import type { Scope } from "../events/scope.ts";
+import type { NewIncident } from "../incidents/schema.ts";
+import { getIncident } from "../incidents/service.ts";
+import { opening, patching } from "../incidents/writes.ts";
+import { pageWithIncident } from "../status-pages/incident-preview.ts";
+import type {
+  IncidentAudience,
+  IncidentAudienceQuery,
+  IncidentDraft,
+  IncidentPreview,
+  IncidentTraces,
+} from "./incident-schema.ts";
+import { authorsOf, pagesShowing, toldOf } from "./incident-store.ts";
+
+/** What the public would read if this were posted; nothing is stored. Throws NOT_FOUND. */
+export async function previewIncident(
+  scope: Scope,
+  { incidentId, monitorId, ...draft }: IncidentDraft,
+): Promise<IncidentPreview> {
+  const { store, organizationId } = scope;
+  const now = scope.clock();
+  const { after } =
+    incidentId === null
+      ? opening(organizationId, newOne({ ...draft, monitorId }), "manual", now)
+      : patching(organizationId, await getIncident(scope, incidentId), draft, now);
+  const page = await pageWithIncident(store, organizationId, after, now);
+  return page ?? { html: null, accent: null };
+}
+
+/** What was not typed yet is as if it never were. */
+function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">): NewIncident {
+  const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
+  return { title, severity, message, public: draft.public ?? true, monitorId: draft.monitorId };
+}
+
+/** Who hears of an update that somebody posts, and of the resolution; which pages show it. Throws NOT_FOUND. */
+export async function audienceOf(
+  scope: Scope,
+  { incidentId, monitorId }: IncidentAudienceQuery,
+): Promise<IncidentAudience> {
+  const { store, organizationId } = scope;
+  const incident = incidentId === undefined ? null : await getIncident(scope, incidentId);
+  const incidentIds = incident === null ? [] : [incident.id];
+  const { channels, told } = await worldOf(store, organizationId, { monitorIds: [], incidentIds });
+  const heard = (step: IncidentStep) =>
+    incidentAudience([...channels.values()], step, told.get(incident?.id ?? "") ?? new Map(), {
+      byMonitor: false,
+      monitorMuted: false,
+      monitorChannels: [],
+    }).flatMap((id) => {
+      const channel = channels.get(id);
+      return channel === undefined ? [] : [{ id, name: channel.name, type: channel.type }];
+    });
+  const shown = incident ?? { monitorId: monitorId ?? null, origin: "manual" };
+  return {
+    updates: heard("updated"),
+    resolution: heard("resolved"),
+    pages: await pagesShowing(store, organizationId, shown),
+  };
+}
+
+/** Who wrote the updates of an incident, and which channels were told of it. Throws NOT_FOUND. */
+export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
+  const { store, organizationId } = scope;
+  const incident = await getIncident(scope, incidentId);
+  const [authors, told] = await Promise.all([
+    authorsOf(store, organizationId, incidentId),
+    toldOf(store, organizationId, incident),
+  ]);
+  // Each update has one audit row, in the same order; the oldest rows may be gone one day.
+  const updates = incident.updates.slice(-authors.length);
+  return {
+    authors: updates.flatMap(({ id: updateId }, index) => {
+      const author = authors.slice(-updates.length)[index];
+      return author === undefined ? [] : [{ updateId, ...author }];
+    }),
+    told,
+  };
+}

@@ -1,0 +1,148 @@
+import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { mustBeUnchanged, type Versioned } from "../database/references.ts";
+import { insertInto, mustText, type Prepared, type Statement } from "../database/store.ts";
+import { auditEntries } from "../database/tables.ts";
+import { appendEvent } from "./log.ts";
+import type { Scope } from "./scope.ts";
+
+const insertAuditEntry = insertInto(auditEntries);
+
+/** What a write did, for the audit log and for everyone who follows the events. */
+export type Happening = {
+  action: string;
+  subjectId: string;
+  /** Names of the fields that were changed; their values stay out of the audit log. */
+  fields?: readonly string[];
+  /** What followers of the event need beyond the subject's id. */
+  data?: Record<string, unknown>;
+};
+
+/**
+ * The one way to write: the change, its audit row, its event and – when the caller sent an
+ * Idempotency-Key – its answer, all or none of them.
+ */
+export async function commit<T extends object>(
+  scope: Scope,
+  statements: readonly Statement[],
+  happening: Happening,
+  answer: T,
+): Promise<T> {
+  await scope.store.atomic([
+    mustBeThere(scope.organizationId),
+    ...statements,
+    ...traceOf(scope, happening, timestamp(scope.clock())),
+    ...(scope.remember?.(answer) ?? []),
+  ]);
+  return answer;
+}
+
+const organizationText = mustText(
+  "exists (select 1 from organizations where id = ? and deleted_at is null)",
+);
+
+/** Holds while the organization was not deleted by somebody else. */
+function mustBeThere(organizationId: string): Prepared {
+  return {
+    ...organizationText,
+    parameters: [organizationId],
+    otherwise: () => new AppError("NOT_FOUND", "This organization was deleted."),
+  };
+}
+
+/** The same for a change that many records take alike: each has its audit row and its event. */
+export async function commitEach<T extends object>(
+  scope: Scope,
+  statements: readonly Statement[],
+  happening: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
+  answer: T,
+): Promise<T> {
+  await scope.store.atomic([
+    mustBeThere(scope.organizationId),
+    ...statements,
+    ...traceOfEach(scope, happening, timestamp(scope.clock())),
+    ...(scope.remember?.(answer) ?? []),
+  ]);
+  return answer;
+}
+
+/** The audit rows and events of what many records take alike, for a write that holds more than that. */
+export function traceOfEach(
+  { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,
+  {
+    action,
+    subjectIds,
+    fields,
+  }: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
+  at: string,
+): Prepared[] {
+  const { type, id, name } = actor;
+  const ids = JSON.stringify(subjectIds);
+  const changed = fields === undefined ? null : JSON.stringify(fields);
+  return [
+    {
+      text: auditEach,
+      parameters: [organizationId, at, type, id, name, action, changed, requestId, ids],
+    },
+    { text: tellEach, parameters: [organizationId, at, action, ids] },
+  ];
+}
+
+const auditEach = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
+    action, fields, request_id, subject_id)
+  select ?, ?, ?, ?, ?, ?, ?, ?, value from json_each(?)`;
+
+const tellEach = `insert into events (organization_id, at, type, subject_id)
+  select ?, ?, ?, value from json_each(?)`;
+
+/** The audit row and the event of a change, for a write that holds more than one. */
+export function traceOf(
+  { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,
+  { action, subjectId, fields, data }: Happening,
+  at: string,
+): Statement[] {
+  return [
+    insertAuditEntry({
+      organizationId,
+      at,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
+      action,
+      subjectId,
+      fields: fields === undefined ? null : JSON.stringify(fields),
+      requestId,
+    }),
+    appendEvent({ organizationId, at, type: action, subjectId, ...(data && { data }) }),
+  ];
+}
+
+/**
+ * Holds while the record is what this use case read – else `retrying` reads it again – and what the
+ * caller's If-Match names (RFC 9110 §13.1.1) – else the write fails as PRECONDITION_FAILED.
+ */
+export function mustBeCurrent(
+  scope: Scope,
+  table: Versioned,
+  record: { id: string; version: number },
+): Prepared[] {
+  const current = mustBeUnchanged(table, scope.organizationId, record);
+  return matches(scope.ifMatch, record.version) ? [current] : [refuse, current];
+}
+
+const refuse: Prepared = {
+  ...mustText("false"),
+  parameters: [],
+  otherwise: () =>
+    new AppError(
+      "PRECONDITION_FAILED",
+      "The record was changed since it was read. Read it again and decide again.",
+    ),
+};
+
+function matches(ifMatch: string | null, version: number): boolean {
+  if (ifMatch === null || ifMatch.trim() === "*") return true;
+  return ifMatch
+    .split(",")
+    .some((tag) => /^"(\d+)-[^"]*"$/.exec(tag.trim())?.[1] === String(version));
+}

@@ -1,0 +1,36 @@
+import type { Clock } from "../core/clock.ts";
+import type { OwnHosts } from "../core/own-hosts.ts";
+import type { Limits } from "../core/limits.ts";
+import type { Vault } from "../core/secrets.ts";
+import type { TargetGuard } from "../core/target-guard.ts";
+import type { Statement, Store } from "../database/store.ts";
+
+export type Actor = {
+  type: "api-key" | "person" | "command-line" | "monitor" | "visitor";
+  /** Null where the actor has no record, such as whoever sits at the command line. */
+  id: string | null;
+  name: string;
+};
+
+/** What a use case runs in: whose data, on whose behalf, through which store, at what time. */
+export type Scope = {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  /** Which addresses may be checked and alerted. */
+  targets: TargetGuard;
+  ownHosts: OwnHosts;
+  /** How much the organization may have. */
+  limits: Limits;
+  organizationId: string;
+  actor: Actor;
+  /** Whether the caller may change the organization's data; who may not is shown nothing that lets them. */
+  mayWrite: boolean;
+  requestId: string | null;
+  /** Address of this appliance as the caller reached it, without a trailing slash. */
+  origin: string;
+  /** The caller's If-Match; null when the write is unconditional. */
+  ifMatch: string | null;
+  /** Keeps the answer under the caller's Idempotency-Key; null when there is none. */
+  remember: ((answer: object) => Statement[]) | null;
+};

@@ -1,0 +1,52 @@
+import { pingCommand } from "../../../core/ping-command.ts";
+import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { CheckKind } from "../check.ts";
+
+/** Up when every packet comes back, degraded when some are lost. The system's ping has the right to send them. */
+export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) => {
+  const command = pingCommand();
+  if (command === null) throw new OwnTrouble("this machine has no ping command");
+  context.step = "resolving the name";
+  const [target] = await context.addressesOf(host, null);
+  if (target === undefined) throw new TargetFailure("The name has no address.");
+  context.step = "waiting for the answer";
+  const options =
+    process.platform === "win32" ? ["-n", `${packets}`] : ["-n", "-i", "0.2", "-c", `${packets}`];
+  const run = Bun.spawn([command, ...options, target.address], {
+    stdout: "pipe",
+    stderr: "pipe",
+    stdin: "ignore",
+    env: { LC_ALL: "C" },
+  });
+  context.signal.addEventListener("abort", () => run.kill("SIGKILL"));
+  const latencies: number[] = [];
+  for await (const line of linesOf(run.stdout)) {
+    const latency = /time[=<]([\d.]+) ?ms/.exec(line)?.[1];
+    if (latency !== undefined) latencies.push(Number(latency));
+  }
+  const errors = await new Response(run.stderr).text();
+  const exitCode = await run.exited;
+  if (latencies.length === 0 && /not permitted|denied/i.test(errors))
+    throw new OwnTrouble("this machine does not let the appliance send pings");
+  // iputils: 1 is "no reply", 2 is any other error.
+  if (latencies.length === 0)
+    throw exitCode === 1
+      ? new TargetFailure("No reply.")
+      : new TargetFailure("The host can't be reached.");
+  const latencyMs = Math.round(latencies.reduce((sum, each) => sum + each, 0) / latencies.length);
+  const lost = packets - latencies.length;
+  if (lost > 0)
+    return { status: "degraded", message: `${lost} of ${packets} packets were lost.`, latencyMs };
+  return { status: "up", message: `Replied in ${latencyMs} ms.`, latencyMs };
+};
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest;
+}

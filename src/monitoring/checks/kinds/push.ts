@@ -1,0 +1,35 @@
+import { durationInWords } from "../../../core/text.ts";
+import type { Finding } from "../check.ts";
+
+type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
+
+/** Within so many seconds the next result is in time; a push monitor has a grace of its own. */
+export function allowedSeconds({ intervalSeconds, settings }: Reporting): number {
+  return intervalSeconds + Number(settings?.["grace"] ?? 0);
+}
+
+/** What it means that nothing was reported in that time: down at once, the grace was the patience. */
+export function overdue(monitor: Reporting): Finding {
+  const allowed = durationInWords(allowedSeconds(monitor));
+  return {
+    status: "down",
+    final: true,
+    message: `Nothing was reported for ${allowed}.`,
+    latencyMs: null,
+  };
+}
+
+/** What is known of a job that had failed when nobody listened to it, and can't be asked. */
+export const stillFailing: Finding = {
+  status: "down",
+  final: true,
+  message: "It had failed, and nothing else was reported since.",
+  latencyMs: null,
+};
+
+/** What is known of a job whose reports during maintenance were good and in time. */
+export const stillReporting: Finding = {
+  status: "up",
+  message: "It reported up during maintenance.",
+  latencyMs: null,
+};

@@ -1,0 +1,40 @@
+import { type Connection, dial } from "../../../core/outgoing/connection.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { type CheckKind, since } from "../check.ts";
+
+/** So much of an answer is searched for what is expected. */
+const maxBytes = 64 * 1024;
+
+/** Up when the port accepts a connection and, where something is expected, says it. */
+export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, context) => {
+  const startedAt = performance.now();
+  context.step = "resolving the name";
+  const connection = await dial(await context.addressesOf(host, port), port, context);
+  context.step = "waiting for the answer";
+  if (send !== null) connection.write(send);
+  if (expect !== null) await heard(connection, Buffer.from(expect));
+  const latencyMs = since(startedAt);
+  const what = expect === null ? "Connected" : "Answered as expected";
+  return { status: "up", message: `${what} in ${latencyMs} ms.`, latencyMs };
+};
+
+function heard(connection: Connection, wanted: Buffer): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let length = 0;
+  let tail: Buffer = Buffer.alloc(0);
+  const read = connection.read((chunk) => {
+    if (length >= maxBytes) return;
+    length += chunk.length;
+    const searched = Buffer.concat([tail, chunk]);
+    // It may begin at the end of what arrived and go on in what comes next.
+    tail = Buffer.from(searched.subarray(Math.max(0, searched.length - wanted.length + 1)));
+    if (searched.includes(wanted)) resolve();
+    else if (length >= maxBytes)
+      reject(new TargetFailure("The first 64 KiB of the answer lack what was expected."));
+  });
+  read.then(
+    () => reject(new TargetFailure("The connection was closed without the expected answer.")),
+    reject,
+  );
+  return promise;
+}

@@ -1,0 +1,23 @@
+import { expiryOf } from "../certificates.ts";
+import { dial } from "../../../core/outgoing/connection.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { type CheckKind, since } from "../check.ts";
+
+/** Up when the certificate is trusted, for this name and not about to end. */
+export const checkTls: CheckKind<"tls"> = async (settings, context) => {
+  const startedAt = performance.now();
+  const { host, port, serverName, certificateExpiryDays } = settings;
+  context.step = "resolving the name";
+  const addresses = await context.addressesOf(host, port);
+  const { secured } = await dial(addresses, port, context, { name: serverName ?? host });
+  const latencyMs = since(startedAt);
+  const certificateExpiresAt = secured?.certificateExpiresAt ?? null;
+  if (secured === null || certificateExpiresAt === null)
+    throw new TargetFailure("The server showed no certificate.");
+  const found = { latencyMs, certificateExpiresAt };
+  if (secured.flaw !== null) return { status: "down", message: secured.flaw, ...found };
+  const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
+  if (expiry !== null) return { status: "degraded", message: expiry, ...found };
+  const until = certificateExpiresAt.slice(0, 10);
+  return { status: "up", message: `The certificate is valid until ${until}.`, ...found };
+};

@@ -1,0 +1,55 @@
+import type { Clock } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { rateLimited } from "../../http/gate.ts";
+import { rateLimit } from "../../http/rate-limit.ts";
+
+/** Checks at one time and a minute that are made because somebody asks for them, outside their turn. */
+const atOnce = { caller: 4, organization: 16, all: 64 };
+const perMinute = { caller: 60, organization: 240 };
+
+/** Who asks: a person or an API key, on behalf of an organization. */
+export type Caller = { organizationId: string; callerId: string };
+
+/** Runs checks that somebody asks for, within bounds by caller, by organization and in all. */
+export function onDemand(clock: Clock) {
+  const limits = {
+    caller: rateLimit(perMinute.caller, clock),
+    organization: rateLimit(perMinute.organization, clock),
+  };
+  const underWay = new Map<string, number>();
+  const countOf = (key: string) => underWay.get(key) ?? 0;
+
+  function count(keys: readonly string[], change: 1 | -1) {
+    for (const key of keys) {
+      const now = countOf(key) + change;
+      if (now === 0) underWay.delete(key);
+      else underWay.set(key, now);
+    }
+  }
+
+  /** Throws RATE_LIMITED. */
+  return async <T>({ organizationId, callerId }: Caller, check: () => Promise<T>): Promise<T> => {
+    const keys = [`caller ${callerId}`, `organization ${organizationId}`, "all"] as const;
+    const [caller, organization, all] = keys.map(countOf);
+    if (Number(caller) >= atOnce.caller) throw tooMany(`${atOnce.caller} of yours are`);
+    if (Number(organization) >= atOnce.organization)
+      throw tooMany(`${atOnce.organization} of this organization are`);
+    if (Number(all) >= atOnce.all) throw tooMany("too many are");
+    const wait = limits.caller.take(callerId) || limits.organization.take(organizationId);
+    if (wait > 0) throw rateLimited(wait);
+    count(keys, 1);
+    try {
+      return await check();
+    } finally {
+      count(keys, -1);
+    }
+  };
+}
+
+function tooMany(howMany: string) {
+  return new AppError(
+    "RATE_LIMITED",
+    `Wait for checks that were asked for before: ${howMany} under way.`,
+    { headers: { "Retry-After": "1" } },
+  );
+}

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
+import { AppError } from "../../core/errors.ts";
+import { sha256 } from "../../core/ids.ts";
+import { flawOfLine } from "../../core/text.ts";
+import { referencesTo } from "../../http/openapi-errors.ts";
+import { parseQuery } from "../../http/query.ts";
+import type { NetworkLimit } from "../../http/rate-limit.ts";
+import type { Engine } from "./engine.ts";
+
+/** What a watched job may report in the query of its push URL. */
+const PushQuery = z.strictObject({
+  status: z.enum(["up", "down"]).default("up"),
+  msg: z
+    .string()
+    .max(500)
+    .refine((text) => flawOfLine(text) === null, "must be one line of text")
+    .optional()
+    .meta({ description: "What the job has to say." }),
+  latency_ms: z
+    .string()
+    .regex(/^\d{1,9}$/, "must be a whole number of milliseconds")
+    .transform(Number)
+    .optional()
+    .meta({ override: { type: "integer", minimum: 0, description: "How long the job took." } }),
+});
+
+export type PushRoom = {
+  report: Engine["report"];
+  /** Wrong tokens a minute by client network; right ones are not touched. */
+  wrongTokens: NetworkLimit;
+  addressOf: (request: Request) => string;
+};
+
+/**
+ * Takes a report under a push URL, whose token is the credential. Answers once it is stored. Throws
+ * NOT_FOUND for a wrong token, RATE_LIMITED for too many of them.
+ */
+export async function receivePush(
+  request: Request,
+  token: string,
+  { report, wrongTokens, addressOf }: PushRoom,
+): Promise<Response> {
+  // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
+  if (request.method === "HEAD")
+    throw new AppError("METHOD_NOT_ALLOWED", "A report is a GET or a POST.", {
+      headers: { Allow: "GET, POST" },
+    });
+  const query = parseQuery(request.url, PushQuery);
+  const known = await report(sha256(token), {
+    status: query.status,
+    message: query.msg === undefined || query.msg === "" ? null : query.msg,
+    latencyMs: query.latency_ms ?? null,
+  });
+  if (known === null) {
+    const waitSeconds = wrongTokens.take(addressOf(request));
+    if (waitSeconds > 0)
+      throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
+        headers: { "Retry-After": String(waitSeconds) },
+      });
+    throw new AppError("NOT_FOUND", "There is nothing at this path.");
+  }
+  const answer = known ? { ok: true } : { ok: true, paused: true };
+  return Response.json(answer, { headers: { "Cache-Control": "no-store" } });
+}
+
+function operation(operationId: string, summary: string): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    summary,
+    description:
+      "The path is in the monitor's `pushUrl`; its token is the credential, so no key is needed. Answers once the report is stored. `status=down` counts as a failed check. While the monitor is paused nothing is stored, and the answer says so.",
+    tags: ["Monitors"],
+    security: [],
+    requestParams: { path: z.object({ token: z.string() }), query: PushQuery },
+    responses: {
+      "200": {
+        description: "Taken.",
+        content: {
+          "application/json": {
+            schema: z.object({ ok: z.literal(true), paused: z.literal(true).optional() }),
+          },
+        },
+      },
+      ...referencesTo([
+        "BAD_REQUEST",
+        "NOT_FOUND",
+        "VALIDATION_ERROR",
+        "RATE_LIMITED",
+        "UNAVAILABLE",
+      ]),
+    },
+  };
+}
+
+/** What the API's document says about push URLs. */
+export const pushPaths: ZodOpenApiPathsObject = {
+  "/push/{token}": {
+    get: operation("reportByUrl", "Report to a push monitor"),
+    post: operation("postReport", "Report to a push monitor by POST"),
+  },
+};

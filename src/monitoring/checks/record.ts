@@ -1,0 +1,227 @@
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import {
+  mustText,
+  type Prepared,
+  retrying,
+  StaleRead,
+  type Statement,
+  type Store,
+} from "../../database/store.ts";
+import { appendEvent } from "../../events/log.ts";
+import { incidentStatements } from "../../incidents/by-monitor.ts";
+import { type HeartbeatRow, insertHeartbeat } from "../uptime/store.ts";
+import type { MonitorState } from "./rules.ts";
+import { epochsOf, type Watched } from "./watch-list.ts";
+
+/** How long results are gathered for one write. */
+const flushMs = 250;
+/** Results in one write: some 10 ms of work, 20 where all of them change a state. */
+const batch = 250;
+/** How long a write that failed (a full disk) is left alone. */
+const retryMs = 1_000;
+/** Beyond so many unwritten results the oldest are dropped: memory is finite, too. */
+const maxWaiting = 200_000;
+
+/** What one check leaves behind. */
+export type Result = {
+  monitor: Watched;
+  heartbeat: HeartbeatRow;
+  before: MonitorState;
+  after: MonitorState;
+  /** One sentence of ours: why the monitor is what it is. */
+  reason: string;
+  /** The same, or what the watched job said itself. */
+  message: string;
+  certificateExpiresAt: string | null;
+};
+
+export type Recorder = {
+  /** Takes a result into the next write; resolves when it is on the disk. Rejects where that fails, and it is tried again. */
+  add(result: Result): Promise<void>;
+  /** Adds an event of the appliance itself to the next write. */
+  addEvent(event: Statement): void;
+  /** Writes what was gathered. */
+  flush(): Promise<void>;
+  /** Writes all there is, or gives up where that fails. */
+  stop(): Promise<void>;
+};
+
+/** A result and whoever waits for it. */
+type Waiting = { result: Result; done: () => void; failed: (error: unknown) => void };
+
+/** Gathers results and writes them with all that follows from them in one atomic write. */
+export function recorder(store: Store, log: Log): Recorder {
+  let waiting: Waiting[] = [];
+  let events: Statement[] = [];
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let writing: Promise<void> | null = null;
+  let stopping = false;
+  let dropped = 0;
+
+  function later(ms: number) {
+    if (!stopping) timer ??= setTimeout(() => void flush(), ms);
+  }
+
+  function flush(): Promise<void> {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    writing ??= write().finally(() => (writing = null));
+    return writing;
+  }
+
+  async function write() {
+    while (waiting.length > 0 || events.length > 0) {
+      const portion = waiting.splice(0, portionOf(waiting));
+      const told = events.splice(0);
+      try {
+        await writePortion(portion, told);
+        // Others have their turn between two portions.
+        if (waiting.length > 0) await Bun.sleep(0);
+      } catch (error) {
+        // Whoever waits learns that it is not stored yet.
+        for (const { failed } of [...portion, ...waiting]) failed(error);
+        waiting = [...portion, ...waiting];
+        events = [...told, ...events];
+        log.error("results of checks can't be written; they are kept and tried again", {
+          waiting: waiting.length,
+          cause: String(error),
+        });
+        later(retryMs);
+        return;
+      }
+    }
+  }
+
+  /** Throws UNAVAILABLE. A result that can't be written for a reason of its own is dropped alone. */
+  async function writePortion(portion: readonly Waiting[], told: readonly Statement[]) {
+    const all = portion.map(({ result }) => result);
+    try {
+      await writeResults(store, all, told);
+      for (const { done } of portion) done();
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      if (portion.length <= 1) {
+        log.error("the result of a check is dropped", { cause: String(error) });
+        for (const { failed } of portion) failed(error);
+        return;
+      }
+      const half = portion.length >> 1;
+      await writePortion(portion.slice(0, half), told);
+      await writePortion(portion.slice(half), []);
+    }
+  }
+
+  return {
+    add(result) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      waiting.push({ result, done: resolve, failed: reject });
+      if (waiting.length > maxWaiting) {
+        waiting.shift()?.failed(new AppError("UNAVAILABLE", "The result could not be stored."));
+        if (dropped++ % 10_000 === 0) log.error("results of checks are dropped", { dropped });
+      }
+      later(flushMs);
+      return promise;
+    },
+    addEvent(event) {
+      events.push(event);
+      later(flushMs);
+    },
+    flush,
+    async stop() {
+      stopping = true;
+      await flush();
+      if (waiting.length > 0) await flush();
+    },
+  };
+}
+
+/** One write holds one change of each monitor: what the next one means is read from the store. */
+function portionOf(waiting: readonly Waiting[]): number {
+  const moved = new Set<number>();
+  const end = waiting.findIndex(({ result: { monitor, before, after } }) => {
+    if (before.status === after.status) return false;
+    if (moved.has(monitor.key)) return true;
+    moved.add(monitor.key);
+    return false;
+  });
+  return end === -1 ? batch : Math.min(end, batch);
+}
+
+/** A monitor that was paused, resumed or deleted meanwhile has another epoch, and its result is void. */
+async function writeResults(
+  store: Store,
+  results: readonly Result[],
+  events: readonly Statement[],
+) {
+  const moved = results.filter(({ before, after }) => before.status !== after.status);
+  await retrying(async () => {
+    const epochs = await epochsOf(
+      store,
+      moved.map(({ monitor }) => monitor.key),
+    );
+    const holds = ({ monitor }: Result) => epochs.get(monitor.key) === monitor.epoch;
+    const changes: Statement[] = [];
+    for (const result of moved.filter(holds))
+      changes.push(...(await changeStatements(store, result)));
+    await store.atomic([
+      ...changes,
+      ...results.flatMap(({ heartbeat, monitor }) =>
+        insertHeartbeat({ ...heartbeat, epoch: monitor.epoch }),
+      ),
+      ...results.map(stateStatement),
+      ...events,
+    ]);
+  });
+}
+
+const stateText = `update monitor_states set status = ?, since = ?, failures = ?, last_checked_at = ?,
+  last_message = ?, latency_ms = ?, certificate_expires_at = ? where key = ? and epoch = ?`;
+
+function stateStatement({ monitor, heartbeat, after, ...result }: Result): Prepared {
+  const { status, since, failures } = after;
+  return {
+    text: stateText,
+    parameters: [
+      status,
+      since,
+      failures,
+      timestamp(heartbeat.at),
+      result.message,
+      heartbeat.latencyMs,
+      result.certificateExpiresAt,
+      monitor.key,
+      monitor.epoch,
+    ],
+  };
+}
+
+const epochText = mustText("exists (select 1 from monitor_states where key = ? and epoch = ?)");
+
+/** What follows from a change of state: its event and its incident. */
+async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
+  const { monitor, heartbeat, before, after, message } = result;
+  const { organizationId, id, key, epoch } = monitor;
+  const event = {
+    organizationId,
+    at: timestamp(heartbeat.at),
+    type: `monitor.${after.status}`,
+    subjectId: id,
+    data: { before: before.status, since: before.since, message, latencyMs: heartbeat.latencyMs },
+  };
+  return [
+    { ...epochText, parameters: [key, epoch], otherwise: () => new StaleRead() },
+    appendEvent(event),
+    ...(await incidentStatements(store, {
+      organizationId,
+      monitor,
+      severity: monitor.autoIncidentSeverity,
+      before: before.status,
+      after: after.status,
+      message: result.reason,
+      since: Date.parse(before.since),
+      at: heartbeat.at,
+    })),
+  ];
+}

@@ -1,0 +1,115 @@
+import type { Clock } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
+import type { TargetGuard } from "../../core/target-guard.ts";
+import type { MonitorType } from "../monitors/schema.ts";
+import { judgedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
+import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
+import { reasonFor } from "../../core/outgoing/reasons.ts";
+import type { CheckMemory } from "./byte-budget.ts";
+import { type CheckContext, type CheckKind, type Finding } from "./check.ts";
+import { notJudged } from "../../core/text.ts";
+import { checkKinds } from "./kinds.ts";
+import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
+
+/** What a check needs to know of its monitor. */
+export type Checkable = {
+  type: Exclude<MonitorType, "push">;
+  settings: object;
+  timeoutMs: number;
+  degradedAfterMs: number | null;
+};
+
+/** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
+export type Outcome = Omit<Finding, "status"> & { status: Finding["status"] | "unknown" };
+
+/** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
+export const maxStallMs = 700;
+
+export type CheckRoom = {
+  targets: TargetGuard;
+  clock: Clock;
+  monotonic: Clock;
+  trouble: TroubleWatch;
+  log: Log;
+  /** What this one check may keep of answers. */
+  memory: CheckMemory;
+};
+
+export function unjudged(reason: string): Outcome {
+  return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
+}
+
+/**
+ * One execution of a monitor, over after its timeout whatever the target does; `cancelled` ends it
+ * sooner. Never throws: one bad check harms no other.
+ */
+export async function runCheck(
+  { type, settings, timeoutMs, degradedAfterMs }: Checkable,
+  room: CheckRoom,
+  cancelled: AbortSignal,
+): Promise<Outcome> {
+  if (cancelled.aborted) return unjudged("the check was stopped");
+  const startedAt = room.monotonic();
+  const ending = new AbortController();
+  const reached: string[] = [];
+  const context: CheckContext = {
+    timeoutMs,
+    signal: ending.signal,
+    step: "connecting",
+    memory: room.memory,
+    async addressesOf(host, port) {
+      const found = await judgedAddresses(room.targets, host, port);
+      reached.splice(0, reached.length, ...found.map(({ address }) => address));
+      return found;
+    },
+    now: room.clock,
+  };
+  const over = Promise.withResolvers<never>();
+  const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
+  cancelled.addEventListener("abort", () => over.reject(new OwnTrouble("the check was stopped")));
+  let outcome: Outcome;
+  try {
+    const check = checkKinds[type] as CheckKind<MonitorType>;
+    const finding = await Promise.race([check(settings as never, context), over.promise]);
+    outcome = slowed(finding, degradedAfterMs);
+  } catch (error) {
+    outcome = await outcomeOf(error);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+    room.memory.end();
+  }
+  if (outcome.status === "up") return outcome;
+  const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
+  const trouble = room.trouble.during(startedAt, room.monotonic(), toleratedMs);
+  return trouble === null ? outcome : unjudged(trouble);
+
+  async function outcomeOf(error: unknown): Promise<Outcome> {
+    const reason = error instanceof TimeUp ? await timeUp() : reasonFor(error);
+    if (reason instanceof OwnTrouble) return unjudged(reason.message);
+    if (reason === null) {
+      room.log.error("a check failed by itself", { type, cause: String(error) });
+      return unjudged("the check itself failed; the log says how");
+    }
+    if (reached.length > 0 && reached.every(lacksNetworkFor))
+      return unjudged("this machine has no network to reach the target");
+    return { status: "down", message: reason.message, latencyMs: null, final: reason.final };
+  }
+
+  async function timeUp(): Promise<TargetFailure | OwnTrouble> {
+    if (context.step === "resolving the name" && !(await nameServersAnswer()))
+      return new OwnTrouble("the name servers of this machine don't answer");
+    return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
+  }
+}
+
+class TimeUp extends Error {}
+
+/** A success that took longer than it may is degraded. */
+export function slowed(finding: Finding, degradedAfterMs: number | null): Finding {
+  const { status, latencyMs } = finding;
+  if (status !== "up" || degradedAfterMs === null || latencyMs === null) return finding;
+  if (latencyMs <= degradedAfterMs) return finding;
+  const message = `Answered in ${latencyMs} ms, more than ${degradedAfterMs} ms.`;
+  return { ...finding, status: "degraded", message };
+}

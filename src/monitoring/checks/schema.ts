@@ -1,0 +1,11 @@
+import { z } from "zod";
+import { Timestamp } from "../../core/fields.ts";
+
+/** What one check of an unsaved monitor found; nothing that the target said. */
+export const Trial = z.object({
+  status: z.enum(["up", "degraded", "down", "unknown"]),
+  message: z.string(),
+  latencyMs: z.int().nullable(),
+  certificateExpiresAt: Timestamp.nullable(),
+});
+export type Trial = z.infer<typeof Trial>;

@@ -1,0 +1,55 @@
+import type { Scope } from "../../events/scope.ts";
+import { AppError } from "../../core/errors.ts";
+import { invalid } from "../../core/validation.ts";
+import type { MonitorType, NewMonitor } from "../monitors/schema.ts";
+import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
+import type { Heartbeat } from "../uptime/schema.ts";
+import { heartbeatsOf } from "../uptime/service.ts";
+import type { Caller } from "./on-demand.ts";
+import type { Checkable, Outcome } from "./run-check.ts";
+import type { Trial } from "./schema.ts";
+
+/** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */
+export async function checkNow(
+  scope: Scope,
+  run: (caller: Caller, monitorId: string) => Promise<boolean>,
+  id: string,
+): Promise<Heartbeat> {
+  const { type } = await getMonitor(scope, id);
+  if (type === "push")
+    throw new AppError("CONFLICT", "A push monitor is not checked; it reports to its pushUrl.");
+  if (!(await run(callerOf(scope), id))) {
+    // It may be gone by now.
+    await getMonitor(scope, id);
+    throw new AppError("CONFLICT", "The monitor is paused, so it is not checked.");
+  }
+  const [newest] = await heartbeatsOf(scope, id, { limit: 1 });
+  if (newest === undefined) throw new Error("A check left no heartbeat.");
+  return newest;
+}
+
+/** Makes one check of what is no monitor yet and stores nothing. Throws RATE_LIMITED, and VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
+export async function tryMonitor(
+  scope: Scope,
+  run: (caller: Caller, monitor: Checkable) => Promise<Outcome>,
+  input: NewMonitor,
+): Promise<Trial> {
+  await mustBeCheckable(scope, input);
+  const type = input.type as MonitorType;
+  if (type === "push")
+    throw invalid(
+      "type",
+      "can't be tried: a push monitor is not checked, it reports to its pushUrl",
+    );
+  const { status, message, latencyMs, certificateExpiresAt } = await run(callerOf(scope), {
+    type,
+    settings: input,
+    timeoutMs: input.timeout * 1000,
+    degradedAfterMs: input.degradedAfterMs,
+  });
+  return { status, message, latencyMs, certificateExpiresAt: certificateExpiresAt ?? null };
+}
+
+function callerOf({ organizationId, actor }: Scope): Caller {
+  return { organizationId, callerId: `${actor.type} ${actor.id}` };
+}

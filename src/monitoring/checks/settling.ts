@@ -1,0 +1,97 @@
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
+import { appendEvent } from "../../events/log.ts";
+import { allowedSeconds } from "./kinds/push.ts";
+import type { Recorder } from "./record.ts";
+import { momentAfter, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
+import type { Outcome } from "./run-check.ts";
+import type { Watched } from "./watch-list.ts";
+
+/** Own trouble after so long without any is told anew. */
+const troubleEpisodeMs = 300_000;
+
+/** What a result stands for: the time to the next one in turn, the time since the last, or so many seconds. */
+export type Period = "turn" | "since the last" | number;
+
+type Room = {
+  clock: Clock;
+  log: Log;
+  maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
+};
+
+/** Makes of outcomes what monitors are, and hands that to the recorder. */
+export function settling({ clock, log, maintenanceOf }: Room, results: Recorder) {
+  /** Checks whose result is not stored yet. */
+  const recording = new Map<number, Promise<void>>();
+  const troubled = new Map<string, number>();
+
+  /** One event an episode and organization, for the alert that tells of it. */
+  function tellTrouble({ organizationId }: Watched, message: string, at: number) {
+    const last = troubled.get(organizationId);
+    troubled.set(organizationId, at);
+    if (last !== undefined && at - last < troubleEpisodeMs) return;
+    log.warn("checks can't be judged", { message });
+    results.addEvent(
+      appendEvent({
+        organizationId,
+        at: timestamp(at),
+        type: "appliance.troubled",
+        subjectId: organizationId,
+        data: { message },
+      }),
+    );
+  }
+
+  /** Moves the monitor to what the outcome makes of it; returns the seconds to the next check. */
+  function settle(monitor: Watched, outcome: Outcome, period: Period): number {
+    const at = momentAfter(monitor.lastAt, clock());
+    const held = maintenanceOf?.(monitor) ?? null;
+    const before = monitor.state;
+    const patience = { retries: monitor.retries, inMaintenance: held !== null };
+    const after = stateAfter(before, outcome, patience, timestamp(at));
+    const toNext = secondsToNext(after, outcome, monitor);
+    const seconds =
+      typeof period === "number"
+        ? period
+        : period === "since the last" || monitor.lastAt === null
+          ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
+          : toNext;
+    const { status, message, latencyMs, said = message, certificateExpiresAt } = outcome;
+    const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
+    const expiresAt = certificateExpiresAt ?? kept;
+    Object.assign(monitor, { state: after, lastAt: at, certificateExpiresAt: expiresAt });
+    const heartbeat = {
+      monitorKey: monitor.key,
+      at,
+      status: held === null || held.countsUptime ? status : ("maintenance" as const),
+      latencyMs,
+      seconds,
+      message: status === "up" ? null : said,
+    };
+    const stored = results.add({
+      monitor,
+      heartbeat,
+      before,
+      after,
+      reason: message,
+      message: said,
+      certificateExpiresAt: expiresAt,
+    });
+    recording.set(monitor.key, stored);
+    const forget = () => {
+      if (recording.get(monitor.key) === stored) recording.delete(monitor.key);
+    };
+    stored.then(forget, forget);
+    if (status === "unknown") tellTrouble(monitor, message, at);
+    return toNext;
+  }
+
+  /** Somebody waits for it: writes at once. Throws UNAVAILABLE where that fails; it is tried again later. */
+  async function storedNow({ key }: Watched) {
+    const stored = recording.get(key);
+    void results.flush();
+    await stored;
+  }
+
+  return { settle, storedNow };
+}

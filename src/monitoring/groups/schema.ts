@@ -1,0 +1,103 @@
+import { z } from "zod";
+import {
+  bodyOf,
+  Id,
+  idSet,
+  line,
+  optionalParagraphs,
+  patchOf,
+  Tags,
+  Timestamp,
+} from "../../core/fields.ts";
+
+/** Keys of the dashboard's palette. */
+export const Color = z
+  .enum([
+    "gray",
+    "red",
+    "orange",
+    "amber",
+    "yellow",
+    "lime",
+    "green",
+    "teal",
+    "cyan",
+    "blue",
+    "indigo",
+    "violet",
+    "purple",
+    "pink",
+  ])
+  .meta({ id: "Color" });
+
+const maxMonitors = 5_000;
+const maxChannels = 50;
+
+const fields = {
+  name: line(255).meta({ example: "Payments" }),
+  description: optionalParagraphs(2000).default(""),
+  color: Color.default("gray"),
+  tags: Tags.default([]),
+  alertChannelIds: idSet(maxChannels)
+    .default([])
+    .meta({ description: "Attached to every monitor that joins the group from now on." }),
+  monitorIds: idSet(maxMonitors).default([]).meta({
+    description:
+      "The complete membership, in dashboard order; a monitor placed here leaves its previous group.",
+  }),
+};
+
+const readOnly = ["id", "paused", "muted", "createdAt", "updatedAt"];
+
+export const NewMonitorGroup = bodyOf(
+  readOnly,
+  z
+    .strictObject(fields)
+    .meta({ id: "NewMonitorGroup", example: { name: "Payments", color: "blue", tags: ["eu"] } }),
+);
+export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
+
+export const MonitorGroupPatch = bodyOf(
+  readOnly,
+  z
+    .strictObject(patchOf(fields))
+    .meta({ id: "MonitorGroupPatch", example: { description: "Card and bank payments" } }),
+);
+export type MonitorGroupPatch = z.infer<typeof MonitorGroupPatch>;
+
+export const MonitorGroup = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string(),
+    color: Color,
+    tags: z.array(z.string()),
+    alertChannelIds: z.array(Id),
+    monitorIds: z.array(Id),
+    paused: z.boolean().meta({ description: "True when the group was paused as a whole." }),
+    muted: z.boolean().meta({ description: "True when the group was muted as a whole." }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: "MonitorGroup",
+    description: "A folder of the Monitors page.",
+    example: {
+      id: "01a1fb99-2b10-7c44-8f0e-6a3d5b7c9e12",
+      name: "Payments",
+      description: "Card and bank payments",
+      color: "blue",
+      tags: ["eu"],
+      alertChannelIds: [],
+      monitorIds: ["01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35"],
+      paused: false,
+      muted: false,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+    },
+  });
+export type MonitorGroup = z.infer<typeof MonitorGroup>;
+
+/** The dashboard order: all groups. */
+export const GroupOrder = z.strictObject({ groupIds: idSet(5_000) });
+export type GroupOrder = z.infer<typeof GroupOrder>;

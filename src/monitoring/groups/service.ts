@@ -1,0 +1,197 @@
+import { commit, mustBeCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
+import { must, retrying, type Statement } from "../../database/store.ts";
+import { alertChannels, monitorGroups, monitors } from "../../database/tables.ts";
+import { followPauses } from "./pauses.ts";
+import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
+import {
+  changeGroup,
+  findGroups,
+  type GroupRecord,
+  insertGroup,
+  isWholeOrder,
+  leaveGroup,
+  placeMonitors,
+  removeGroup,
+  replaceChannels,
+  replaceOrder,
+} from "./store.ts";
+
+/** Every group in dashboard order. */
+export function listGroups(scope: Scope): Promise<GroupRecord[]> {
+  return findGroups(scope.store, scope.organizationId);
+}
+
+/** Throws NOT_FOUND. */
+export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  const [group] = await findGroups(scope.store, scope.organizationId, id);
+  if (group === undefined) throw new AppError("NOT_FOUND", "There is no such monitor group.");
+  return group;
+}
+
+/** Makes a group at the end of the dashboard order. Throws NOT_FOUND, and makes none, for an unknown monitor or channel. */
+export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
+  const { store, organizationId } = scope;
+  const now = scope.clock();
+  const at = timestamp(now);
+  const group: GroupRecord = {
+    ...input,
+    id: newId(now),
+    paused: false,
+    muted: false,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+  return commit(
+    scope,
+    [
+      ...mustKnow(scope, input),
+      insertGroup(store, organizationId, group),
+      mustBeWithin(scope, "monitor-groups", monitorGroups),
+      ...replaceChannels(store, organizationId, group.id, group.alertChannelIds),
+      ...placeMonitors(scope, group.id, group.monitorIds, 0, at),
+      ...followPauses(organizationId, at, group.monitorIds),
+    ],
+    { action: "group.created", subjectId: group.id },
+    group,
+  );
+}
+
+/** Throws NOT_FOUND, also for an unknown monitor or channel, and PRECONDITION_FAILED; nothing is changed then. */
+export function updateGroup(
+  scope: Scope,
+  id: string,
+  patch: MonitorGroupPatch,
+): Promise<GroupRecord> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const before = await getGroup(scope, id);
+    const at = timestamp(scope.clock());
+    const after = {
+      ...before,
+      ...(patch as Partial<GroupRecord>),
+      version: before.version + 1,
+      updatedAt: at,
+    };
+    const { alertChannelIds, monitorIds } = patch;
+    return commit(
+      scope,
+      [
+        ...mustKnow(scope, patch),
+        ...mustBeCurrent(scope, monitorGroups, before),
+        changeGroup(store, organizationId, after),
+        ...(alertChannelIds ? replaceChannels(store, organizationId, id, alertChannelIds) : []),
+        ...(monitorIds
+          ? [
+              leaveGroup(organizationId, id, monitorIds, at),
+              ...placeMonitors(scope, id, monitorIds, 0, at),
+              ...followPauses(organizationId, at),
+            ]
+          : []),
+      ],
+      { action: "group.updated", subjectId: id, fields: Object.keys(patch) },
+      after,
+    );
+  });
+}
+
+function mustKnow(
+  { organizationId }: Scope,
+  { alertChannelIds, monitorIds }: MonitorGroupPatch,
+): Statement[] {
+  const monitor = () => unknownReference("monitorIds", "monitor");
+  const channel = () => unknownReference("alertChannelIds", "alert channel");
+  return [
+    ...mustExist(monitors, organizationId, monitorIds ?? [], monitor),
+    ...mustExist(alertChannels, organizationId, alertChannelIds ?? [], channel),
+  ];
+}
+
+/** Removes the group alone; its monitors return to the ungrouped list. Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteGroup(scope: Scope, id: string): Promise<object> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const group = await getGroup(scope, id);
+    const at = timestamp(scope.clock());
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, monitorGroups, group),
+        leaveGroup(organizationId, id, [], at),
+        removeGroup(store, organizationId, id),
+        ...followPauses(organizationId, at, group.monitorIds),
+      ],
+      { action: "group.deleted", subjectId: id },
+      {},
+    );
+  });
+}
+
+/** Pauses the group as a whole: its monitors are not checked, whatever they are themselves. Throws NOT_FOUND. */
+export function pauseGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.paused", { paused: true });
+}
+
+/** Its monitors, but those that are paused themselves, are checked again at once. Throws NOT_FOUND. */
+export function resumeGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.resumed", { paused: false });
+}
+
+/** Mutes the group as a whole: its monitors are checked, and alert nobody. Throws NOT_FOUND. */
+export function muteGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.muted", { muted: true });
+}
+
+/** Throws NOT_FOUND. */
+export function unmuteGroup(scope: Scope, id: string): Promise<GroupRecord> {
+  return turn(scope, id, "group.unmuted", { muted: false });
+}
+
+function turn(
+  scope: Scope,
+  id: string,
+  action: string,
+  change: Partial<Pick<GroupRecord, "paused" | "muted">>,
+): Promise<GroupRecord> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const before = await getGroup(scope, id);
+    const at = timestamp(scope.clock());
+    const after = { ...before, ...change, version: before.version + 1, updatedAt: at };
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, monitorGroups, before),
+        changeGroup(store, organizationId, after),
+        ...followPauses(organizationId, at, before.monitorIds),
+      ],
+      { action, subjectId: id },
+      after,
+    );
+  });
+}
+
+/** Sets the dashboard order. Throws NOT_FOUND for an unknown group, CONFLICT where one is left out. */
+export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Promise<GroupOrder> {
+  const { organizationId } = scope;
+  return commit(
+    scope,
+    [
+      ...mustExist(monitorGroups, organizationId, groupIds, () =>
+        unknownReference("groupIds", "monitor group"),
+      ),
+      must(
+        isWholeOrder(organizationId, groupIds),
+        () => new AppError("CONFLICT", "The order leaves groups out. Read them again."),
+      ),
+      replaceOrder(organizationId, groupIds),
+    ],
+    { action: "group.reordered", subjectId: organizationId, fields: ["groupIds"] },
+    { groupIds },
+  );
+}

@@ -1,0 +1,238 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import type { Limits } from "../../core/limits.ts";
+import { listed, overLimit } from "../../database/references.ts";
+import { must, type Statement, type Store } from "../../database/store.ts";
+import {
+  monitorChannels,
+  monitorGroupChannels,
+  monitorGroups,
+  monitors,
+} from "../../database/tables.ts";
+import type { MonitorGroup } from "./schema.ts";
+
+/** A group as services know it: with the version that makes its ETag. */
+export type GroupRecord = MonitorGroup & { version: number };
+
+/** All groups of an organization in dashboard order, or the one with this id. */
+export async function findGroups(
+  store: Store,
+  organizationId: string,
+  id?: string,
+): Promise<GroupRecord[]> {
+  const [rows, members, channels] = await Promise.all([
+    store.db
+      .select()
+      .from(monitorGroups)
+      .where(
+        and(
+          eq(monitorGroups.organizationId, organizationId),
+          id === undefined ? undefined : eq(monitorGroups.id, id),
+        ),
+      )
+      .orderBy(asc(monitorGroups.position), asc(monitorGroups.id)),
+    store.db
+      .select({ groupId: monitors.groupId, id: monitors.id })
+      .from(monitors)
+      .where(
+        and(
+          eq(monitors.organizationId, organizationId),
+          id === undefined ? sql`${monitors.groupId} is not null` : eq(monitors.groupId, id),
+        ),
+      )
+      .orderBy(asc(monitors.groupId), asc(monitors.position), asc(monitors.id)),
+    store.db
+      .select({ groupId: monitorGroupChannels.groupId, id: monitorGroupChannels.channelId })
+      .from(monitorGroupChannels)
+      .where(
+        and(
+          eq(monitorGroupChannels.organizationId, organizationId),
+          id === undefined ? undefined : eq(monitorGroupChannels.groupId, id),
+        ),
+      )
+      .orderBy(asc(monitorGroupChannels.position)),
+  ]);
+  const monitorIds = byGroup(members);
+  const channelIds = byGroup(channels);
+  return rows.map(({ organizationId: _organization, position: _position, tags, ...row }) => ({
+    ...row,
+    tags: JSON.parse(tags) as string[],
+    alertChannelIds: channelIds.get(row.id) ?? [],
+    monitorIds: monitorIds.get(row.id) ?? [],
+    color: row.color as MonitorGroup["color"],
+  }));
+}
+
+function byGroup(rows: readonly { groupId: string | null; id: string }[]): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const { groupId, id } of rows) {
+    if (groupId === null) continue;
+    const ids = groups.get(groupId);
+    if (ids === undefined) groups.set(groupId, [id]);
+    else ids.push(id);
+  }
+  return groups;
+}
+
+function columnsOf(group: GroupRecord) {
+  const { name, description, color, tags, paused, muted, version, updatedAt } = group;
+  return {
+    name,
+    description,
+    color,
+    tags: JSON.stringify(tags),
+    paused,
+    muted,
+    version,
+    updatedAt,
+  };
+}
+
+/** Appends the group to the dashboard order. */
+export function insertGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
+  const { id, createdAt } = group;
+  return store.db.insert(monitorGroups).values({
+    organizationId,
+    id,
+    ...columnsOf(group),
+    createdAt,
+    position: sql`(select coalesce(max(position) + 1, 0) from monitor_groups
+      where organization_id = ${organizationId})`,
+  });
+}
+
+export function changeGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
+  return store.db
+    .update(monitorGroups)
+    .set(columnsOf(group))
+    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, group.id)));
+}
+
+/** Gives the group exactly these channels; monitors already in it keep what they have. */
+export function replaceChannels(
+  store: Store,
+  organizationId: string,
+  groupId: string,
+  channelIds: readonly string[],
+): Statement[] {
+  return [
+    store.db
+      .delete(monitorGroupChannels)
+      .where(
+        and(
+          eq(monitorGroupChannels.organizationId, organizationId),
+          eq(monitorGroupChannels.groupId, groupId),
+        ),
+      ),
+    sql`insert into ${monitorGroupChannels} (organization_id, group_id, channel_id, position)
+      select ${organizationId}, ${groupId}, value, key from ${listed(channelIds)}`,
+  ];
+}
+
+type Owner = { organizationId: string; limits: Limits };
+
+/** Holds when none of these monitors has more alert channels than one may; it belongs behind what attaches some. */
+export function mustHaveFewChannels(
+  { organizationId, limits }: Owner,
+  monitorIds: readonly string[],
+): Statement {
+  const name = "alert-channels-of-a-monitor";
+  return must(
+    sql`not exists (select 1 from ${listed(monitorIds)} wanted cross join ${monitorChannels} has
+      on has.organization_id = ${organizationId} and has.monitor_id = wanted.value
+      group by wanted.value having count(*) > ${limits[name]})`,
+    () => overLimit(limits, name),
+  );
+}
+
+/** The place behind the last monitor of a group, or of the ungrouped list for null. */
+export function endOf(organizationId: string, groupId: string | null): SQL {
+  return sql`select coalesce(max(position) + 1, 0) from monitors
+    where organization_id = ${organizationId} and group_id is ${groupId}`;
+}
+
+/**
+ * Puts the monitors into the group, or for null into the ungrouped list: those that were not in it get
+ * the group's channels, and the groups they leave change, too. It is the one way to join, from either
+ * side. Positions follow the order of the ids, from `firstPosition` on; at the `end`, whoever is there
+ * already keeps its place. `followPauses` belongs behind it.
+ */
+export function placeMonitors(
+  scope: Owner,
+  groupId: string | null,
+  monitorIds: readonly string[],
+  firstPosition: number | "end",
+  at: string,
+): Statement[] {
+  const { organizationId } = scope;
+  const theirs = sql`organization_id = ${organizationId} and id in (
+    select value from ${listed(monitorIds)})`;
+  const joining = sql`select id from ${monitors} where ${theirs} and group_id is not ${groupId}`;
+  const isEnd = firstPosition === "end";
+  const start = isEnd ? sql`(${endOf(organizationId, groupId)})` : sql`${firstPosition}`;
+  return [
+    sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
+      select ${organizationId}, joining.id, gc.channel_id, 1000 + gc.position
+      from (${joining}) joining join monitor_group_channels gc
+        on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
+      where true on conflict do nothing`,
+    ...(groupId === null ? [] : [mustHaveFewChannels(scope, monitorIds)]),
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id is not ${groupId}
+        and id in (select group_id from ${monitors} where ${theirs})`,
+    sql`update ${monitors} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (${joining})`,
+    // Materialized, the list gets an index; else SQLite parses all of it once for each monitor.
+    sql`with wanted as materialized (select value as id, key as place from ${listed(monitorIds)})
+      update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
+      where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
+        and (${isEnd ? 0 : 1} or monitors.group_id is not ${groupId})`,
+  ];
+}
+
+/**
+ * Returns monitors of the group to the end of the ungrouped list: all of them, or those that are not
+ * among `stayingIds`. `followPauses` belongs behind it.
+ */
+export function leaveGroup(
+  organizationId: string,
+  groupId: string,
+  stayingIds: readonly string[],
+  at: string,
+): Statement {
+  return sql`update ${monitors} set group_id = null, version = version + 1, updated_at = ${at},
+      position = (${endOf(organizationId, null)}) + position
+    where organization_id = ${organizationId} and group_id = ${groupId}
+      and id not in (select value from ${listed(stayingIds)})`;
+}
+
+/** Marks a group as changed whose membership a monitor's own record changed. */
+export function touchGroup(
+  store: Store,
+  organizationId: string,
+  groupId: string,
+  at: string,
+): Statement {
+  return store.db
+    .update(monitorGroups)
+    .set({ version: sql`${monitorGroups.version} + 1`, updatedAt: at })
+    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, groupId)));
+}
+
+export function removeGroup(store: Store, organizationId: string, id: string): Statement {
+  return store.db
+    .delete(monitorGroups)
+    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, id)));
+}
+
+/** Holds when no group of the organization is missing among these. */
+export function isWholeOrder(organizationId: string, groupIds: readonly string[]): SQL {
+  return sql`not exists (select 1 from ${monitorGroups} where organization_id = ${organizationId}
+    and id not in (select value from ${listed(groupIds)}))`;
+}
+
+/** Gives the groups the places that they have in the list. */
+export function replaceOrder(organizationId: string, groupIds: readonly string[]): Statement {
+  return sql`with wanted as materialized (select value as id, key as place from ${listed(groupIds)})
+    update ${monitorGroups} set position = wanted.place from wanted
+    where monitor_groups.organization_id = ${organizationId} and monitor_groups.id = wanted.id`;
+}

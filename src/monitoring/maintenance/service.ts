@@ -1,0 +1,163 @@
+import { commit, mustBeCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { fairQueue } from "../../core/fair-queue.ts";
+import { newId } from "../../core/ids.ts";
+import { page } from "../../core/paging.ts";
+import { invalid } from "../../core/validation.ts";
+import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
+import { retrying, type Statement } from "../../database/store.ts";
+import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables.ts";
+import { flawOfTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
+import type {
+  MaintenanceQuery,
+  MaintenanceWindow,
+  MaintenanceWindowPatch,
+  NewMaintenanceWindow,
+} from "./schema.ts";
+import {
+  changeWindow,
+  findWindow,
+  insertWindow,
+  pageOfWindows,
+  removeWindow,
+  replaceMembers,
+  type StoredWindow,
+} from "./store.ts";
+
+/** A window as services know it: with what it is now, and the version that makes its ETag. */
+export type MaintenanceRecord = MaintenanceWindow & { version: number };
+
+export async function listWindows(scope: Scope, query: MaintenanceQuery) {
+  const { store, organizationId } = scope;
+  const now = scope.clock();
+  const { windows, total } = await pageOfWindows(store, organizationId, query, now);
+  return page(
+    query,
+    windows.map((window) => shown(window, now)),
+    total,
+  );
+}
+
+/** Throws NOT_FOUND. */
+export async function getWindow(scope: Scope, id: string): Promise<MaintenanceRecord> {
+  return shown(await getStored(scope, id), scope.clock());
+}
+
+async function getStored({ store, organizationId }: Scope, id: string): Promise<StoredWindow> {
+  const window = await findWindow(store, organizationId, id);
+  if (window === null) throw new AppError("NOT_FOUND", "There is no such maintenance window.");
+  return window;
+}
+
+/** Plans maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for times that can't be. */
+export async function createWindow(
+  scope: Scope,
+  input: NewMaintenanceWindow,
+): Promise<MaintenanceRecord> {
+  const { store, organizationId } = scope;
+  await mustBePossible(scope, input);
+  const now = scope.clock();
+  const at = timestamp(now);
+  const id = newId(now);
+  const window = { ...input, organizationId, id, version: 1, createdAt: at, updatedAt: at };
+  return commit(
+    scope,
+    [
+      ...mustKnow(scope, input),
+      insertWindow(window),
+      mustBeFew(scope, at),
+      ...replaceMembers(store, window, input),
+    ],
+    { action: "maintenance.created", subjectId: id },
+    shown(window, now),
+  );
+}
+
+/** Throws NOT_FOUND, also for an unknown monitor or group, PRECONDITION_FAILED and VALIDATION_ERROR. */
+export function updateWindow(
+  scope: Scope,
+  id: string,
+  patch: MaintenanceWindowPatch,
+): Promise<MaintenanceRecord> {
+  return retrying(async () => {
+    const before = await getStored(scope, id);
+    const now = scope.clock();
+    const after: StoredWindow = {
+      ...before,
+      ...(patch as Partial<StoredWindow>),
+      version: before.version + 1,
+      updatedAt: timestamp(now),
+    };
+    await mustBePossible(scope, after);
+    return commit(
+      scope,
+      [
+        ...mustKnow(scope, patch),
+        ...mustBeCurrent(scope, maintenanceWindows, before),
+        changeWindow(after),
+        mustBeFew(scope, after.updatedAt),
+        ...replaceMembers(scope.store, after, patch as Partial<StoredWindow>),
+      ],
+      { action: "maintenance.updated", subjectId: id, fields: Object.keys(patch) },
+      shown(after, now),
+    );
+  });
+}
+
+/** Removes a window, which ends at once where it holds. Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteWindow(scope: Scope, id: string): Promise<object> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const window = await getStored(scope, id);
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, maintenanceWindows, window),
+        removeWindow(store, organizationId, id),
+      ],
+      { action: "maintenance.deleted", subjectId: id },
+      {},
+    );
+  });
+}
+
+/** Windows that are over count no more. */
+function mustBeFew(scope: Scope, at: string): Statement {
+  const mayCome = `(rrule is not null or ends_at > '${at}')`;
+  return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
+}
+
+/** Rules are worked out one at a time, organizations in turn: some take milliseconds. */
+const workingOut = fairQueue({ atOnce: 1 });
+
+async function mustBePossible({ organizationId }: Scope, times: Times) {
+  const flaw =
+    times.rrule === null
+      ? flawOfTimes(times)
+      : await workingOut.run(organizationId, async () => flawOfTimes(times));
+  if (flaw !== null) throw invalid(flaw.path, flaw.message);
+}
+
+function mustKnow(
+  { organizationId }: Scope,
+  { monitorIds, groupIds }: MaintenanceWindowPatch,
+): Statement[] {
+  const monitor = () => unknownReference("monitorIds", "monitor");
+  const group = () => unknownReference("groupIds", "monitor group");
+  return [
+    ...mustExist(monitors, organizationId, monitorIds ?? [], monitor),
+    ...mustExist(monitorGroups, organizationId, groupIds ?? [], group),
+  ];
+}
+
+function shown(window: StoredWindow, now: number): MaintenanceRecord {
+  const { state, current, next } = situationAt(window, now);
+  return { ...window, state, current: timesOf(current), next: timesOf(next) };
+}
+
+function timesOf(occurrence: Occurrence | null): MaintenanceWindow["current"] {
+  if (occurrence === null) return null;
+  return { startsAt: timestamp(occurrence.start), endsAt: timestamp(occurrence.end) };
+}

@@ -1,0 +1,272 @@
+import { and, eq, sql } from "drizzle-orm";
+import { offsetOf } from "../../core/paging.ts";
+import { mapYielding } from "../../core/yielding.ts";
+import { listed } from "../../database/references.ts";
+import {
+  insertInto,
+  type Parameter,
+  type Statement,
+  type Store,
+  updateOf,
+} from "../../database/store.ts";
+import {
+  maintenanceGroups,
+  maintenanceMonitors,
+  maintenanceWindows,
+} from "../../database/tables.ts";
+import { situationAt, type Times } from "./rules.ts";
+import type { MaintenanceQuery, MaintenanceWindow } from "./schema.ts";
+
+/** A window as it is stored: without what the time of day makes of it. */
+export type StoredWindow = Omit<MaintenanceWindow, "state" | "current" | "next"> & {
+  organizationId: string;
+  version: number;
+};
+
+type Row = Omit<StoredWindow, "countsUptime" | "public" | "monitorIds" | "groupIds"> & {
+  countsUptime: 0 | 1;
+  public: 0 | 1;
+  monitorIds: string;
+  groupIds: string;
+};
+
+const idsOf = (table: string, column: string) => `(
+  select json_group_array(${column} order by position) from ${table} its
+  where its.organization_id = w.organization_id and its.window_id = w.id)`;
+
+const windows = `select w.organization_id as organizationId, w.id, w.title, w.description,
+    w.starts_at as startsAt, w.ends_at as endsAt, w.time_zone as timeZone, w.rrule,
+    w.counts_uptime as countsUptime, w.public, w.version,
+    w.created_at as createdAt, w.updated_at as updatedAt,
+    ${idsOf("maintenance_monitors", "monitor_id")} as monitorIds,
+    ${idsOf("maintenance_groups", "group_id")} as groupIds
+  from maintenance_windows w`;
+
+async function select(
+  store: Store,
+  condition: string,
+  parameters: readonly Parameter[],
+): Promise<StoredWindow[]> {
+  const rows = await store.query<Row>(`${windows} where ${condition}`, parameters);
+  return rows.map((row) => ({
+    ...row,
+    countsUptime: row.countsUptime === 1,
+    public: row.public === 1,
+    monitorIds: JSON.parse(row.monitorIds) as string[],
+    groupIds: JSON.parse(row.groupIds) as string[],
+  }));
+}
+
+export async function findWindow(
+  store: Store,
+  organizationId: string,
+  id: string,
+): Promise<StoredWindow | null> {
+  const [found] = await select(store, "w.organization_id = ? and w.id = ?", [organizationId, id]);
+  return found ?? null;
+}
+
+const holdsFor = `(
+  exists (select 1 from maintenance_monitors its where its.organization_id = w.organization_id
+    and its.window_id = w.id and its.monitor_id = ?)
+  or exists (select 1 from monitors m join maintenance_groups its
+    on its.organization_id = m.organization_id and its.group_id = m.group_id
+    where m.organization_id = w.organization_id and m.id = ? and its.window_id = w.id))`;
+
+/** One page of an organization's windows, newest first, and how many there are in all. */
+export async function pageOfWindows(
+  store: Store,
+  organizationId: string,
+  query: MaintenanceQuery,
+  now: number,
+): Promise<{ windows: StoredWindow[]; total: number }> {
+  const { state, monitorId } = query;
+  const where = `w.organization_id = ?${monitorId === undefined ? "" : ` and ${holdsFor}`}`;
+  const named = [organizationId, ...(monitorId === undefined ? [] : [monitorId, monitorId])];
+  const times = await store.query<Times & { id: string }>(
+    `select id, starts_at as startsAt, ends_at as endsAt, time_zone as timeZone, rrule
+     from maintenance_windows w where ${where} order by id desc`,
+    named,
+  );
+  const states =
+    state === undefined ? [] : await mapYielding(times, (one) => situationAt(one, now).state);
+  const found = state === undefined ? times : times.filter((_, index) => states[index] === state);
+  const ids = found.slice(offsetOf(query), offsetOf(query) + query.per_page).map(({ id }) => id);
+  const shown = await select(
+    store,
+    "w.organization_id = ? and w.id in (select value from json_each(?)) order by w.id desc",
+    [organizationId, JSON.stringify(ids)],
+  );
+  return { windows: shown, total: found.length };
+}
+
+/** What status pages announce: an organization's public windows, without those done once and over by `endedBefore`. */
+export function publicWindows(
+  store: Store,
+  organizationId: string,
+  endedBefore: string,
+): Promise<StoredWindow[]> {
+  return select(
+    store,
+    `w.organization_id = ? and w.public and (w.rrule is not null or w.ends_at > ?)
+     order by w.starts_at, w.id`,
+    [organizationId, endedBefore],
+  );
+}
+
+const insertRow = insertInto(maintenanceWindows);
+const changeRow = updateOf(maintenanceWindows, [
+  "title",
+  "description",
+  "startsAt",
+  "endsAt",
+  "timeZone",
+  "rrule",
+  "countsUptime",
+  "public",
+  "version",
+  "updatedAt",
+]);
+
+export function insertWindow(window: StoredWindow): Statement {
+  return insertRow(window);
+}
+
+export function changeWindow(window: StoredWindow): Statement {
+  return changeRow(window.organizationId, window);
+}
+
+/** Makes it hold for exactly these monitors and groups; an absent list stays as it is. */
+export function replaceMembers(
+  store: Store,
+  { organizationId, id }: Pick<StoredWindow, "organizationId" | "id">,
+  { monitorIds, groupIds }: { monitorIds?: readonly string[]; groupIds?: readonly string[] },
+): Statement[] {
+  const statements: Statement[] = [];
+  if (monitorIds !== undefined)
+    statements.push(
+      store.db
+        .delete(maintenanceMonitors)
+        .where(
+          and(
+            eq(maintenanceMonitors.organizationId, organizationId),
+            eq(maintenanceMonitors.windowId, id),
+          ),
+        ),
+      sql`insert into ${maintenanceMonitors} (organization_id, window_id, monitor_id, position)
+        select ${organizationId}, ${id}, value, key from ${listed(monitorIds)}`,
+    );
+  if (groupIds !== undefined)
+    statements.push(
+      store.db
+        .delete(maintenanceGroups)
+        .where(
+          and(
+            eq(maintenanceGroups.organizationId, organizationId),
+            eq(maintenanceGroups.windowId, id),
+          ),
+        ),
+      sql`insert into ${maintenanceGroups} (organization_id, window_id, group_id, position)
+        select ${organizationId}, ${id}, value, key from ${listed(groupIds)}`,
+    );
+  return statements;
+}
+
+export function removeWindow(store: Store, organizationId: string, id: string): Statement {
+  return store.db
+    .delete(maintenanceWindows)
+    .where(
+      and(eq(maintenanceWindows.organizationId, organizationId), eq(maintenanceWindows.id, id)),
+    );
+}
+
+/** Windows that hold now or may yet, and those whose end was not told: of one organization, or of all. */
+export function plannedWindows(
+  store: Store,
+  now: string,
+  organizationId: string | null = null,
+): Promise<StoredWindow[]> {
+  const marked = `exists (select 1 from followers f where f.name = '${markPrefix}' || w.organization_id || ' ' || w.id)`;
+  return select(
+    store,
+    `(w.rrule is not null or w.ends_at > ? or ${marked})${
+      organizationId === null ? "" : " and w.organization_id = ?"
+    }`,
+    [now, ...(organizationId === null ? [] : [organizationId])],
+  );
+}
+
+/** Which of these groups each of an organization's monitors, or of those named, is in. */
+export async function groupsOfMonitors(
+  store: Store,
+  organizationId: string,
+  groupIds: readonly string[],
+  monitorIds: readonly string[] | null = null,
+): Promise<Map<string, string>> {
+  const rows = await store.query<{ id: string; groupId: string }>(
+    `select id, group_id as groupId from monitors where organization_id = ?
+       and group_id in (select value from json_each(?))${
+         monitorIds === null ? "" : " and id in (select value from json_each(?))"
+       }`,
+    [
+      organizationId,
+      JSON.stringify(groupIds),
+      ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)]),
+    ],
+  );
+  return new Map(rows.map(({ id, groupId }) => [id, groupId]));
+}
+
+/** Monitors that were in maintenance when they were checked last. */
+export function maintainedMonitors(store: Store) {
+  return store.query<{ organizationId: string; id: string }>(
+    `select organization_id as organizationId, monitor_id as id from monitor_states
+     where status = 'maintenance'`,
+    [],
+  );
+}
+
+const markPrefix = "maintenance ";
+
+/** An occurrence whose beginning was told, and whose end was not: it has a row among the followers. */
+export type Mark = { organizationId: string; windowId: string; start: number };
+
+export async function findMarks(store: Store): Promise<Mark[]> {
+  const rows = await store.query<{ name: string; start: number }>(
+    `select name, seq as start from followers where name like '${markPrefix}%'`,
+    [],
+  );
+  return rows.map(({ name, start }) => {
+    const [, organizationId = "", windowId = ""] = name.split(" ");
+    return { organizationId, windowId, start };
+  });
+}
+
+const nameOf = ({ organizationId, windowId }: Mark) => `${markPrefix}${organizationId} ${windowId}`;
+
+/** Condition, as SQL text and its parameters, that this is the mark of its window; or that it has none. */
+export function markCondition(
+  mark: Mark,
+  isSet: boolean,
+): { text: string; parameters: Parameter[] } {
+  if (!isSet)
+    return {
+      text: "not exists (select 1 from followers where name = ?)",
+      parameters: [nameOf(mark)],
+    };
+  return {
+    text: "exists (select 1 from followers where name = ? and seq = ?)",
+    parameters: [nameOf(mark), mark.start],
+  };
+}
+
+export function setMark(mark: Mark): Statement {
+  return {
+    text: "insert into followers (name, seq, version) values (?, ?, 1)",
+    parameters: [nameOf(mark), mark.start],
+  };
+}
+
+export function clearMark(mark: Mark): Statement {
+  return { text: "delete from followers where name = ?", parameters: [nameOf(mark)] };
+}

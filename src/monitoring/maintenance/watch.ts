@@ -1,0 +1,204 @@
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
+import { mapYielding } from "../../core/yielding.ts";
+import { mustBeUnchanged } from "../../database/references.ts";
+import { mustText, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { maintenanceWindows } from "../../database/tables.ts";
+import { followEvents, type Following } from "../../events/follow.ts";
+import { appendEvent, lastSeq, type LoggedEvent, readSince } from "../../events/log.ts";
+import { type Held, type Plan, planOf, type Running } from "./plan.ts";
+import { occurrencesBetween, situationAt } from "./rules.ts";
+import {
+  clearMark,
+  findMarks,
+  groupsOfMonitors,
+  maintainedMonitors,
+  type Mark,
+  markCondition,
+  plannedWindows,
+  setMark,
+} from "./store.ts";
+
+/** A beginning and an end are told this late at most; they hold to the millisecond. */
+const tickMs = 1_000;
+
+export type MaintenanceWatch = {
+  /** Loads the windows and follows what changes them. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Loads, or takes in what happened and tells what is due now: for tests, instead of `start`. */
+  runOnce(): Promise<void>;
+  /** What holds for a monitor at this moment; null for nothing. */
+  of: (monitor: { organizationId: string; id: string }) => Held | null;
+  /** Has the listener hear of monitors whose maintenance began or ended, also while nobody listened. */
+  onChange(listener: (monitorIds: readonly string[]) => void): void;
+};
+
+type Room = { store: Store; clock: Clock; log: Log };
+
+/** Knows from the events and the clock which monitors are in maintenance, and tells when windows begin and end. */
+export function maintenanceWatch({ store, clock, log }: Room): MaintenanceWatch {
+  const plans = new Map<string, Plan>();
+  /** Monitors that listeners know to be in maintenance, by organization. */
+  const announced = new Map<string, { has(id: string): boolean; keys(): Iterable<string> }>();
+  let marks = new Map<string, Mark>();
+  let listener: ((monitorIds: readonly string[]) => void) | null = null;
+  let following: Following | null = null;
+  let ticking: ReturnType<typeof setInterval> | null = null;
+  let cursor: number | null = null;
+  let turn: Promise<void> = Promise.resolve();
+
+  async function load(): Promise<number> {
+    const seq = await lastSeq(store);
+    await readMarks();
+    const windows = await plannedWindows(store, timestamp(clock()));
+    const maintained = await maintainedMonitors(store);
+    for (const [organizationId, its] of Map.groupBy(maintained, (one) => one.organizationId))
+      announced.set(organizationId, new Set(its.map(({ id }) => id)));
+    for (const [organizationId, its] of Map.groupBy(windows, (one) => one.organizationId))
+      await plan(organizationId, its);
+    return seq;
+  }
+
+  async function plan(organizationId: string, windows: Plan["windows"]) {
+    const groupIds = [...new Set(windows.flatMap((window) => window.groupIds))];
+    const groups =
+      groupIds.length === 0
+        ? new Map<string, string>()
+        : await groupsOfMonitors(store, organizationId, groupIds);
+    // Later looks at their rules go on from what this one found.
+    await mapYielding(windows, (window) => situationAt(window, clock()));
+    if (windows.length === 0) plans.delete(organizationId);
+    else plans.set(organizationId, planOf(windows, groups));
+  }
+
+  async function readMarks() {
+    marks = new Map((await findMarks(store)).map((mark) => [mark.windowId, mark]));
+  }
+
+  async function take(events: readonly LoggedEvent[]) {
+    if (events.some(({ type }) => type === "organization.deleted")) await readMarks();
+    for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
+      if (its.some(({ type }) => replans.test(type)))
+        await plan(organizationId, await plannedWindows(store, timestamp(clock()), organizationId));
+      else await regroup(organizationId, its);
+    }
+    await tick();
+  }
+
+  async function regroup(organizationId: string, events: readonly LoggedEvent[]) {
+    const plan = plans.get(organizationId);
+    if (plan === undefined || plan.groupIds.length === 0) return;
+    const ofGroups = events.some(({ type }) => type.startsWith("group."));
+    const changed = events.filter(({ type }) => /^monitor\.(created|updated|deleted)$/.test(type));
+    const ids = ofGroups ? null : changed.map(({ subjectId }) => subjectId);
+    if (ids?.length === 0) return;
+    plan.regroup(ids, await groupsOfMonitors(store, organizationId, plan.groupIds, ids));
+  }
+
+  /** One at a time: what is told builds on what was told before. */
+  function tick(): Promise<void> {
+    turn = turn.then(tell).catch((error: unknown) => {
+      log.error("telling about maintenance failed", { cause: String(error) });
+    });
+    announce();
+    return turn;
+  }
+
+  function announce() {
+    if (listener === null) return;
+    const now = clock();
+    for (const organizationId of new Set([...plans.keys(), ...announced.keys()])) {
+      const held = plans.get(organizationId)?.heldAt(now) ?? nobody;
+      const known = announced.get(organizationId) ?? nobody;
+      if (held === known) continue;
+      announced.set(organizationId, held);
+      const began = [...held.keys()].filter((id) => !known.has(id));
+      const ended = [...known.keys()].filter((id) => !held.has(id));
+      if (began.length + ended.length > 0) listener([...began, ...ended]);
+    }
+  }
+
+  /** Tells of each occurrence that it began and that it ended: what was told stands in the same write as its mark. */
+  async function tell() {
+    const now = clock();
+    const running = new Map(
+      [...plans.values()].flatMap((plan) => plan.runningAt(now)).map((one) => [one.window.id, one]),
+    );
+    const told = marks;
+    for (const mark of told.values())
+      if (running.get(mark.windowId)?.start !== mark.start) await write(ended(mark, now));
+    for (const one of running.values())
+      if (!marks.has(one.window.id)) await write(started(one, now));
+  }
+
+  function started({ window, start, end }: Running, now: number): Statement[] {
+    const { organizationId, id } = window;
+    const mark = { organizationId, windowId: id, start };
+    return [
+      mustBeUnchanged(maintenanceWindows, organizationId, window),
+      mustBe(mark, false),
+      setMark(mark),
+      eventOf("maintenance.started", mark, end, now),
+    ];
+  }
+
+  /** An end that was cut short is now; one that nobody was there to tell is told when it was. */
+  function ended(mark: Mark, now: number): Statement[] {
+    const window = plans.get(mark.organizationId)?.windows.find(({ id }) => id === mark.windowId);
+    const [last] = window ? occurrencesBetween(window, mark.start, mark.start + 1, 1) : [];
+    const end = last?.start === mark.start ? Math.min(last.end, now) : now;
+    return [mustBe(mark, true), clearMark(mark), eventOf("maintenance.ended", mark, end, now)];
+  }
+
+  /** Somebody else may have told it, or changed the window: then it is looked at again with the next tick. */
+  async function write(statements: readonly Statement[]) {
+    try {
+      await store.atomic(statements);
+    } catch (error) {
+      if (!(error instanceof StaleRead)) throw error;
+    }
+    await readMarks();
+  }
+
+  return {
+    async start() {
+      following = followEvents(store, log, take, await load());
+      ticking = setInterval(() => void tick(), tickMs);
+    },
+    async stop() {
+      if (ticking !== null) clearInterval(ticking);
+      await following?.stop();
+      await turn;
+    },
+    async runOnce() {
+      if (cursor === null) {
+        cursor = await load();
+        return;
+      }
+      const events = await readSince(store, cursor, 10_000);
+      cursor = events.at(-1)?.seq ?? cursor;
+      await take(events);
+    },
+    of: ({ organizationId, id }) => plans.get(organizationId)?.heldAt(clock()).get(id) ?? null,
+    onChange(heard) {
+      listener = heard;
+    },
+  };
+}
+
+/** What changes which windows there are. */
+const replans = /^(maintenance\.(created|updated|deleted)|organization\.deleted)$/;
+
+const nobody: ReadonlyMap<string, Held> = new Map();
+
+function mustBe(mark: Mark, isSet: boolean): Statement {
+  const { text, parameters } = markCondition(mark, isSet);
+  return { ...mustText(text), parameters, otherwise: () => new StaleRead() };
+}
+
+function eventOf(type: string, mark: Mark, end: number, now: number): Statement {
+  const { organizationId, windowId, start } = mark;
+  const data = { startsAt: timestamp(start), endsAt: timestamp(end) };
+  return appendEvent({ organizationId, at: timestamp(now), type, subjectId: windowId, data });
+}

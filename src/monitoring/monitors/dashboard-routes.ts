@@ -1,0 +1,37 @@
+import { Elysia } from "elysia";
+import { z } from "zod";
+import { dataOf } from "../../core/paging.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { changeMany, orderMonitors } from "./many-service.ts";
+import { ManyMonitors, MonitorOrder } from "./many-schema.ts";
+
+/** What only the admin page does to monitors, many at a time. */
+export const monitorDashboardRoutes = new Elysia({ prefix: "/monitors" })
+  .put(
+    "/order",
+    ...endpoint(
+      {
+        name: "orderMonitors",
+        access: "write",
+        summary: "Set the order of a group's monitors, or of the ungrouped list",
+        body: MonitorOrder,
+        answer: dataOf(MonitorOrder),
+        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      },
+      async ({ scope, body }) => ({ data: await orderMonitors(scope, body) }),
+    ),
+  )
+  .post(
+    "/bulk",
+    ...endpoint(
+      {
+        name: "changeMonitors",
+        access: "write",
+        summary: "Change or delete many monitors, all or none",
+        body: ManyMonitors,
+        answer: dataOf(z.object({ changed: z.int() })),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, body }) => ({ data: await changeMany(scope, body) }),
+    ),
+  );

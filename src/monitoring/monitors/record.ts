@@ -1,0 +1,114 @@
+import type { Scope } from "../../events/scope.ts";
+import { randomToken, sha256 } from "../../core/ids.ts";
+import { joinSecrets, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
+import { settingsIn } from "../../core/kinds.ts";
+import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
+import { statusOf } from "./rules.ts";
+import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
+import type { MonitorRow, StoredMonitor } from "./store.ts";
+
+/** A monitor as services know it: with the version that makes its ETag. */
+export type MonitorRecord = Monitor & { version: number };
+
+/** Where the token of a push monitor's URL is sealed; it is ours, so it is not among `secretsSet`. */
+const pushToken = "pushToken";
+
+function placeOf({ organizationId }: { organizationId: string }, id: string): string {
+  return `${organizationId}/monitor/${id}`;
+}
+
+/** The columns that a whole, parsed monitor fills; secrets are sealed, a push monitor keeps or gets its token. */
+export function columnsOf(scope: Scope, id: string, input: NewMonitor, before?: MonitorRow) {
+  const { settings, secrets } = splitSecrets(monitorKinds, input.type, input);
+  const known = before && openAll(scope.vault, placeOf(scope, id), before.secrets)[pushToken];
+  const token = input.type === "push" ? (known ?? randomToken(32)) : undefined;
+  return {
+    name: input.name,
+    type: input.type,
+    description: input.description,
+    tags: JSON.stringify(input.tags),
+    intervalSeconds: input.interval,
+    timeoutSeconds: input.timeout,
+    retries: input.retries,
+    retryIntervalSeconds: input.retryInterval,
+    degradedAfterMs: input.degradedAfterMs,
+    paused: input.paused,
+    muted: input.muted,
+    autoIncidentSeverity: input.autoIncidentSeverity,
+    reminderIntervalSeconds: input.reminderInterval,
+    settings: JSON.stringify(settings),
+    secrets: sealAll(
+      scope.vault,
+      placeOf(scope, id),
+      token === undefined ? secrets : { ...secrets, [pushToken]: token },
+    ),
+    pushTokenHash: token === undefined ? null : sha256(token),
+  };
+}
+
+function common(row: MonitorRow) {
+  return {
+    name: row.name,
+    type: row.type,
+    description: row.description,
+    groupId: row.groupId,
+    tags: JSON.parse(row.tags) as string[],
+    interval: row.intervalSeconds,
+    timeout: row.timeoutSeconds,
+    retries: row.retries,
+    retryInterval: row.retryIntervalSeconds,
+    degradedAfterMs: row.degradedAfterMs,
+    paused: row.paused,
+    muted: row.muted,
+    autoIncidentSeverity: row.autoIncidentSeverity as Monitor["autoIncidentSeverity"],
+    reminderInterval: row.reminderIntervalSeconds,
+  };
+}
+
+/** The monitor as it might have been sent, secrets included, for a patch to be merged into. */
+export function editable({ vault }: Scope, row: MonitorRow): Record<string, unknown> {
+  return { ...settingsOf(vault, row), ...common(row) };
+}
+
+/** The fields of the monitor's type, secrets included: what a check is made with. */
+export function settingsOf(
+  vault: Vault,
+  row: Pick<MonitorRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
+): Record<string, unknown> {
+  const settings = settingsIn(monitorKinds, row.type, row.settings);
+  const { [pushToken]: _token, ...secrets } = openAll(vault, placeOf(row, row.id), row.secrets);
+  return joinSecrets(monitorKinds, row.type, settings, secrets);
+}
+
+type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
+  state: Omit<StoredMonitor["state"], "key" | "epoch" | "organizationId" | "monitorId">;
+};
+
+/** The monitor as clients see it. */
+export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
+  const { monitor, state, alertChannelIds, uptime24h } = stored;
+  return {
+    ...settingsIn(monitorKinds, monitor.type, monitor.settings),
+    ...(monitor.type === "push" && { pushUrl: pushUrlOf(scope, monitor) }),
+    ...common(monitor),
+    id: monitor.id,
+    alertChannelIds,
+    secretsSet: secretsSetOf(monitorKinds, monitor.type, monitor.secrets),
+    status: statusOf(state),
+    statusSince: state.since,
+    lastCheckedAt: state.lastCheckedAt,
+    lastMessage: state.lastMessage,
+    latencyMs: state.latencyMs,
+    uptime24h,
+    certificateExpiresAt: state.certificateExpiresAt,
+    version: monitor.version,
+    createdAt: monitor.createdAt,
+    updatedAt: monitor.updatedAt,
+  };
+}
+
+/** Whoever knows it may report, so it is for those who may write. */
+function pushUrlOf(scope: Scope, { id, secrets }: MonitorRow): string | null {
+  if (!scope.mayWrite) return null;
+  return `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, id), secrets)[pushToken]}`;
+}

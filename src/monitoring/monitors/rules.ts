@@ -1,0 +1,69 @@
+import { type Place, portOf } from "../../core/target-guard.ts";
+import type { MonitorStatus } from "./schema.ts";
+import type { z } from "zod";
+
+type Status = z.infer<typeof MonitorStatus>;
+
+/** What a monitor is now: a pause, its own or of its group, hides whatever the last check found. */
+export function statusOf({
+  status,
+  paused,
+}: {
+  status: Exclude<Status, "paused">;
+  paused: boolean;
+}): Status {
+  return paused ? "paused" : status;
+}
+
+/** Where a monitor's checks go, and the field that says so. */
+export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
+  const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
+  const host = text("host");
+  const port = typeof monitor["port"] === "number" ? monitor["port"] : null;
+  const url = URL.parse(text("url") ?? "");
+  const resolver = parseResolver(text("resolver") ?? "");
+  return [
+    ...(url === null ? [] : [{ path: "url", host: url.hostname, port: portOf(url) }]),
+    // A DNS monitor asks about its host and never connects to it.
+    ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
+    ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
+  ];
+}
+
+/**
+ * What a monitor watches, as others may read it: of a URL neither user, query nor fragment, where tokens
+ * stand; null for a push monitor, which watches nothing.
+ */
+export function targetOf({
+  type,
+  url,
+  host,
+  port,
+}: {
+  type: string;
+  url: string | null;
+  host: string | null;
+  port: number | null;
+}): string | null {
+  const address = URL.parse(url ?? "");
+  if (address !== null) {
+    const { protocol, host, pathname } = address;
+    return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+  }
+  if (host === null || port === null || (type === "tls" && port === 443)) return host;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
+
+/** A name server as `192.0.2.1:53`, `[2001:db8::1]:53` or without the port, which is 53 then. */
+export function parseResolver(text: string): { host: string; port: number } | null {
+  if (text === "") return null;
+  const { host = text, port = "53" } = withPort.exec(text)?.groups ?? {};
+  return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
+}
+
+/** Channel lists joined into one: duplicates collapse, the first mention keeps its place. */
+export function channelsTogether(...lists: readonly (readonly string[])[]): string[] {
+  return [...new Set(lists.flat())];
+}

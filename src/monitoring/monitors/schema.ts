@@ -1,0 +1,311 @@
+import { z } from "zod";
+import { noWeaker, sameOrigin } from "../../core/destinations.ts";
+import {
+  bodyOf,
+  Headers,
+  Host,
+  HttpUrl,
+  Id,
+  idSet,
+  integer,
+  line,
+  optionalParagraphs,
+  Port,
+  secret,
+  Severity,
+  Tags,
+  Timestamp,
+} from "../../core/fields.ts";
+import { kind, newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
+import { pageFields } from "../../core/paging.ts";
+
+const wellFormed = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates");
+
+const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
+const ExpectedStatus = z
+  .array(
+    statusRange.refine((range) => {
+      const [from, to = from] = range.split("-");
+      return Number(from) <= Number(to);
+    }, "must not end before it begins"),
+  )
+  .min(1)
+  .max(20)
+  .meta({ example: ["200-299", "401"] });
+
+const JsonPath = z
+  .string()
+  .max(500)
+  .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates")
+  .regex(
+    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
+    "must be a path such as $.data.items[0]['state']: names, quoted names and indexes",
+  )
+  .meta({ example: "$.status" });
+
+const certificateExpiryDays = integer(1, 3650)
+  .nullable()
+  .default(14)
+  .meta({ description: "Degraded when the certificate ends within so many days; null is off." });
+
+const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
+
+/** A name server: an IP address, with `:port` where it is not 53. */
+const Resolver = z
+  .string()
+  .refine((text) => {
+    if (z.ipv6().safeParse(text).success) return true;
+    const { v4, v6, port = "53" } = address.exec(text)?.groups ?? {};
+    const host = v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4);
+    return host.success && Number(port) >= 1 && Number(port) <= 65535;
+  }, "must be an IP address, with :port where it is not 53")
+  .meta({ example: "192.168.1.1:53" });
+
+const BasicAuth = {
+  username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
+};
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+
+const http = {
+  url: HttpUrl,
+  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).default("GET"),
+  headers: Headers.default({}),
+  body: nullable(wellFormed(64 * 1024)),
+  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
+  bearerToken: nullable(secret(8192)),
+  expectedStatus: ExpectedStatus.default(["200-299"]),
+  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
+  keywordAbsent: nullable(line(1000)).meta({
+    description: "Text that the answer must not contain.",
+  }),
+  jsonPath: nullable(JsonPath),
+  jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
+    description: "What the value at `jsonPath` must be; null asks only that there is one.",
+  }),
+  followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
+  followToPrivate: z.boolean().default(false).meta({
+    description:
+      "Whether a redirect may lead from a public address to one of this machine or the LAN.",
+  }),
+  verifyTls: z.boolean().default(true),
+  certificateExpiryDays,
+};
+
+const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
+
+/** The monitor types and their own fields; checking them is in `checks/kinds`. */
+export const monitorKinds = {
+  http: kind(
+    http,
+    { bearerToken: toUrl, "basicAuth.password": toUrl, "headers.*": toUrl },
+    { basicAuth: z.object(BasicAuth).nullable() },
+  ),
+  tcp: kind({
+    host: Host,
+    port: Port,
+    send: nullable(wellFormed(4096)),
+    expect: nullable(wellFormed(4096)),
+  }),
+  ping: kind({ host: Host, packets: integer(1, 10).default(1) }),
+  dns: kind({
+    host: Host,
+    recordType: z.enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"]).default("A"),
+    resolver: nullable(Resolver),
+    expected: z.array(line(1000)).max(50).default([]),
+  }),
+  tls: kind({
+    host: Host,
+    port: Port.default(443),
+    serverName: nullable(Host),
+    certificateExpiryDays,
+  }),
+  push: kind(
+    { grace: integer(0, 86_400).default(60) },
+    {},
+    {
+      grace: z.int().min(0),
+      pushUrl: z.string().nullable().meta({
+        description:
+          "Where the watched job reports. Whoever knows it may report, so it is shown to those who may write and null to others.",
+      }),
+    },
+  ),
+};
+
+export type MonitorType = keyof typeof monitorKinds;
+/** The own fields of a monitor of this type, secrets included. */
+export type MonitorSettings<T extends MonitorType> = z.output<
+  z.ZodObject<(typeof monitorKinds)[T]["fields"]>
+>;
+
+const defaultTimeout = 10;
+
+/** The fields that monitors of every type have. */
+export const monitorFields = {
+  name: line(255).meta({ example: "Intranet" }),
+  description: optionalParagraphs(2000).default(""),
+  groupId: nullable(Id),
+  tags: Tags.default([]),
+  interval: integer(5, 86_400).default(60).meta({ description: "Seconds between two checks." }),
+  timeout: integer(1, 60)
+    .optional()
+    .meta({
+      description: `Seconds until a check fails, at most the interval. Default: ${defaultTimeout}, or the interval where that is shorter.`,
+    }),
+  retries: integer(0, 10)
+    .default(1)
+    .meta({ description: "Further failures in a row that it takes to be down." }),
+  retryInterval: integer(1, 86_400).default(10).meta({
+    description:
+      "Seconds to the next check after a failure, while not yet down; at most the interval.",
+  }),
+  degradedAfterMs: nullable(integer(1, 60_000)),
+  paused: z.boolean().default(false),
+  muted: z.boolean().default(false).meta({ description: "Checked, but alerts nobody." }),
+  alertChannelIds: idSet(500).default([]),
+  autoIncidentSeverity: nullable(Severity).meta({
+    description: "Opens an incident of this severity when the monitor goes down.",
+  }),
+  reminderInterval: nullable(integer(60, 604_800)).meta({
+    description: "Seconds between reminders while it is down.",
+  }),
+};
+
+const readOnly = [
+  "id",
+  "status",
+  "statusSince",
+  "lastCheckedAt",
+  "lastMessage",
+  "latencyMs",
+  "uptime24h",
+  "certificateExpiresAt",
+  "pushUrl",
+  "secretsSet",
+  "createdAt",
+  "updatedAt",
+];
+
+const whole = newOf(monitorKinds, monitorFields, {
+  id: "NewMonitor",
+  example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
+});
+
+type Whole = z.infer<typeof whole>;
+export type NewMonitor = Whole & { timeout: number };
+
+export const NewMonitor = bodyOf(
+  readOnly,
+  whole
+    .superRefine((monitor, context) => {
+      const flaw = (path: string, message: string) =>
+        context.addIssue({ code: "custom", path: [path], message });
+      if ((monitor.timeout ?? 0) > monitor.interval)
+        flaw("timeout", `must be at most the interval, ${monitor.interval} s`);
+      if (monitor["jsonPath"] === null && monitor["jsonEquals"] !== null)
+        flaw("jsonPath", "is required where jsonEquals is given");
+    })
+    .transform((monitor): NewMonitor => ({
+      ...monitor,
+      timeout: monitor.timeout ?? Math.min(defaultTimeout, monitor.interval),
+    })),
+);
+
+export const MonitorPatch = patchOfKinds(monitorKinds, monitorFields, readOnly, {
+  id: "MonitorPatch",
+  example: { paused: true },
+});
+export type MonitorPatch = z.infer<typeof MonitorPatch>;
+
+export const MonitorStatus = z
+  .enum(["up", "degraded", "down", "pending", "paused", "maintenance"])
+  .meta({ id: "MonitorStatus" });
+
+const seconds = z.int().min(0).meta({ description: "Seconds." });
+const milliseconds = z.int().min(0).meta({ description: "Milliseconds." });
+
+export const Monitor = shownOf(
+  monitorKinds,
+  {
+    name: z.string(),
+    description: z.string(),
+    groupId: Id.nullable(),
+    tags: z.array(z.string()),
+    interval: seconds,
+    timeout: seconds,
+    retries: z.int().min(0),
+    retryInterval: seconds,
+    degradedAfterMs: milliseconds.nullable(),
+    paused: z.boolean(),
+    muted: z.boolean(),
+    alertChannelIds: z.array(Id),
+    autoIncidentSeverity: Severity.nullable(),
+    reminderInterval: seconds.nullable(),
+    status: MonitorStatus,
+    statusSince: Timestamp,
+    lastCheckedAt: Timestamp.nullable(),
+    lastMessage: z.string().nullable(),
+    latencyMs: milliseconds.nullable(),
+    uptime24h: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .meta({ description: "0 to 1; null when nothing was measured." }),
+    certificateExpiresAt: Timestamp.nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  {
+    id: "Monitor",
+    description: "One thing being watched. Its secrets are write-only.",
+    example: {
+      id: "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35",
+      type: "tcp",
+      name: "Database",
+      description: "",
+      groupId: null,
+      tags: ["production"],
+      interval: 60,
+      timeout: 10,
+      retries: 1,
+      retryInterval: 10,
+      degradedAfterMs: null,
+      paused: false,
+      muted: false,
+      alertChannelIds: [],
+      autoIncidentSeverity: null,
+      reminderInterval: null,
+      status: "pending",
+      statusSince: "2026-11-20T23:02:00.000Z",
+      lastCheckedAt: null,
+      lastMessage: null,
+      latencyMs: null,
+      uptime24h: null,
+      certificateExpiresAt: null,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+      host: "db.lan",
+      port: 5432,
+      send: null,
+      expect: null,
+      secretsSet: [],
+    },
+  },
+);
+export type Monitor = z.infer<typeof Monitor>;
+
+export const MonitorQuery = z.strictObject({
+  ...pageFields,
+  status: MonitorStatus.optional(),
+  type: z.enum(Object.keys(monitorKinds) as [string]).optional(),
+  groupId: Id.optional(),
+  tag: line(50).optional(),
+  q: line(255).optional().meta({ description: "Text that the name contains, in any case." }),
+  paused: z.enum(["true", "false"]).optional(),
+});
+export type MonitorQuery = z.infer<typeof MonitorQuery>;

@@ -1,0 +1,197 @@
+import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
+import type { Clock } from "../../core/clock.ts";
+import { offsetOf } from "../../core/paging.ts";
+import { containing, listed } from "../../database/references.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import {
+  alertChannels,
+  incidents,
+  monitorChannels,
+  monitorGroups,
+  monitors,
+  monitorStates,
+  removedMonitors,
+} from "../../database/tables.ts";
+import { endOf } from "../groups/store.ts";
+import { uptime24hOf } from "../uptime/store.ts";
+import type { MonitorQuery } from "./schema.ts";
+
+export type MonitorRow = typeof monitors.$inferSelect;
+export type StateRow = typeof monitorStates.$inferSelect;
+/** What reading takes of a scope: uptime depends on what time it is. */
+type Reading = { store: Store; organizationId: string; clock: Clock };
+
+/** A monitor's row with what belongs to it in other tables. */
+export type StoredMonitor = {
+  monitor: MonitorRow;
+  state: StateRow;
+  groupPaused: boolean;
+  alertChannelIds: string[];
+  uptime24h: number | null;
+};
+
+export const inGroup = and(
+  eq(monitorGroups.organizationId, monitors.organizationId),
+  eq(monitorGroups.id, monitors.groupId),
+);
+export const ofMonitor = and(
+  eq(monitorStates.organizationId, monitors.organizationId),
+  eq(monitorStates.monitorId, monitors.id),
+);
+
+/** `statusOf` in SQL. */
+export const currentStatus = sql<string>`case when ${monitorStates.paused}
+  then 'paused' else ${monitorStates.status} end`;
+
+async function select(
+  { store, organizationId, clock }: Reading,
+  where: SQL | undefined,
+  limit: number,
+  offset: number,
+): Promise<StoredMonitor[]> {
+  const rows = await store.db
+    .select({ monitor: monitors, state: monitorStates, groupPaused: monitorGroups.paused })
+    .from(monitors)
+    .innerJoin(monitorStates, ofMonitor)
+    .leftJoin(monitorGroups, inGroup)
+    .where(where)
+    .orderBy(desc(monitors.id))
+    .limit(limit)
+    .offset(offset);
+  const uptime = uptime24hOf(
+    store,
+    rows.map(({ state }) => state.key),
+    clock(),
+  );
+  const attached = await store.db
+    .select({ monitorId: monitorChannels.monitorId, channelId: monitorChannels.channelId })
+    .from(monitorChannels)
+    .where(
+      and(
+        eq(monitorChannels.organizationId, organizationId),
+        sql`${monitorChannels.monitorId} in (
+          select value from ${listed(rows.map(({ monitor }) => monitor.id))})`,
+      ),
+    )
+    .orderBy(asc(monitorChannels.position), asc(monitorChannels.channelId));
+  const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  const uptime24h = await uptime;
+  return rows.map(({ monitor, state, groupPaused }) => ({
+    monitor,
+    state,
+    groupPaused: groupPaused ?? false,
+    alertChannelIds: (channelIds.get(monitor.id) ?? []).map(({ channelId }) => channelId),
+    uptime24h: uptime24h(state.key),
+  }));
+}
+
+export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {
+  const where = and(eq(monitors.organizationId, reading.organizationId), eq(monitors.id, id));
+  const [found] = await select(reading, where, 1, 0);
+  return found ?? null;
+}
+
+function when(value: string | undefined, condition: (value: string) => SQL): SQL | undefined {
+  return value === undefined ? undefined : condition(value);
+}
+
+/** One page of an organization's monitors, newest first, and how many there are in all. */
+export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
+  const { store, organizationId } = reading;
+  const { status, type, groupId, tag, q, paused } = query;
+  const where = and(
+    eq(monitors.organizationId, organizationId),
+    when(type, (value) => eq(monitors.type, value)),
+    when(groupId, (value) => eq(monitors.groupId, value)),
+    when(paused, (value) => eq(monitors.paused, value === "true")),
+    when(status, (value) => sql`${currentStatus} = ${value}`),
+    when(tag, (value) => sql`${value} in (select value from json_each(${monitors.tags}))`),
+    when(q, (value) => sql`${monitors.name} like ${containing(value)} escape '\\'`),
+  );
+  const counted = store.db
+    .select({ total: sql<number>`count(*)` })
+    .from(monitors)
+    .where(where)
+    .$dynamic();
+  const [found, [count]] = await Promise.all([
+    select(reading, where, query.per_page, offsetOf(query)),
+    status === undefined ? counted : counted.innerJoin(monitorStates, ofMonitor),
+  ]);
+  return { monitors: found, total: count?.total ?? 0 };
+}
+
+/** Appends the monitor to the ungrouped list, from where it may join a group. */
+export function insertMonitor(store: Store, monitor: MonitorRow, at: string): Statement[] {
+  const { organizationId, id } = monitor;
+  const position = sql<number>`(${endOf(organizationId, null)})`;
+  const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
+  return [
+    store.db.insert(monitors).values({ ...monitor, groupId: null, position }),
+    store.db.insert(monitorStates).values(state),
+  ];
+}
+
+/** The state of a monitor that was not checked yet. */
+export const unchecked = {
+  status: "pending",
+  failures: 0,
+  lastCheckedAt: null,
+  lastMessage: null,
+  latencyMs: null,
+  certificateExpiresAt: null,
+} as const;
+
+/** Writes what people edit; the group and the place in it change by joining and leaving alone. */
+export function changeMonitor(store: Store, monitor: MonitorRow): Statement {
+  const { organizationId, id, groupId: _group, position: _position, ...change } = monitor;
+  return store.db
+    .update(monitors)
+    .set(change)
+    .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
+}
+
+/** Attaches exactly these channels. */
+export function replaceMonitorChannels(
+  store: Store,
+  { organizationId, id }: MonitorRow,
+  channelIds: readonly string[],
+): Statement[] {
+  return [
+    store.db
+      .delete(monitorChannels)
+      .where(
+        and(eq(monitorChannels.organizationId, organizationId), eq(monitorChannels.monitorId, id)),
+      ),
+    sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
+      select ${organizationId}, ${id}, value, key from ${listed(channelIds)}`,
+  ];
+}
+
+/** Removes the monitors; their incidents stay and name none, their results go later. */
+export function removeMonitors(
+  organizationId: string,
+  ids: readonly string[],
+  at: string,
+): Statement[] {
+  const among = sql`(select value from ${listed(ids)})`;
+  return [
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id in (select group_id from ${monitors}
+        where organization_id = ${organizationId} and id in ${among})`,
+    sql`update ${incidents} set monitor_id = null, version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and monitor_id in ${among}`,
+    sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
+      where organization_id = ${organizationId} and monitor_id in ${among}`,
+    sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${among}`,
+  ];
+}
+
+/** Ids of the channels that every new monitor gets, oldest first. */
+export async function defaultChannelIds(store: Store, organizationId: string): Promise<string[]> {
+  const rows = await store.db
+    .select({ id: alertChannels.id })
+    .from(alertChannels)
+    .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.isDefault, true)))
+    .orderBy(alertChannels.id);
+  return rows.map(({ id }) => id);
+}

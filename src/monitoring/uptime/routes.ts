@@ -1,0 +1,52 @@
+import { Elysia } from "elysia";
+import { z } from "zod";
+import { dataOf } from "../../core/paging.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { Heartbeat, HeartbeatQuery, LatencyPoint, LatencyQuery, Uptime } from "./schema.ts";
+import { heartbeatsOf, latenciesOf, uptimeOf } from "./service.ts";
+
+export const uptimeRoutes = new Elysia({ prefix: "/api/v1/monitors" })
+  .get(
+    "/:id/heartbeats",
+    ...endpoint(
+      {
+        name: "listHeartbeats",
+        access: "read",
+        summary: "List a monitor's heartbeats",
+        description: "Newest first. They are kept for 14 days, unless configured otherwise.",
+        query: HeartbeatQuery,
+        answer: dataOf(z.array(Heartbeat)),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id, query }) => ({ data: await heartbeatsOf(scope, id, query) }),
+    ),
+  )
+  .get(
+    "/:id/uptime",
+    ...endpoint(
+      {
+        name: "getUptime",
+        access: "read",
+        summary: "Get a monitor's uptime",
+        answer: dataOf(Uptime),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id }) => ({ data: await uptimeOf(scope, id) }),
+    ),
+  )
+  .get(
+    "/:id/latency",
+    ...endpoint(
+      {
+        name: "getLatency",
+        access: "read",
+        summary: "Get a monitor's latency over time",
+        description:
+          "The last 24 hours unless `from` and `to` say otherwise, oldest first; without the times in which nothing was measured. Long spans come from hourly or daily sums, which then begin on the hour or day.",
+        query: LatencyQuery,
+        answer: dataOf(z.array(LatencyPoint)),
+        errors: ["NOT_FOUND"],
+      },
+      async ({ scope, id, query }) => ({ data: await latenciesOf(scope, id, query) }),
+    ),
+  );

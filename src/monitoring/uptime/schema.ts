@@ -1,0 +1,121 @@
+import { z } from "zod";
+import { Timestamp } from "../../core/fields.ts";
+import { countUpTo } from "../../core/paging.ts";
+
+export const HeartbeatStatus = z.enum(["up", "degraded", "down", "unknown", "maintenance"]).meta({
+  id: "HeartbeatStatus",
+  description:
+    "What one check found. `unknown`: the appliance itself was the trouble, or the check did not have its turn, so the target was not judged. `maintenance`: found during a maintenance window.",
+});
+export type HeartbeatStatus = z.infer<typeof HeartbeatStatus>;
+
+export const Heartbeat = z
+  .object({
+    at: Timestamp,
+    status: HeartbeatStatus,
+    latencyMs: z.int().min(0).nullable(),
+    message: z.string().nullable().meta({ description: "Why it was not up; null when it was." }),
+    period: z
+      .int()
+      .min(1)
+      .meta({ description: "Seconds that the result stands for in figures of uptime." }),
+  })
+  .meta({
+    id: "Heartbeat",
+    description: "The stored result of one check.",
+    example: {
+      at: "2026-11-20T23:02:00.000Z",
+      status: "up",
+      latencyMs: 34,
+      message: null,
+      period: 60,
+    },
+  });
+export type Heartbeat = z.infer<typeof Heartbeat>;
+
+const instant = z.iso
+  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
+  .transform((text) => Date.parse(text))
+  .optional();
+
+/** A span of time: `from` is part of it, `to` is not. */
+const span = {
+  from: instant.meta({ override: { type: "string", format: "date-time" } }),
+  to: instant.meta({ override: { type: "string", format: "date-time" } }),
+};
+const inOrder = ({ from, to }: { from?: number | undefined; to?: number | undefined }) =>
+  from === undefined || to === undefined || from < to;
+const notInOrder = { path: ["from"], message: "must be before to" };
+
+export const HeartbeatQuery = z
+  .strictObject({ ...span, limit: countUpTo(1000, 100, "Entries") })
+  .refine(inOrder, notInOrder);
+export type HeartbeatQuery = z.infer<typeof HeartbeatQuery>;
+
+export const LatencyQuery = z
+  .strictObject({ ...span, points: countUpTo(1000, 100, "Points") })
+  .refine(inOrder, notInOrder);
+export type LatencyQuery = z.infer<typeof LatencyQuery>;
+
+export const LatencyPoint = z
+  .object({
+    at: Timestamp,
+    averageMs: z.number().min(0),
+    minMs: z.int().min(0),
+    maxMs: z.int().min(0),
+    checks: z.int().min(1).meta({ description: "Checks that measured a latency." }),
+  })
+  .meta({
+    id: "LatencyPoint",
+    description: "Latency from this time to the next point.",
+    example: { at: "2026-11-20T23:00:00.000Z", averageMs: 35.25, minMs: 28, maxMs: 61, checks: 60 },
+  });
+export type LatencyPoint = z.infer<typeof LatencyPoint>;
+
+const ratio = z.number().min(0).max(1).nullable().meta({
+  description: "0 to 1, never rounded; null when nothing was measured.",
+});
+const seconds = z.int().min(0);
+
+export const Uptime = z
+  .object({
+    ratios: z
+      .object({ "24h": ratio, "7d": ratio, "30d": ratio, "90d": ratio, "365d": ratio })
+      .meta({
+        description:
+          "The share of time in which checks succeeded, the current hour (24h, 7d) or day (the others) included. `unknown` and maintenance count on neither side.",
+      }),
+    days: z
+      .array(
+        z.object({
+          date: z.string().meta({ format: "date", example: "2026-11-20" }),
+          ratio,
+          upSeconds: seconds,
+          degradedSeconds: seconds,
+          downSeconds: seconds,
+          unknownSeconds: seconds,
+          maintenanceSeconds: seconds,
+        }),
+      )
+      .meta({
+        description: "Days (UTC) of the last 365 on which anything was measured, oldest first.",
+      }),
+  })
+  .meta({
+    id: "Uptime",
+    example: {
+      ratios: { "24h": 0.9979166666666667, "7d": 0.9998, "30d": 0.9999, "90d": 1, "365d": null },
+      days: [
+        {
+          date: "2026-11-20",
+          ratio: 0.9979166666666667,
+          upSeconds: 86_160,
+          degradedSeconds: 60,
+          downSeconds: 180,
+          unknownSeconds: 0,
+          maintenanceSeconds: 0,
+        },
+      ],
+    },
+  });
+export type Uptime = z.infer<typeof Uptime>;

@@ -1,0 +1,132 @@
+import { bytesOf } from "../about/store.ts";
+import type { Actor } from "../../events/scope.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { retrying, type Statement, type Store } from "../../database/store.ts";
+import { appendEvent } from "../../events/log.ts";
+import type { Membership } from "../../http/session.ts";
+import type { PersonVisit } from "../../http/visit.ts";
+import { founded } from "../../accounts/people/founding.ts";
+import {
+  findPerson,
+  mustKeepAdministrators,
+  mustStillAdminister,
+  organizationsOf,
+} from "../../accounts/people/store.ts";
+import { traceIn } from "../../accounts/sessions/trace.ts";
+import type { Administrator, ApplianceFigures, OrganizationEntry } from "./schema.ts";
+import {
+  administratorsOf,
+  closeOrganization,
+  countsOf,
+  forgetHomeless,
+  mustBeAdministrator,
+  mustHaveAdministrator,
+  organizationEntries,
+  setAdministrator,
+} from "./store.ts";
+
+/** Who acts on the appliance as a whole: one of its administrators, or whoever sits at the command line. */
+export type Running = { store: Store; clock: Clock; requestId: string | null; actor: Actor };
+
+export function runningBy({ store, clock, requestId, session }: PersonVisit): Running {
+  const { id, name } = session.person;
+  return { store, clock, requestId, actor: { type: "person", id, name } };
+}
+
+/** That whoever acts may still do so at the moment of the write. */
+function mayRun({ actor }: Running): Statement[] {
+  return actor.type === "person" && actor.id !== null ? [mustStillAdminister(actor.id)] : [];
+}
+
+export function listAdministrators({ store }: Running): Promise<Administrator[]> {
+  return administratorsOf(store);
+}
+
+/** Makes somebody an administrator. Throws NOT_FOUND, and CONFLICT for one. */
+export async function grantAdministrator(by: Running, personId: string): Promise<Administrator> {
+  const { store } = by;
+  const person = await findPerson(store, personId);
+  if (person === null) throw new AppError("NOT_FOUND", "There is nobody with this id.");
+  const { id, name, email } = person;
+  await store.atomic([
+    ...mayRun(by),
+    mustBeAdministrator(
+      id,
+      false,
+      () => new AppError("CONFLICT", "They are an administrator already, or gone."),
+    ),
+    setAdministrator(store, id, true),
+    ...traceIn(await organizationsOf(store, id), by, by.actor, {
+      action: "person.administrator-granted",
+      subjectId: id,
+    }),
+  ]);
+  return { id, name, email };
+}
+
+/** Takes that from somebody, or from oneself. Throws NOT_FOUND for who is none, and CONFLICT for the last one. */
+export async function revokeAdministrator(by: Running, personId: string): Promise<void> {
+  const { store } = by;
+  await store.atomic([
+    ...mayRun(by),
+    mustBeAdministrator(
+      personId,
+      true,
+      () => new AppError("NOT_FOUND", "There is no administrator with this id."),
+    ),
+    setAdministrator(store, personId, false),
+    mustHaveAdministrator,
+    ...traceIn(await organizationsOf(store, personId), by, by.actor, {
+      action: "person.administrator-revoked",
+      subjectId: personId,
+    }),
+  ]);
+}
+
+export function listOrganizationEntries({ store }: Running): Promise<OrganizationEntry[]> {
+  return organizationEntries(store);
+}
+
+/** Makes a further organization, with whoever asks as its owner. */
+export function foundOrganization(visit: PersonVisit, name: string): Promise<Membership> {
+  return retrying(async () => {
+    const { organization, statements } = await founded(visit, name, visit.session.person);
+    await visit.store.atomic([...mayRun(runningBy(visit)), ...statements]);
+    return organization;
+  });
+}
+
+/**
+ * Ends an organization for good: at once for everybody, its rows within minutes. Whoever belongs to no
+ * other is forgotten. Throws NOT_FOUND, and CONFLICT where an administrator would belong nowhere.
+ */
+export async function deleteOrganization(by: Running, organizationId: string): Promise<void> {
+  const { store, clock, actor } = by;
+  const at = timestamp(clock());
+  const type = "organization.deleted";
+  const others = actor.id === null ? [] : await organizationsOf(store, actor.id);
+  await store.atomic([
+    ...mayRun(by),
+    ...closeOrganization(organizationId, at),
+    mustKeepAdministrators(
+      () =>
+        new AppError(
+          "CONFLICT",
+          "Somebody who runs this appliance belongs to this organization alone. They have to join another one first, or stop being an administrator.",
+        ),
+    ),
+    forgetHomeless,
+    appendEvent({ organizationId, at, type, subjectId: organizationId }),
+    ...traceIn(
+      others.filter((id) => id !== organizationId),
+      by,
+      actor,
+      { action: type, subjectId: organizationId },
+    ),
+  ]);
+}
+
+export async function figuresOf({ store }: Running): Promise<ApplianceFigures> {
+  return { dataBytes: await bytesOf(store), ...(await countsOf(store)) };
+}

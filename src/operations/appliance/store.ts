@@ -1,0 +1,169 @@
+import { asc, eq, sql } from "drizzle-orm";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { must, type Prepared, type Statement, type Store } from "../../database/store.ts";
+import { people } from "../../database/tables.ts";
+import type { Administrator, OrganizationEntry } from "./schema.ts";
+
+export function administratorsOf(store: Store): Promise<Administrator[]> {
+  return store.db
+    .select({ id: people.id, name: people.name, email: people.email })
+    .from(people)
+    .where(eq(people.administrator, true))
+    .orderBy(asc(people.name), asc(people.id));
+}
+
+export function setAdministrator(store: Store, personId: string, administrator: boolean) {
+  return store.db.update(people).set({ administrator }).where(eq(people.id, personId));
+}
+
+/** Holds where this person does, or does not, run the appliance. */
+export function mustBeAdministrator(
+  personId: string,
+  is: boolean,
+  otherwise: () => AppError,
+): Prepared {
+  return must(
+    sql`exists (select 1 from ${people} where id = ${personId} and administrator = ${is ? 1 : 0})`,
+    otherwise,
+  );
+}
+
+/** Holds where somebody runs the appliance: follows whatever may end that. */
+export const mustHaveAdministrator: Prepared = must(
+  sql`exists (select 1 from ${people} where administrator)`,
+  () =>
+    new AppError("CONFLICT", "The appliance needs an administrator. Make somebody else one first."),
+);
+
+const living = "from organizations o where o.deleted_at is null";
+
+export function organizationEntries(store: Store): Promise<OrganizationEntry[]> {
+  return store.query(
+    `select o.id, o.slug, o.name, o.created_at as createdAt,
+       (select count(*) from memberships c where c.organization_id = o.id) as people,
+       (select count(*) from monitors c where c.organization_id = o.id) as monitors,
+       (select count(*) from status_pages c where c.organization_id = o.id) as statusPages
+     ${living} order by o.name, o.slug`,
+    [],
+  );
+}
+
+export async function countsOf(store: Store) {
+  const [row] = await store.query<{ organizations: number; people: number; monitors: number }>(
+    `select (select count(*) ${living}) as organizations, (select count(*) from people) as people,
+       (select count(*) from monitors m where exists (select 1 ${living} and o.id = m.organization_id)) as monitors`,
+    [],
+  );
+  return row ?? { organizations: 0, people: 0, monitors: 0 };
+}
+
+const inOrganization = (text: string, id: string): Prepared => ({ text, parameters: [id] });
+
+/**
+ * Takes an organization out of sight, all at once: nobody belongs to it, no key opens it, nothing of it
+ * is checked, told or published, and its slug is free. What is left of it `sweepOrganizations` removes.
+ */
+export function closeOrganization(id: string, at: string): Statement[] {
+  return [
+    must(
+      sql`exists (select 1 from organizations where id = ${id} and deleted_at is null)`,
+      () => new AppError("NOT_FOUND", "There is no organization with this id."),
+    ),
+    inOrganization("delete from invitations where organization_id = ?", id),
+    inOrganization("delete from api_keys where organization_id = ?", id),
+    inOrganization("delete from memberships where organization_id = ?", id),
+    inOrganization("delete from status_pages where organization_id = ?", id),
+    inOrganization("delete from alert_channels where organization_id = ?", id),
+    inOrganization("delete from alert_memory where organization_id = ?", id),
+    inOrganization("delete from maintenance_windows where organization_id = ?", id),
+    // How far the window's occurrences were told.
+    inOrganization("delete from followers where name like 'maintenance ' || ? || ' %'", id),
+    inOrganization("update monitors set push_token_hash = null where organization_id = ?", id),
+    inOrganization(
+      "update monitor_states set paused = 1, epoch = epoch + 1 where organization_id = ?",
+      id,
+    ),
+    {
+      text: "update organizations set deleted_at = ?, slug = '~' || id, name = '' where id = ?",
+      parameters: [at, id],
+    },
+  ];
+}
+
+/** Forgets everybody who belongs to no organization any more. */
+export const forgetHomeless: Statement = sql`delete from ${people}
+  where not exists (select 1 from memberships where person_id = ${people.id})`;
+
+/** What may be left of a deleted organization, those first that refer to others; each with what names its rows within it. */
+export const leftovers = [
+  ["deliveries", "seq"],
+  ["alerts", "id"],
+  ["alert_memory", "monitor_id"],
+  ["idempotent_answers", "actor_id"],
+  ["incidents", "id"],
+  ["incident_counts", "status"],
+  ["maintenance_windows", "id"],
+  ["status_pages", "id"],
+  ["alert_channels", "id"],
+  ["monitors", "id"],
+  ["monitor_groups", "id"],
+  ["api_keys", "id"],
+  ["invitations", "id"],
+  ["memberships", "person_id"],
+  ["audit_entries", "seq"],
+  ["events", "seq"],
+  ["organization_settings", "id"],
+] as const;
+
+/** Rows deleted in one write, after which others have their turn. */
+const portion = 200;
+/** So long after its end everybody who follows events has read of it. */
+const followedMs = 60_000;
+
+/** Removes what is left of deleted organizations; `isOver` ends it between two portions, and the next sweep goes on. */
+export async function sweepOrganizations(
+  store: Store,
+  now: number,
+  isOver: () => boolean = () => false,
+): Promise<void> {
+  const gone = await store.query<{ id: string }>(
+    "select id from organizations where deleted_at <= ?",
+    [timestamp(now - followedMs)],
+  );
+  for (const { id } of gone) {
+    for (const [table, key] of leftovers) await sweepTable(store, id, table, key, isOver);
+    if (isOver()) return;
+    await store.atomic([inOrganization("delete from organizations where id = ?", id)]);
+  }
+}
+
+async function sweepTable(
+  store: Store,
+  organizationId: string,
+  table: string,
+  key: string,
+  isOver: () => boolean,
+) {
+  const next = `select distinct ${key} as key from ${table} where organization_id = ? limit ${portion}`;
+  while (!isOver()) {
+    const rows = await store.query<{ key: string | number }>(next, [organizationId]);
+    if (rows.length === 0) return;
+    const parameters = [organizationId, JSON.stringify(rows.map((row) => row.key))];
+    const its = `organization_id = ? and ${key} in (select value from json_each(?))`;
+    await store.atomic([
+      // Results are swept by these, monitor by monitor.
+      ...(table === "monitors"
+        ? [
+            {
+              text: `insert into removed_monitors (key) select key from monitor_states
+                where organization_id = ? and monitor_id in (select value from json_each(?))`,
+              parameters,
+            },
+          ]
+        : []),
+      { text: `delete from ${table} where ${its}`, parameters },
+    ]);
+    await Bun.sleep(0);
+  }
+}

@@ -1,0 +1,21 @@
+import { Elysia } from "elysia";
+import { pageOf } from "../../core/paging.ts";
+import { endpoint } from "../../http/endpoint.ts";
+import { AuditEntry, AuditQuery } from "./schema.ts";
+import { listAuditEntries } from "./service.ts";
+
+export const auditLogRoutes = new Elysia({ prefix: "/audit-log" }).get(
+  "/",
+  ...endpoint(
+    {
+      name: "listAuditEntries",
+      access: "read",
+      role: "admin",
+      summary: "List who changed what",
+      description: "Newest first.",
+      query: AuditQuery,
+      answer: pageOf(AuditEntry),
+    },
+    ({ scope, query }) => listAuditEntries(scope, query),
+  ),
+);

@@ -1,0 +1,69 @@
+import { getTableName } from "drizzle-orm";
+import { offsetOf, type PageRequest } from "../../core/paging.ts";
+import type { Store } from "../../database/store.ts";
+import {
+  alertChannels,
+  apiKeys,
+  auditEntries,
+  incidents,
+  invitations,
+  maintenanceWindows,
+  monitorGroups,
+  monitors,
+  organizations,
+  people,
+  statusPages,
+} from "../../database/tables.ts";
+
+/** What names a record of each kind. */
+const named = [
+  [monitors, "name"],
+  [monitorGroups, "name"],
+  [incidents, "title"],
+  [alertChannels, "name"],
+  [maintenanceWindows, "title"],
+  [statusPages, "title"],
+  [apiKeys, "name"],
+  [invitations, "email"],
+] as const;
+
+const names = named.map(
+  ([table, column]) =>
+    `(select ${column} from ${getTableName(table)} s where s.organization_id = e.organization_id and s.id = e.subject_id)`,
+);
+
+const entries = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
+  e.actor_name as "actorName", e.action, e.subject_id as "subjectId", e.fields,
+  coalesce(${names.join(", ")},
+    (select name from ${getTableName(people)} where id = e.subject_id),
+    (select name from ${getTableName(organizations)} where id = e.organization_id and id = e.subject_id)
+  ) as "subjectName"
+  from ${getTableName(auditEntries)} e where e.organization_id = ? order by e.seq desc limit ? offset ?`;
+
+export type EntryRow = {
+  seq: number;
+  at: string;
+  actorType: string;
+  actorId: string | null;
+  actorName: string;
+  action: string;
+  subjectId: string;
+  fields: string | null;
+  subjectName: string | null;
+};
+
+export function pageOfEntries(
+  store: Store,
+  organizationId: string,
+  request: PageRequest,
+): Promise<EntryRow[]> {
+  return store.query<EntryRow>(entries, [organizationId, request.per_page, offsetOf(request)]);
+}
+
+export async function countEntries(store: Store, organizationId: string): Promise<number> {
+  const [row] = await store.query<{ total: number }>(
+    `select count(*) as total from ${getTableName(auditEntries)} where organization_id = ?`,
+    [organizationId],
+  );
+  return row?.total ?? 0;
+}

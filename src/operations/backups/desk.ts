@@ -1,0 +1,127 @@
+import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import type { Log } from "../../core/log.ts";
+import type { Copying } from "../../database/copy.ts";
+import type { Backup, Backups } from "../../http/call.ts";
+import { fileNameOf } from "./rules.ts";
+
+/** So long a copy waits to be taken. */
+const keptMs = 10 * 60_000;
+const chunkBytes = 256 * 1024;
+const prefix = "signalbox.db.backup-";
+
+type Room = {
+  /** Where copies lie until they are taken. */
+  directory: string;
+  clock: Clock;
+  log: Log;
+  copyTo: (file: string) => Copying;
+};
+
+/** Makes copies, one at a time, and keeps none longer than it is needed. */
+export function backupDesk({ directory, clock, log, copyTo }: Room): Backups & { end(): void } {
+  const waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
+  let running: Copying | null = null;
+  const fileOf = (id: string) => join(directory, `${prefix}${id}`);
+
+  /** What a crash has left behind goes, too. */
+  function removeAll() {
+    for (const name of readdirSync(directory))
+      if (name.startsWith(prefix)) rmSync(join(directory, name), { force: true });
+  }
+
+  function forget(id: string) {
+    clearTimeout(waiting.get(id)?.expiry);
+    waiting.delete(id);
+  }
+
+  removeAll();
+  return {
+    async make(personId) {
+      if (running !== null)
+        throw new AppError(
+          "CONFLICT",
+          "A backup is being made already. Try again when it is done.",
+        );
+      const now = clock();
+      const id = newId(now);
+      const file = fileOf(id);
+      running = copyTo(file);
+      try {
+        await running.done;
+        chmodSync(file, 0o600);
+      } catch (error) {
+        log.error("a backup could not be made", { cause: (error as Error).message });
+        rmSync(file, { force: true });
+        throw new AppError(
+          "UNAVAILABLE",
+          "The backup could not be written; the log says more. Is there room on the disk?",
+          { headers: { "Retry-After": "60" }, cause: error },
+        );
+      } finally {
+        running = null;
+      }
+      const backup = {
+        id,
+        fileName: fileNameOf(now),
+        bytes: statSync(file).size,
+        expiresAt: timestamp(clock() + keptMs),
+      };
+      const expiry = setTimeout(() => {
+        waiting.delete(id);
+        rmSync(file, { force: true });
+      }, keptMs);
+      expiry.unref();
+      waiting.set(id, { backup, personId, expiry });
+      return backup;
+    },
+    take(personId, id, mayGoOn) {
+      const found = waiting.get(id);
+      if (found === undefined || found.personId !== personId) return null;
+      forget(id);
+      const file = fileOf(id);
+      return {
+        backup: found.backup,
+        bytes: readOnce(file, mayGoOn, () => rmSync(file, { force: true })),
+      };
+    },
+    end() {
+      running?.cancel();
+      for (const id of waiting.keys()) forget(id);
+      removeAll();
+    },
+  };
+}
+
+/** The bytes of a file as fast as they are read, for as long as `mayGoOn`; `over` comes when all were, or nobody wants or may have more. */
+function readOnce(
+  file: string,
+  mayGoOn: () => Promise<boolean>,
+  over: () => void,
+): ReadableStream<Uint8Array> {
+  let handle: FileHandle;
+  async function end() {
+    await handle.close();
+    over();
+  }
+  return new ReadableStream({
+    async start() {
+      handle = await open(file);
+    },
+    async pull(controller) {
+      if (!(await mayGoOn())) {
+        await end();
+        return controller.error(new Error("Whoever downloads this may not do so any more."));
+      }
+      const { bytesRead, buffer } = await handle.read(new Uint8Array(chunkBytes));
+      if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
+      await end();
+      controller.close();
+    },
+    cancel: end,
+  });
+}

@@ -1,0 +1,140 @@
+import { eq, sql } from "drizzle-orm";
+import { version } from "../core/assets.ts";
+import type { Clock } from "../core/clock.ts";
+import { mapYielding } from "../core/yielding.ts";
+import { hoursOf } from "../dashboard/hours.ts";
+import type { Store } from "../database/store.ts";
+import {
+  incidentCounts,
+  monitorGroups,
+  monitors,
+  monitorStates,
+  organizations,
+} from "../database/tables.ts";
+import { currentStatus, inGroup, ofMonitor } from "../monitoring/monitors/store.ts";
+
+type Sample = { labels?: Record<string, string>; value: number };
+type Caller = { store: Store; clock: Clock; organizationId: string };
+
+/**
+ * What one organization has, in Prometheus' text format 0.0.4. How the process does is told as long as
+ * there is no other organization: it would tell how busy that one is.
+ */
+export async function metricsOf(caller: Caller): Promise<string> {
+  const { store, organizationId } = caller;
+  const incidents = await store.db
+    .select({
+      status: incidentCounts.status,
+      severity: incidentCounts.severity,
+      value: incidentCounts.count,
+    })
+    .from(incidentCounts)
+    .where(eq(incidentCounts.organizationId, organizationId));
+  const watched = await store.db
+    .select({ type: monitors.type, status: currentStatus, value: sql<number>`count(*)` })
+    .from(monitors)
+    .innerJoin(monitorStates, ofMonitor)
+    .where(eq(monitors.organizationId, organizationId))
+    .groupBy(monitors.type, currentStatus);
+  const isAlone = (await store.db.$count(organizations)) === 1;
+  return [
+    family("signalbox_build_info", "Version of the executable.", [
+      { labels: { version }, value: 1 },
+    ]),
+    family(
+      "signalbox_incidents",
+      "Incidents by status and severity.",
+      incidents.map(({ value, ...labels }) => ({ labels, value })),
+    ),
+    family(
+      "signalbox_monitors",
+      "Monitors by type and status.",
+      watched.map(({ value, ...labels }) => ({ labels, value })),
+    ),
+    ...(await seriesOfMonitors(caller)),
+    ...(isAlone ? seriesOfProcess() : []),
+  ].join("");
+}
+
+/** One sample a monitor of each; what is not known of it, or not measured while it is paused, has none. */
+async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promise<string[]> {
+  const rows = await store.db
+    .select({
+      id: monitors.id,
+      monitor: monitors.name,
+      type: monitors.type,
+      group: monitorGroups.name,
+      status: currentStatus,
+      key: monitorStates.key,
+      latencyMs: monitorStates.latencyMs,
+      certificateExpiresAt: monitorStates.certificateExpiresAt,
+    })
+    .from(monitors)
+    .innerJoin(monitorStates, ofMonitor)
+    .leftJoin(monitorGroups, inGroup)
+    .where(eq(monitors.organizationId, organizationId))
+    .orderBy(monitors.id);
+  const dayOf = await hoursOf(store)(
+    rows.map(({ key }) => key),
+    clock(),
+  );
+  const secondsOf = (text: string | null) => (text === null ? null : Date.parse(text) / 1_000);
+  const samples = await mapYielding(rows, (row) => {
+    const { id, monitor, type, group, status } = row;
+    const labels = { id, monitor, type, group: group ?? "" };
+    return {
+      status: { labels: { ...labels, status }, value: 1 },
+      up: { labels, value: upOf[status] ?? null },
+      latency: { labels, value: row.latencyMs === null ? null : row.latencyMs / 1_000 },
+      uptime: { labels, value: dayOf(row.key).uptime24h },
+      expiry: { labels, value: secondsOf(row.certificateExpiresAt) },
+    };
+  });
+  type Series = keyof (typeof samples)[number];
+  const of = (name: string, help: string, series: Series) =>
+    family(
+      `signalbox_monitor_${name}`,
+      help,
+      samples.flatMap(({ [series]: { labels, value } }) =>
+        value === null ? [] : [{ labels, value }],
+      ),
+    );
+  return [
+    of("status", "State of each monitor, as the label status.", "status"),
+    of("up", "1 while a monitor is up or degraded, 0 while it is down.", "up"),
+    of("latency_seconds", "Latency of the last check.", "latency"),
+    of("uptime_ratio", "Uptime of the last 24 hours in 0..1.", "uptime"),
+    of(
+      "certificate_expiry_timestamp_seconds",
+      "Unix time at which the certificate ends.",
+      "expiry",
+    ),
+  ];
+}
+
+const upOf: Record<string, number> = { up: 1, degraded: 1, down: 0 };
+
+function seriesOfProcess(): string[] {
+  return [
+    family("process_resident_memory_bytes", "Memory in use.", [
+      { value: process.memoryUsage.rss() },
+    ]),
+    family("process_start_time_seconds", "Start of the process in Unix time.", [
+      { value: Math.round(performance.timeOrigin / 1000) },
+    ]),
+  ];
+}
+
+function family(name: string, help: string, samples: readonly Sample[]): string {
+  const lines = samples.map(({ labels = {}, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`;
+}
+
+const escapes: Record<string, string> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
+
+function escaped(text: string): string {
+  return text.replace(/[\\"\n]/g, (letter) => escapes[letter] ?? letter);
+}

@@ -1,0 +1,40 @@
+import type { Scope } from "../events/scope.ts";
+import type { Appliance } from "../http/call.ts";
+import { rateLimited } from "../http/gate.ts";
+import { previewDocument } from "./preview-document.ts";
+import { loaderOf } from "./load.ts";
+import { isServable } from "./logo.ts";
+import { statusPage } from "./page.tsx";
+import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
+import { getStored } from "./service.ts";
+import { logoOf } from "./store.ts";
+import { viewOf } from "./view.ts";
+
+/** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
+export async function previewStatusPage(
+  { store, organizationId, clock }: Scope,
+  id: string,
+  patch: StatusPagePatch,
+): Promise<StatusPagePreview> {
+  const { password: _, ...fields } = patch;
+  const { page, sections } = await getStored({ store, organizationId }, id);
+  const { slug } = page;
+  const logo = await logoOf(store, { organizationId, id });
+  const logoUrl =
+    logo !== null && isServable(logo) ? `data:${logo.type};base64,${logo.bytes.toBase64()}` : null;
+  const now = clock();
+  const changed = { ...page, sections, ...(fields as object), logoUrl };
+  const view = viewOf(await loaderOf(store)(changed, now), now);
+  return previewDocument(view, (view, files) => statusPage(view, files, `/status/${slug}`));
+}
+
+/** Makes a preview in its organization's turn. Throws RATE_LIMITED for somebody who has had many. */
+export function previewInTurn<T>(
+  { pageQueue, previewLimit }: Pick<Appliance, "pageQueue" | "previewLimit">,
+  { organizationId, actor }: Scope,
+  preview: () => Promise<T>,
+): Promise<T> {
+  const wait = previewLimit.take(actor.id ?? organizationId);
+  if (wait > 0) throw rateLimited(wait);
+  return pageQueue.run(`previews of ${organizationId}`, preview);
+}

@@ -1,0 +1,200 @@
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import type { Log } from "../../core/log.ts";
+import { retrying, type Statement, type Store } from "../../database/store.ts";
+import { eventCursor, type Place } from "../../events/cursor.ts";
+import { followEvents, type Following } from "../../events/follow.ts";
+import { type LoggedEvent, readSince } from "../../events/log.ts";
+import { type Loaded, loaderOf } from "../load.ts";
+import { findPublicPageById } from "../store.ts";
+import type { Notice } from "./notice.ts";
+import { concernsSubscribers, crowd, incidentNoticeOf, pendingMs } from "./rules.ts";
+import { forgetOld, insertNotice, listenersAt, pagesWithSubscribers, tell } from "./store.ts";
+
+/** So long events gather between two portions: a storm is told in few writes. */
+const portionMs = 100;
+/** So many deliveries stand in one write. */
+const atOnce = 2_000;
+/** Notices are kept as long as their deliveries. */
+const keptMs = 90 * 86_400_000;
+
+export type SubscriberFanOut = {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** Turns what happened into deliveries: for tests, instead of `start`. */
+  runOnce(): Promise<void>;
+};
+
+type ShownPage = { id: string; loaded: Loaded };
+
+/** What of one notice earlier writes have told. */
+type Part = {
+  seq: number;
+  pageId: string;
+  noticeId: string;
+  /** The last subscriber. */ after: string;
+};
+
+/** What one write holds so far. */
+type Portion = { statements: Statement[]; left: number };
+
+type Room = { store: Store; clock: Clock; log: Log };
+
+/** Tells the subscribers of status pages what these show: the new deliveries and the place in the log stand in one atomic write. */
+export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut {
+  const cursor = eventCursor(store, "subscribers");
+  const load = loaderOf(store);
+  let following: Following | null = null;
+
+  const take = (events: readonly LoggedEvent[]) =>
+    retrying(async () => {
+      let place = await cursor.place();
+      const unread = events.filter(({ seq, type }) => seq > place.seq && concernsSubscribers(type));
+      const last = unread.at(-1);
+      if (last === undefined) return;
+      const pages = new Map<string, ShownPage[] | null>();
+      for (const { organizationId } of unread)
+        if (!pages.has(organizationId)) pages.set(organizationId, await pagesOf(organizationId));
+      // Where nobody listens, a write costs others more than reading the events again.
+      if ([...pages.values()].every((its) => its === null)) return cursor.pass(last.seq);
+      let portion: Portion = { statements: [], left: atOnce };
+      const write = async (seq: number, part: Part | null) => {
+        const rest = part === null ? null : JSON.stringify(part);
+        await cursor.move(place, seq, portion.statements, rest);
+        place = await cursor.place();
+        portion = { statements: [], left: atOnce };
+        // Others have their turn between two writes of a storm.
+        await Bun.sleep(0);
+      };
+      for (const [index, event] of unread.entries()) {
+        let part = partOf(place, event);
+        const before = unread[index - 1]?.seq ?? place.seq;
+        for (const page of pages.get(event.organizationId) ?? []) {
+          if (part !== null && page.id < part.pageId) continue;
+          do {
+            part = await toldBy(page, event, portion, part?.pageId === page.id ? part : null);
+            if (part !== null) await write(Math.max(before, place.seq), part);
+          } while (part !== null);
+        }
+        if (event === last || portion.left <= 0) await write(event.seq, null);
+      }
+    });
+
+  /** An organization's pages that somebody subscribes to, as they are now, without hidden ones; null where nobody subscribes. */
+  async function pagesOf(organizationId: string): Promise<ShownPage[] | null> {
+    const ids = await pagesWithSubscribers(store, organizationId);
+    const shown: ShownPage[] = [];
+    for (const id of ids) {
+      const page = await findPublicPageById(store, organizationId, id);
+      if (page !== null) shown.push({ id, loaded: await load(page, clock()) });
+    }
+    return ids.length === 0 ? null : shown;
+  }
+
+  /** Adds to `portion` what a page tells of an event after `part`, as far as it takes that; returns how far it came, or null where that is all. */
+  async function toldBy(
+    { id: pageId, loaded }: ShownPage,
+    event: LoggedEvent,
+    portion: Portion,
+    part: Part | null,
+  ): Promise<Part | null> {
+    const now = clock();
+    const { organizationId, seq } = event;
+    const made = await noticeOf(loaded, event, now);
+    if (made === null) return null;
+    const notice = { ...made, id: part?.noticeId ?? made.id };
+    const room = Math.max(1, portion.left);
+    const found = await listenersAt(
+      store,
+      { organizationId, pageId },
+      { seq, after: part?.after ?? "", limit: room + 1 },
+    );
+    const to = found.slice(0, room);
+    const last = to.at(-1);
+    if (last === undefined) return null;
+    const row = { organizationId, pageId, ...notice, data: JSON.stringify(notice.data) };
+    if (part === null) portion.statements.push(insertNotice(row));
+    portion.statements.push(tell(row, to, now, timestamp(now)));
+    portion.left -= to.length;
+    return found.length === to.length ? null : { seq, pageId, noticeId: notice.id, after: last.id };
+  }
+
+  return {
+    async start() {
+      const { seq } = await cursor.place();
+      following = followEvents(
+        store,
+        log,
+        async (events) => {
+          await take(events);
+          await Bun.sleep(portionMs);
+        },
+        seq,
+      );
+    },
+    async stop() {
+      await following?.stop();
+      await retrying(() => cursor.save()).catch(() => {});
+    },
+    async runOnce() {
+      const { seq } = await cursor.place();
+      await take(await readSince(store, seq, 10_000));
+    },
+  };
+}
+
+/** How far earlier writes came with this event; null where it is not under way. */
+function partOf({ part }: Place, { seq }: LoggedEvent): Part | null {
+  const found = part === null ? null : (JSON.parse(part) as Part);
+  return found?.seq === seq ? found : null;
+}
+
+/** What the page says of what happened, under its public names; null where it shows nothing of it. */
+async function noticeOf(
+  loaded: Loaded,
+  { type, subjectId, at, data }: LoggedEvent,
+  now: number,
+): Promise<Notice | null> {
+  const made = { id: newId(now), at };
+  if (type === "maintenance.created") {
+    const window = await loaded.window(subjectId);
+    if (window === null) return null;
+    const { id, title, description, startsAt, endsAt } = window;
+    return {
+      ...made,
+      type: "maintenance.planned",
+      data: { id, title, description, startsAt, endsAt },
+    };
+  }
+  const noticeType = incidentNoticeOf(type);
+  if (noticeType === null) return null;
+  const incident = await loaded.incident(subjectId);
+  const update = incident?.updates.find(({ id }) => id === data?.["updateId"]);
+  // A correction of the title or severity posts nothing to the timeline.
+  if (incident === null || update === undefined) return null;
+  const { id, title, severity, monitor, createdAt, resolvedAt } = incident;
+  return {
+    ...made,
+    type: noticeType,
+    data: {
+      id,
+      title,
+      status: update.status as (typeof incident)["status"],
+      severity,
+      monitor: monitor?.name ?? null,
+      createdAt,
+      resolvedAt: update.status === "resolved" ? (resolvedAt ?? at) : null,
+      message: update.message,
+    },
+  };
+}
+
+/** Removes who never said yes and what was told long ago. */
+export async function sweepSubscribers(store: Store, now: number): Promise<void> {
+  const before = {
+    notices: timestamp(now - keptMs),
+    pending: now - pendingMs,
+    crowded: now - crowd.pendingMs,
+  };
+  await store.atomic(forgetOld(before));
+}

@@ -1,0 +1,125 @@
+import type { Message } from "../../alerting/messages.ts";
+import type { IncidentNoticeType } from "./rules.ts";
+
+type IncidentData = {
+  id: string;
+  title: string;
+  status: "investigating" | "identified" | "monitoring" | "resolved";
+  severity: "minor" | "major" | "critical";
+  /** Public name of its monitor, where the page shows that. */
+  monitor: string | null;
+  createdAt: string;
+  resolvedAt: string | null;
+  message: string;
+};
+
+type MaintenanceData = {
+  id: string;
+  title: string;
+  description: string;
+  startsAt: string;
+  endsAt: string;
+};
+
+/** What a page tells its subscribers; frozen when it is made, so that all of them hear the same. */
+export type Notice = {
+  id: string;
+  /** RFC 3339. */
+  at: string;
+} & (
+  | { type: IncidentNoticeType; data: IncidentData }
+  | { type: "maintenance.planned"; data: MaintenanceData }
+  /** Asks an address whether it wants to be told. */
+  | { type: "subscription.question"; data: Record<string, never> }
+);
+
+export type NoticePlace = {
+  pageTitle: string;
+  /** Address of the page, without a trailing slash. */
+  pageUrl: string;
+  /** IANA name: how the mail writes times. */
+  timeZone: string;
+};
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A notice in the words of an e-mail; `confirmUrl` is where the question leads. */
+export function noticeMessage(
+  deliveryId: string,
+  { at, type, data }: Notice,
+  { pageTitle, pageUrl, timeZone }: NoticePlace,
+  confirmUrl: string,
+): Message {
+  const made = (
+    fields: Pick<Message, "title" | "tone" | "facts" | "url" | "problem">,
+  ): Message => ({
+    id: deliveryId,
+    type: "notice",
+    severity: "info",
+    at,
+    lines: fields.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
+    alerts: [],
+    ...fields,
+  });
+  if (type === "subscription.question")
+    return made({
+      title: `Confirm updates from ${pageTitle}`,
+      tone: "info",
+      facts: [
+        {
+          label: "",
+          value: `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will hear no more.`,
+        },
+      ],
+      url: confirmUrl,
+      problem: null,
+    });
+  const time = (timestamp: string) =>
+    new Intl.DateTimeFormat("en-GB", {
+      timeZone,
+      dateStyle: "long",
+      timeStyle: "short",
+    }).format(new Date(timestamp));
+  if (type === "maintenance.planned") {
+    const { title, description, startsAt, endsAt } = data;
+    return made({
+      title: `Planned maintenance: ${title} – ${pageTitle}`,
+      tone: "info",
+      facts: [
+        { label: "", value: description === "" ? "Maintenance is planned." : description },
+        { label: "From", value: `${time(startsAt)} (${timeZone})` },
+        { label: "Until", value: `${time(endsAt)} (${timeZone})` },
+      ],
+      url: pageUrl,
+      problem: null,
+    });
+  }
+  const { id, title, status, severity, monitor, message } = data;
+  const isOver = status === "resolved";
+  return made({
+    title: `${capitalized(status)}: ${title} – ${pageTitle}`,
+    tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
+    facts: [
+      { label: "", value: message },
+      { label: "Severity", value: capitalized(severity) },
+      ...(monitor === null ? [] : [{ label: "Affects", value: monitor }]),
+      { label: "Time", value: `${time(at)} (${timeZone})` },
+    ],
+    url: `${pageUrl}/incidents/${id}`,
+    problem: { key: `signalbox-${id}`, isOver },
+  });
+}
+
+/** The same as JSON for a webhook; null for what only people are asked. */
+export function noticePayload(
+  { at, type, data }: Notice,
+  { pageTitle, pageUrl }: NoticePlace,
+): object | null {
+  if (type === "subscription.question") return null;
+  const page = { title: pageTitle, url: pageUrl };
+  if (type === "maintenance.planned")
+    return { type, timestamp: at, data: { page, maintenance: data } };
+  const { message, ...incident } = data;
+  const url = `${pageUrl}/incidents/${incident.id}`;
+  return { type, timestamp: at, data: { page, incident: { ...incident, url }, message } };
+}

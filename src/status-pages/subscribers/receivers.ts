@@ -1,0 +1,154 @@
+import {
+  attempting,
+  deliveryRoom,
+  mailServerOf,
+  type SendingRoom,
+} from "../../alerting/attempt.ts";
+import { mailed } from "../../alerting/providers/email.ts";
+import { signed } from "../../alerting/providers/webhook.ts";
+import { permanent, posted, type Verdict } from "../../alerting/provider.ts";
+import { type Attempt, bringForward } from "../../alerting/queue.ts";
+import type { Receivers } from "../../alerting/receivers.ts";
+import type { OwnHosts } from "../../core/own-hosts.ts";
+import { openAll } from "../../core/secrets.ts";
+import type { Statement } from "../../database/store.ts";
+import { addressesOf, hostsOf } from "../rules.ts";
+import { findPages } from "../store.ts";
+import { tokenOf } from "./links.ts";
+import { type Notice, noticeMessage, noticePayload, type NoticePlace } from "./notice.ts";
+import { receiverTypeOf } from "./rules.ts";
+import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
+
+/** So many are sent to at the same time: a mail server bears less than the rest of the world. */
+const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
+
+type Place = NoticePlace & { root: string; slug: string };
+
+/** Subscribers of status pages as receivers of notices. */
+export function subscriberReceivers(
+  room: SendingRoom & { ownHosts: OwnHosts },
+): Record<"mailbox" | "webhook", Receivers> {
+  const { store, vault, clock, origin, ownHosts } = room;
+
+  async function mail(
+    deliveryId: string,
+    subscriber: SubscriberRow,
+    notice: Notice,
+    { root, slug, ...place }: Place,
+    cancelled: AbortSignal,
+  ): Promise<Verdict> {
+    const linkTo = (verb: "confirm" | "unsubscribe") =>
+      `${root}/status/${slug}/${verb}/${tokenOf(vault, verb, subscriber, clock())}`;
+    const isQuestion = notice.type === "subscription.question";
+    const message = noticeMessage(deliveryId, notice, place, linkTo("confirm"));
+    const unsubscribe = linkTo("unsubscribe");
+    const outside = deliveryRoom(room, cancelled, await mailServerOf(room, subscriber));
+    return mailed(message, [subscriber.address], outside, {
+      link: isQuestion ? "Confirm" : "Open the status page",
+      // https://www.rfc-editor.org/rfc/rfc8058
+      headers: isQuestion
+        ? {}
+        : {
+            "List-Unsubscribe": `<${unsubscribe}>`,
+            // One click needs https there: a provider that finds less distrusts the mail.
+            ...(unsubscribe.startsWith("https:") && {
+              "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+            }),
+          },
+      footer: isQuestion
+        ? null
+        : {
+            text: `You asked for updates from ${place.pageTitle}.`,
+            link: "Unsubscribe",
+            url: unsubscribe,
+          },
+    });
+  }
+
+  async function post(
+    deliveryId: string,
+    { organizationId, id, address, secrets }: SubscriberRow,
+    notice: Notice,
+    place: NoticePlace,
+    cancelled: AbortSignal,
+  ): Promise<Verdict> {
+    const payload = noticePayload(notice, place);
+    if (payload === null) return permanent("A webhook is not asked.");
+    const { secret = null } = openAll(vault, secretPlaceOf({ organizationId, id }), secrets);
+    const outside = deliveryRoom(room, cancelled, null);
+    return posted(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
+  }
+
+  const ofBoth: Omit<Receivers, "slots"> = {
+    // Updates are told in their order, whatever they are about: the oldest goes first.
+    looks: [2],
+    subjectsOf: async (_organizationId, ids) => new Map(ids.map((id) => [id, ["updates"]])),
+    async find({ organizationId, receiverId }) {
+      const subscriber = await findSubscriber(store, organizationId, receiverId);
+      if (subscriber === null) return null;
+      const [stored] = await findPages(store, organizationId, subscriber.pageId);
+      if (stored === undefined) return null;
+      const { page } = stored;
+      const hosts = hostsOf(stored, ownHosts);
+      const { page: pageUrl, root } = addressesOf({ slug: page.slug, hosts }, origin());
+      const place: Place = {
+        pageTitle: page.title,
+        pageUrl,
+        timeZone: page.timeZone,
+        root,
+        slug: page.slug,
+      };
+      return {
+        refusal: page.visibility === "hidden" ? "The status page was hidden." : null,
+        async prepare(deliveryId) {
+          const row = await noticeOfDelivery(store, organizationId, deliveryId);
+          if (row === null) return { statements: [], nothing: "There is nothing left to tell." };
+          const { id, type, at, data } = row;
+          const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
+          if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
+            return { statements: [], nothing: "It was confirmed meanwhile." };
+          const deliver = subscriber.type === "email" ? mail : post;
+          return {
+            statements: [],
+            send: (cancelled) =>
+              attempting(room, { subscriber: subscriber.id }, () =>
+                deliver(deliveryId, subscriber, notice, place, cancelled),
+              ),
+          };
+        },
+        after: (attempt, { now }) => subscriberAfter(subscriber, attempt, now),
+      };
+    },
+  };
+  return {
+    mailbox: { ...ofBoth, slots: slots.mailbox },
+    webhook: { ...ofBoth, slots: slots.webhook },
+  };
+}
+
+function subscriberAfter(
+  { organizationId, id, type }: SubscriberRow,
+  attempt: Attempt,
+  now: number,
+): Statement[] {
+  if (!attempt.delivered)
+    return [
+      {
+        text: "update subscribers set last_error = ? where organization_id = ? and id = ?",
+        parameters: [attempt.message, organizationId, id],
+      },
+    ];
+  return [
+    {
+      text: `update subscribers set last_delivery_at = ?, last_error = null
+        where organization_id = ? and id = ?`,
+      parameters: [attempt.at, organizationId, id],
+    },
+    bringForward({ organizationId, receiverType: receiverTypeOf(type), receiverId: id }, now),
+  ];
+}
+
+/** Where a subscriber's secret is sealed for. */
+export function secretPlaceOf({ organizationId, id }: { organizationId: string; id: string }) {
+  return `${organizationId}/subscriber/${id}`;
+}

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { sameOrigin } from "../../core/destinations.ts";
+import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../../core/fields.ts";
+import { kind, newOf } from "../../core/kinds.ts";
+import { pageFields } from "../../core/paging.ts";
+
+export const subscriberKinds = {
+  email: kind({
+    email: EmailAddress,
+    confirmed: z.boolean().default(false).meta({
+      description:
+        "True where its owner has agreed already; else it is sent a link that confirms it.",
+    }),
+  }),
+  webhook: kind(
+    {
+      url: HttpUrl,
+      secret: SigningSecret.nullable().default(null),
+    },
+    { secret: { url: sameOrigin } },
+  ),
+};
+
+const readOnly = [
+  "id",
+  "status",
+  "secretsSet",
+  "confirmedAt",
+  "lastDeliveryAt",
+  "lastError",
+  "createdAt",
+];
+
+export type NewSubscriber =
+  | { type: "email"; email: string; confirmed: boolean }
+  | { type: "webhook"; url: string; secret: string | null };
+
+export const NewSubscriber = bodyOf(
+  readOnly,
+  newOf(
+    subscriberKinds,
+    {},
+    { id: "NewSubscriber", example: { type: "email", email: "ann@team.example", confirmed: true } },
+  ),
+) as unknown as z.ZodType<NewSubscriber, unknown>;
+
+const Status = z.enum(["pending", "confirmed"]).meta({ id: "SubscriberStatus" });
+const Type = z.enum(["email", "webhook"]).meta({ id: "SubscriberType" });
+
+export const SubscriberQuery = z.strictObject({
+  ...pageFields,
+  type: Type.optional(),
+  status: Status.optional(),
+  q: z.string().max(200).optional().meta({ description: "Part of the address." }),
+});
+export type SubscriberQuery = z.output<typeof SubscriberQuery>;
+
+export const Subscriber = z
+  .object({
+    id: Id,
+    type: Type,
+    email: z.string().nullable().meta({ description: "Null of a webhook." }),
+    url: z.string().nullable().meta({ description: "Null of a mailbox." }),
+    status: Status.meta({ description: "Nothing but the question goes to `pending` ones." }),
+    secretsSet: z.array(z.string()),
+    confirmedAt: Timestamp.nullable(),
+    lastDeliveryAt: Timestamp.nullable(),
+    lastError: z.string().nullable(),
+    createdAt: Timestamp,
+  })
+  .meta({
+    id: "Subscriber",
+    description: "Who is told of updates of a status page.",
+    example: {
+      id: "01a1fb99-7a44-7d12-9e0b-2c4d6f8a1b3c",
+      type: "email",
+      email: "ann@team.example",
+      url: null,
+      status: "confirmed",
+      secretsSet: [],
+      confirmedAt: "2026-11-20T23:04:00.000Z",
+      lastDeliveryAt: null,
+      lastError: null,
+      createdAt: "2026-11-20T23:02:00.000Z",
+    },
+  });
+export type Subscriber = z.infer<typeof Subscriber>;
+
+const PageReference = z.object({ title: z.string(), url: z.string() });
+
+const IncidentNotice = z.object({
+  page: PageReference,
+  incident: z.object({
+    id: Id,
+    title: z.string(),
+    status: z.enum(["investigating", "identified", "monitoring", "resolved"]),
+    severity: z.enum(["minor", "major", "critical"]),
+    monitor: z.string().nullable().meta({ description: "Its public name." }),
+    createdAt: Timestamp,
+    resolvedAt: Timestamp.nullable(),
+    url: z.string(),
+  }),
+  message: z.string().meta({ description: "The update." }),
+});
+
+const MaintenanceNotice = z.object({
+  page: PageReference,
+  maintenance: z.object({
+    id: Id,
+    title: z.string(),
+    description: z.string(),
+    startsAt: Timestamp,
+    endsAt: Timestamp,
+  }),
+});
+
+/** What a webhook that subscribes to a status page receives. */
+export const SubscriberWebhookBody = z
+  .union([
+    z.object({
+      type: z.enum(["incident.opened", "incident.updated", "incident.resolved"]),
+      timestamp: Timestamp,
+      data: IncidentNotice,
+    }),
+    z.object({
+      type: z.literal("maintenance.planned"),
+      timestamp: Timestamp,
+      data: MaintenanceNotice,
+    }),
+  ])
+  .meta({ id: "SubscriberWebhookBody" });

@@ -1,0 +1,265 @@
+import { commit, mustBeCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { page } from "../../core/paging.ts";
+import { sealAll } from "../../core/secrets.ts";
+import { mustBeAllowed, portOf } from "../../core/target-guard.ts";
+import { mustBeWithin } from "../../database/references.ts";
+import { retrying, StaleRead, type Statement } from "../../database/store.ts";
+import { subscribers } from "../../database/tables.ts";
+import { getSettings } from "../../accounts/settings/service.ts";
+import { getStatusPage } from "../service.ts";
+import { secretPlaceOf } from "./receivers.ts";
+import { addressKeyOf, mayAskAgain } from "./rules.ts";
+import type { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
+import {
+  allSubscribers,
+  changeSubscriber,
+  countedSubscribers,
+  findByAddress,
+  findSubscriber,
+  insertNotice,
+  insertSubscriber,
+  mustBeNew,
+  listenFromNow,
+  makeRoom,
+  mustHavePage,
+  pageOfSubscribers,
+  removeSubscriber,
+  type SubscriberRow,
+  tell,
+} from "./store.ts";
+
+type SubscriberRecord = Subscriber & { version: number };
+
+function shown(row: SubscriberRow): SubscriberRecord {
+  const { id, type, address, confirmedAt, lastDeliveryAt, lastError, createdAt } = row;
+  return {
+    id,
+    type,
+    email: type === "email" ? address : null,
+    url: type === "webhook" ? address : null,
+    status: confirmedAt === null ? "pending" : "confirmed",
+    secretsSet: Object.keys(JSON.parse(row.secrets) as object),
+    confirmedAt,
+    lastDeliveryAt,
+    lastError,
+    version: row.version,
+    createdAt,
+  };
+}
+
+/** Throws NOT_FOUND. */
+export async function listSubscribers(scope: Scope, pageId: string, query: SubscriberQuery) {
+  const { organizationId } = scope;
+  await getStatusPage(scope, pageId);
+  const { rows, total } = await pageOfSubscribers(scope.store, { organizationId, pageId }, query);
+  return page(query, rows.map(shown), total);
+}
+
+/** All at once, oldest first. Throws NOT_FOUND. */
+export async function exportSubscribers(scope: Scope, pageId: string): Promise<Subscriber[]> {
+  const { organizationId } = scope;
+  await getStatusPage(scope, pageId);
+  return (await allSubscribers(scope.store, { organizationId, pageId })).map(shown);
+}
+
+/** Throws NOT_FOUND, also for a subscriber of another page. */
+export async function getSubscriber(
+  scope: Scope,
+  pageId: string,
+  id: string,
+): Promise<SubscriberRecord> {
+  return shown(await getRow(scope, pageId, id));
+}
+
+async function getRow({ store, organizationId }: Scope, pageId: string, id: string) {
+  const row = await findSubscriber(store, organizationId, id);
+  if (row === null || row.pageId !== pageId)
+    throw new AppError("NOT_FOUND", "There is no such subscriber.");
+  return row;
+}
+
+type Made = Pick<SubscriberRow, "type" | "address" | "secrets" | "confirmedAt"> & { id: string };
+
+function rowOf(scope: Scope, pageId: string, made: Made): SubscriberRow {
+  return {
+    organizationId: scope.organizationId,
+    pageId,
+    ...made,
+    addressKey: addressKeyOf(made.type, made.address),
+    heardFrom: null,
+    byVisitor: false,
+    asked: 0,
+    askedAt: null,
+    version: 1,
+    lastDeliveryAt: null,
+    lastError: null,
+    createdAt: timestamp(scope.clock()),
+  };
+}
+
+/** The statements that send an address the question whether it wants to be told. */
+function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
+  const now = clock();
+  const at = timestamp(now);
+  const { organizationId, pageId } = row;
+  const notice = {
+    organizationId,
+    id: newId(now),
+    pageId,
+    type: "subscription.question",
+    at,
+    data: "{}",
+  };
+  return [insertNotice(notice), tell(notice, [row], now, at)];
+}
+
+/** Throws NOT_FOUND for the page, CONFLICT for an address that subscribes already and for a mailbox while no mail server is set, VALIDATION_ERROR for a blocked address. */
+export async function addSubscriber(
+  scope: Scope,
+  pageId: string,
+  input: NewSubscriber,
+): Promise<SubscriberRecord> {
+  const { store, vault, organizationId } = scope;
+  await getStatusPage(scope, pageId);
+  const now = scope.clock();
+  const id = newId(now);
+  const isAsked = input.type === "email" && !input.confirmed;
+  if (isAsked && (await getSettings(scope)).smtp === null)
+    throw new AppError("CONFLICT", "No mail server is set to ask this address with; see settings.");
+  if (input.type === "webhook") {
+    const url = new URL(input.url);
+    await mustBeAllowed(scope.targets, [{ path: "url", host: url.hostname, port: portOf(url) }]);
+  }
+  const secrets = input.type === "webhook" && input.secret !== null ? { secret: input.secret } : {};
+  const row = {
+    ...rowOf(scope, pageId, {
+      id,
+      type: input.type,
+      address: input.type === "email" ? input.email : input.url,
+      secrets: sealAll(vault, secretPlaceOf({ organizationId, id }), secrets),
+      confirmedAt: isAsked ? null : timestamp(now),
+    }),
+    ...(isAsked && { asked: 1, askedAt: now }),
+  };
+  return commit(
+    scope,
+    [
+      mustHavePage(row),
+      mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
+      insertSubscriber(store, row),
+      mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
+      ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
+    ],
+    { action: isAsked ? "subscriber.asked" : "subscriber.confirmed", subjectId: id },
+    shown({ ...row, version: isAsked ? 1 : 2 }),
+  );
+}
+
+function alreadyThere(path: "email" | "url") {
+  const details = [{ path, message: "must not be subscribed to this page already" }];
+  return new AppError("CONFLICT", "This address is subscribed to the page already.", { details });
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteSubscriber(scope: Scope, pageId: string, id: string): Promise<object> {
+  return retrying(async () => remove(scope, await getRow(scope, pageId, id), "subscriber.deleted"));
+}
+
+function remove(scope: Scope, row: SubscriberRow, action: string): Promise<object> {
+  const { store, organizationId } = scope;
+  return commit(
+    scope,
+    [...mustBeCurrent(scope, subscribers, row), removeSubscriber(store, organizationId, row.id)],
+    { action, subjectId: row.id },
+    {},
+  );
+}
+
+/**
+ * Asks a mailbox that somebody gave on a page, where `mayAsk` lets it. Who asks learns nothing of it:
+ * neither whether it has subscribed already nor whether it was asked before.
+ */
+export async function askMailbox(
+  scope: Scope,
+  pageId: string,
+  email: string,
+  mayAsk: (email: string) => boolean,
+): Promise<void> {
+  const { store, organizationId } = scope;
+  const of = { organizationId, pageId };
+  const key = addressKeyOf("email", email);
+  let isAllowed: boolean | null = null;
+  await retrying(async () => {
+    const now = scope.clock();
+    const known = await findByAddress(store, of, "email", key);
+    if (known !== null && (known.confirmedAt !== null || !mayAskAgain(known, now))) return;
+    isAllowed ??= mayAsk(email);
+    if (!isAllowed) return;
+    if (known === null) {
+      const id = newId(now);
+      const made = { id, type: "email" as const, address: email, secrets: "{}", confirmedAt: null };
+      const row = { ...rowOf(scope, pageId, made), byVisitor: true, asked: 1, askedAt: now };
+      await commit(
+        scope,
+        [
+          mustHavePage(row),
+          // Somebody gave it twice at once: the other one is looked at again.
+          mustBeNew(row, () => new StaleRead()),
+          makeRoom(row),
+          insertSubscriber(store, row),
+          ...ask(scope, row),
+        ],
+        { action: "subscriber.asked", subjectId: id },
+        {},
+      );
+    } else {
+      await commit(
+        scope,
+        [
+          ...mustBeCurrent(scope, subscribers, known),
+          changeSubscriber(store, known, {
+            asked: known.asked + 1,
+            askedAt: now,
+            version: known.version + 1,
+          }),
+          ...ask(scope, known),
+        ],
+        { action: "subscriber.asked", subjectId: known.id },
+        {},
+      );
+    }
+  });
+}
+
+/** Takes the yes of a mailbox; a second one changes nothing. Null where it is not waited for any more. Throws CONFLICT where the organization has as many as it may. */
+export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const row = await findSubscriber(store, organizationId, id);
+    if (row === null || row.confirmedAt !== null) return row;
+    await commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, subscribers, row),
+        listenFromNow(organizationId, id, timestamp(scope.clock())),
+        mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
+      ],
+      { action: "subscriber.confirmed", subjectId: id },
+      {},
+    );
+    return row;
+  });
+}
+
+/** Ends a subscription for good; ending it again changes nothing. */
+export async function endSubscription(scope: Scope, id: string): Promise<void> {
+  const { store, organizationId } = scope;
+  await retrying(async () => {
+    const row = await findSubscriber(store, organizationId, id);
+    if (row !== null) await remove(scope, row, "subscriber.unsubscribed");
+  });
+}

@@ -1,0 +1,49 @@
+import { networkOf } from "../../core/client-network.ts";
+import type { Clock } from "../../core/clock.ts";
+import { rateLimit } from "../../http/rate-limit.ts";
+import { mailboxOf } from "./rules.ts";
+
+const hourMs = 3_600_000;
+
+/** Sign-ups an hour from one network. */
+const ofNetwork = 20;
+/**
+ * Sign-ups an hour on one page: so many from whomever, and then so many more from sites that had none
+ * yet, one each. A few hundred networks together don't close it to others.
+ */
+const ofPage = { first: 60, further: 300 };
+/** Questions a day to one mailbox, by whichever page. */
+const toMailbox = 5;
+
+/** How much strangers can make the appliance mail; what is counted is forgotten when it restarts. */
+export type SignUpBudget = {
+  /** Counts a sign-up, whoever it is for, and returns 0; or the seconds to wait. */
+  take: (address: string, pageId: string) => { wait: number; by: "network" | "page" };
+  /** Counts a question to a mailbox; false where it has had enough of them. */
+  mayAsk: (email: string) => boolean;
+};
+
+export function signUpBudget(clock: Clock): SignUpBudget {
+  const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
+  const networks = hourly(ofNetwork);
+  const first = hourly(ofPage.first);
+  const further = hourly(ofPage.further);
+  const sites = hourly(1);
+  const mailboxes = rateLimit(toMailbox, clock, { windowMs: 24 * hourMs });
+  return {
+    take(address, pageId) {
+      const network = networkOf(address);
+      const wait = networks.take(network);
+      if (wait > 0) return { wait, by: "network" };
+      const known = sites.take(`${pageId} ${siteOf(network)}`);
+      if (first.take(pageId) === 0) return { wait: 0, by: "page" };
+      return { wait: known > 0 ? known : further.take(pageId), by: "page" };
+    },
+    mayAsk: (email) => mailboxes.take(mailboxOf(email)) === 0,
+  };
+}
+
+/** A site may have a /48 and with it 65,536 networks (RFC 6177). */
+function siteOf(network: string): string {
+  return network.includes(":") ? network.split(":").slice(0, 3).join(":") : network;
+}

@@ -1,0 +1,239 @@
+import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { AppError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { offsetOf } from "../../core/paging.ts";
+import { containing } from "../../database/references.ts";
+import {
+  insertInto,
+  must,
+  type Prepared,
+  type StaleRead,
+  type Statement,
+  type Store,
+} from "../../database/store.ts";
+import { notices, statusPages, subscribers } from "../../database/tables.ts";
+import { crowd, maxPending, receiverTypeOf } from "./rules.ts";
+import type { SubscriberQuery } from "./schema.ts";
+
+export type SubscriberRow = typeof subscribers.$inferSelect;
+export type NoticeRow = typeof notices.$inferSelect;
+
+type OfPage = { organizationId: string; pageId: string };
+
+const isOf = ({ organizationId, pageId }: OfPage) =>
+  and(eq(subscribers.organizationId, organizationId), eq(subscribers.pageId, pageId));
+
+/** A page of a status page's subscribers, newest first. */
+export async function pageOfSubscribers(
+  store: Store,
+  of: OfPage,
+  query: SubscriberQuery,
+): Promise<{ rows: SubscriberRow[]; total: number }> {
+  const { type, status, q } = query;
+  const confirmed: Record<string, SQL> = {
+    pending: isNull(subscribers.confirmedAt),
+    confirmed: isNotNull(subscribers.confirmedAt),
+  };
+  const where = and(
+    isOf(of),
+    type === undefined ? undefined : eq(subscribers.type, type),
+    status === undefined ? undefined : confirmed[status],
+    q === undefined ? undefined : sql`${subscribers.address} like ${containing(q)} escape ${"\\"}`,
+  );
+  const [total, rows] = await Promise.all([
+    store.db.$count(subscribers, where),
+    store.db
+      .select()
+      .from(subscribers)
+      .where(where)
+      .orderBy(desc(subscribers.id))
+      .limit(query.per_page)
+      .offset(offsetOf(query)),
+  ]);
+  return { rows, total };
+}
+
+/** Every subscriber of a page, oldest first. */
+export function allSubscribers(store: Store, of: OfPage): Promise<SubscriberRow[]> {
+  return store.db.select().from(subscribers).where(isOf(of)).orderBy(subscribers.id);
+}
+
+export async function findSubscriber(
+  store: Store,
+  organizationId: string,
+  id: string,
+): Promise<SubscriberRow | null> {
+  const [row] = await store.db
+    .select()
+    .from(subscribers)
+    .where(and(eq(subscribers.organizationId, organizationId), eq(subscribers.id, id)));
+  return row ?? null;
+}
+
+export async function findByAddress(
+  store: Store,
+  of: OfPage,
+  type: SubscriberRow["type"],
+  addressKey: string,
+): Promise<SubscriberRow | null> {
+  const [row] = await store.db
+    .select()
+    .from(subscribers)
+    .where(and(isOf(of), eq(subscribers.type, type), eq(subscribers.addressKey, addressKey)));
+  return row ?? null;
+}
+
+export function insertSubscriber(store: Store, row: SubscriberRow): Statement {
+  return store.db.insert(subscribers).values(row);
+}
+
+/** Holds while the page exists. */
+export function mustHavePage({ organizationId, pageId }: OfPage): Prepared {
+  return must(
+    sql`exists (select 1 from ${statusPages}
+      where organization_id = ${organizationId} and id = ${pageId})`,
+    () => new AppError("NOT_FOUND", "There is no such status page."),
+  );
+}
+
+/** Holds while nobody has subscribed with this address. */
+export function mustBeNew(row: SubscriberRow, otherwise: () => AppError | StaleRead): Prepared {
+  return must(
+    sql`not exists (select 1 from ${subscribers} where ${isOf(row)} and type = ${row.type}
+      and address_key = ${row.addressKey})`,
+    otherwise,
+  );
+}
+
+/** Visitors' mailboxes that have not said yes, whatever they are. */
+const waits = "confirmed_at is null and by_visitor";
+
+/** Of an organization's subscribers all but these count. */
+export const countedSubscribers = `not (${waits})`;
+
+/** Makes room for one more that waits for its yes: those that were asked longest ago go, never one that said it. */
+export function makeRoom({ organizationId, pageId }: OfPage): Statement {
+  const waiting = `from subscribers where organization_id = ?1 and page_id = ?2 and ${waits}`;
+  return {
+    text: `delete from subscribers where rowid in (select rowid ${waiting} order by asked_at, id
+        limit max(0, (select count(*) ${waiting}) - ?3))`,
+    parameters: [organizationId, pageId, maxPending - 1],
+  };
+}
+
+export function changeSubscriber(
+  store: Store,
+  { organizationId, id }: Pick<SubscriberRow, "organizationId" | "id">,
+  change: Partial<SubscriberRow>,
+): Statement {
+  return store.db
+    .update(subscribers)
+    .set(change)
+    .where(and(eq(subscribers.organizationId, organizationId), eq(subscribers.id, id)));
+}
+
+export function removeSubscriber(store: Store, organizationId: string, id: string): Statement {
+  return store.db
+    .delete(subscribers)
+    .where(and(eq(subscribers.organizationId, organizationId), eq(subscribers.id, id)));
+}
+
+/** Pages of an organization that have confirmed subscribers. */
+export async function pagesWithSubscribers(
+  store: Store,
+  organizationId: string,
+): Promise<string[]> {
+  const rows = await store.query<{ pageId: string }>(
+    `select id as pageId from status_pages p where organization_id = ? and exists (select 1 from subscribers s where s.organization_id = p.organization_id
+         and s.page_id = p.id and s.confirmed_at is not null) order by id`,
+    [organizationId],
+  );
+  return rows.map(({ pageId }) => pageId);
+}
+
+/** Who had said yes when this happened, in the order of their ids. */
+export function listenersAt(
+  store: Store,
+  { organizationId, pageId }: OfPage,
+  { seq, after, limit }: { seq: number; after: string; limit: number },
+): Promise<Listener[]> {
+  return store.query<Listener>(
+    `select id, type from subscribers where organization_id = ? and page_id = ? and heard_from < ?
+       and id > ? order by id limit ?`,
+    [organizationId, pageId, seq, after, limit],
+  );
+}
+
+export type Listener = Pick<SubscriberRow, "id" | "type">;
+
+/** From now on it is told of what happens. */
+export function listenFromNow(organizationId: string, id: string, at: string): Statement {
+  return {
+    text: `update subscribers set confirmed_at = ?, last_error = null, version = version + 1,
+        heard_from = (select coalesce(max(seq), 0) from events)
+      where organization_id = ? and id = ?`,
+    parameters: [at, organizationId, id],
+  };
+}
+
+export const insertNotice = insertInto(notices);
+
+/** A notice's deliveries to these subscribers, as far as they are still there. */
+export function tell(
+  { organizationId, id }: NoticeRow,
+  to: readonly Listener[],
+  now: number,
+  at: string,
+): Statement {
+  const made = to.map((one) => [newId(now), receiverTypeOf(one.type), one.id]);
+  return {
+    text: `insert into deliveries (organization_id, id, receiver_type, receiver_id, notice_id, status,
+          attempts, scheduled_attempts, due_at, created_at)
+        select ?, value ->> 0, value ->> 1, value ->> 2, ?, 'sending', 0, 0, ?, ?
+        from json_each(?) where exists (select 1 from subscribers s
+          where s.organization_id = ? and s.id = value ->> 2)
+        order by key`,
+    parameters: [organizationId, id, now, at, JSON.stringify(made), organizationId],
+  };
+}
+
+export async function noticeOfDelivery(
+  store: Store,
+  organizationId: string,
+  deliveryId: string,
+): Promise<NoticeRow | null> {
+  const [row] = await store.query<NoticeRow>(
+    `select n.organization_id as organizationId, n.id, n.page_id as pageId, n.type, n.at, n.data
+     from deliveries d join notices n on n.organization_id = d.organization_id and n.id = d.notice_id
+     where d.organization_id = ? and d.id = ?`,
+    [organizationId, deliveryId],
+  );
+  return row ?? null;
+}
+
+/** Forgets, in portions, who never said yes, where many wait sooner, and notices that no delivery tells any more. */
+export function forgetOld(before: {
+  notices: string;
+  pending: number;
+  crowded: number;
+}): Statement[] {
+  return [
+    {
+      text: `delete from subscribers where rowid in (select rowid from subscribers
+        where ${waits} and asked_at < ? and (organization_id, page_id) in (
+          select organization_id, page_id from subscribers where ${waits}
+          group by organization_id, page_id having count(*) > ?)
+        limit 1000)`,
+      parameters: [before.crowded, crowd.size],
+    },
+    {
+      text: `delete from subscribers where rowid in (select rowid from subscribers
+        where confirmed_at is null and asked_at < ? limit 1000)`,
+      parameters: [before.pending],
+    },
+    {
+      text: `delete from notices where rowid in (select rowid from notices where at < ? limit 1000)`,
+      parameters: [before.notices],
+    },
+  ];
+}

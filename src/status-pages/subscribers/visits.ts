@@ -1,0 +1,122 @@
+import type { Scope } from "../../events/scope.ts";
+import type { Clock } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import { EmailAddress } from "../../core/fields.ts";
+import type { Vault } from "../../core/secrets.ts";
+import type { TargetGuard } from "../../core/target-guard.ts";
+import type { Store } from "../../database/store.ts";
+import type { NetworkLimit } from "../../http/rate-limit.ts";
+import { fieldsOf } from "../form.ts";
+import { question, statement } from "../small-page.ts";
+import { findPages } from "../store.ts";
+import type { Subscriptions } from "../subscriptions.ts";
+import { ownerOf, type Verb } from "./links.ts";
+import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
+import { signUpBudget } from "./sign-up-budget.ts";
+import { findSubscriber } from "./store.ts";
+
+type Room = Pick<Scope, "ownHosts" | "limits"> & {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  targets: TargetGuard;
+  /** Sign-ups a minute by client network. */
+  signUps: NetworkLimit;
+  addressOf: (request: Request) => string;
+};
+
+/** What visitors of the public pages do about their subscriptions. */
+export function subscriptionsOf(room: Room): Subscriptions {
+  const { store, clock, vault, targets, ownHosts, limits, signUps, addressOf } = room;
+  const budget = signUpBudget(clock);
+
+  const scopeOf = (organizationId: string): Scope => ({
+    store,
+    clock,
+    vault,
+    targets,
+    ownHosts,
+    limits,
+    organizationId,
+    actor: { type: "visitor", id: null, name: "visitor" },
+    mayWrite: false,
+    requestId: null,
+    origin: "",
+    ifMatch: null,
+    remember: null,
+  });
+
+  return {
+    async signUp(request, page) {
+      const { email = "" } = await fieldsOf(request);
+      const said = email.trim().slice(0, 320);
+      const address = addressOf(request);
+      const pause = signUps.take(address);
+      if (pause > 0) return refused(said, "Too many sign-ups from here.", pause);
+      if (!EmailAddress.safeParse(said).success)
+        return {
+          email: said,
+          trouble: "This must be an e-mail address, such as ann@team.example.",
+          status: 422,
+        };
+      // Before anything is looked up: who is known here and who is not are answered alike.
+      const { wait, by } = budget.take(address, page.id);
+      if (wait > 0)
+        return refused(
+          said,
+          by === "network"
+            ? "Too many sign-ups from here."
+            : "Too many people are signing up at the moment.",
+          wait,
+        );
+      await askMailbox(scopeOf(page.organizationId), page.id, said, budget.mayAsk);
+      return { email: said, trouble: null, status: 200 };
+    },
+
+    async answer(request, verb, token) {
+      const owner = ownerOf(vault, verb, token, clock());
+      if (owner === null || !["GET", "HEAD", "POST"].includes(request.method)) return null;
+      const { organizationId, id } = owner;
+      const row = await findSubscriber(store, organizationId, id);
+      const [stored] = row === null ? [] : await findPages(store, organizationId, row.pageId);
+      if (row === null || stored === undefined) return ended(verb);
+      const { title } = stored.page;
+      const scope = scopeOf(organizationId);
+      if (request.method === "POST") {
+        if (verb === "confirm") {
+          const taken = await confirmSubscriber(scope, id).catch(orFull);
+          if (taken === null) return ended(verb);
+          if (taken === "full")
+            return statement("Not now", `${title} takes no more subscribers at the moment.`, 409);
+          return statement("You are subscribed", `Updates from ${title} go to ${row.address}.`);
+        }
+        await endSubscription(scope, id);
+        return statement(
+          "You are unsubscribed",
+          `No more updates from ${title} go to ${row.address}.`,
+        );
+      }
+      // A mail scanner that follows links must not decide anything.
+      return verb === "confirm"
+        ? question(`Updates from ${title}`, `They will go to ${row.address}.`, "Confirm")
+        : question(`Updates from ${title}`, `They go to ${row.address}.`, "Unsubscribe");
+    },
+  };
+}
+
+function orFull(error: unknown): "full" {
+  if (error instanceof AppError && error.code === "CONFLICT") return "full";
+  throw error;
+}
+
+function refused(email: string, why: string, seconds: number) {
+  const time = seconds <= 60 ? "a minute" : seconds <= 600 ? "ten minutes" : "an hour";
+  return { email, trouble: `${why} Try again in ${time}.`, status: 429, retryAfter: seconds };
+}
+
+/** What a link says whose subscriber is gone. */
+function ended(verb: Verb): Response {
+  return verb === "confirm"
+    ? statement("This link has ended", "Sign up again on the status page to get a new one.")
+    : statement("You are not subscribed", "No updates go to this address any more.");
+}

@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
+import { member, person, visitor } from "../../support/visiting.ts";
+
+const keys = "/dashboard/api-keys";
+const deploy = { name: "Deploy", scope: "read", expiresInDays: 30 };
+
+test("an admin makes a key, which works at once and is shown this once", async () => {
+  const appliance = await testAppliance();
+  const { id, page } = await member(appliance, "admin");
+  const { status, json } = await page("POST", keys, { body: deploy });
+  const { key, ...shown } = json.data;
+  expect([status, shown]).toEqual([
+    201,
+    {
+      id: expect.any(String),
+      name: "Deploy",
+      scope: "read",
+      createdById: id,
+      createdAt: "2026-11-20T10:00:00.000Z",
+      expiresAt: "2026-12-20T10:00:00.000Z",
+      revokedAt: null,
+      lastUsedAt: null,
+    },
+  ]);
+  expect((await appliance.client(key)("GET", "/api/v1/incidents")).status).toBe(200);
+  const listed = (await page("GET", keys)).json.data;
+  expect(listed.at(-1)).toEqual(shown);
+  expect(JSON.stringify(listed)).not.toContain("sbx_");
+  expect(dump(appliance)).not.toContain(key);
+});
+
+test("a repeated request gets the same key, and it is still nowhere in the open", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const send = () => page("POST", keys, { body: deploy, headers: { "Idempotency-Key": "once" } });
+  const [first, again] = [await send(), await send()];
+  expect(again.json.data.key).toBe(first.json.data.key);
+  expect(dump(appliance)).not.toContain(first.json.data.key);
+});
+
+test("a key that is revoked stops, and can't be revoked again", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const { id, key } = (await page("POST", keys, { body: { name: "Deploy" } })).json.data;
+  const revoke = (one: string) => page("POST", `${keys}/${one}/revoke`);
+  const { status, json } = await revoke(id);
+  expect([status, json.data.revokedAt]).toEqual([200, "2026-11-20T10:00:00.000Z"]);
+  appliance.time.now += 1_000;
+  expect((await appliance.client(key)("GET", "/api/v1/incidents")).status).toBe(401);
+  expect((await revoke(id)).status).toBe(409);
+  expect((await revoke(unknownId)).status).toBe(404);
+});
+
+test("another organization's key is as unknown as one that nobody has", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "owner");
+  const before = dump(appliance);
+  const told = async (id: string) => {
+    const { status, json } = await page("POST", `${keys}/${id}/revoke`);
+    return [status, json.error.message];
+  };
+  expect(await told(appliance.theirs.writeKey.id)).toEqual(await told(unknownId));
+  expect(dump(appliance)).toBe(before);
+  const theirs = await person(appliance, appliance.theirs.id, "admin");
+  const listed = (await (await visitor(appliance, theirs.id)).page("GET", keys)).json.data;
+  expect(listed.map((one: { id: string }) => one.id)).not.toContain(appliance.ours.writeKey.id);
+});
+
+test("keys are for admins, and what is no key is refused", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "member");
+  expect((await page("GET", keys)).status).toBe(403);
+  expect((await page("POST", keys, { body: deploy })).status).toBe(403);
+  const admin = await member(appliance, "admin");
+  for (const body of [
+    {},
+    { ...deploy, name: " " },
+    { ...deploy, scope: "admin" },
+    { ...deploy, expiresInDays: 0 },
+    { ...deploy, expiresInDays: "30" },
+    { ...deploy, expiresInDays: 1e9 },
+    { ...deploy, key: "sbx_mine" },
+  ])
+    expect([body, (await admin.page("POST", keys, { body })).status]).toEqual([body, 422]);
+});
+
+test("when a key was last used is written down later, for all keys at once", async () => {
+  const { appliance, store, ours, database, time } = await testAppliance();
+  time.now += 5_000;
+  await ours.reader("GET", "/api/v1/incidents");
+  await store.atomic(appliance.keys.used());
+  expect(appliance.keys.used()).toEqual([]);
+  const rows = database.query("SELECT name, last_used_at FROM api_keys WHERE organization_id = ?");
+  expect(rows.values(ours.id)).toEqual([
+    ["write", null],
+    ["read", "2026-11-20T10:00:05.000Z"],
+  ]);
+});

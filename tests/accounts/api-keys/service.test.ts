@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import { createApiKey, listApiKeys, revokeApiKey } from "../../../src/accounts/api-keys/service.ts";
+import { sha256 } from "../../../src/core/ids.ts";
+import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
+import { refusal } from "../../support/refusal.ts";
+
+const deploy = { name: "Deploy", scope: "read" as const, expiresInMs: null };
+
+test("a key has 43 characters of its own and is told once: only its SHA-256 is stored", async () => {
+  const appliance = await testAppliance();
+  const { scope } = appliance.ours;
+  const { id, key } = await createApiKey(scope, deploy);
+  expect(key).toMatch(/^sbx_[0-9A-Za-z]{43}$/);
+  const stored = dump(appliance);
+  expect(stored).not.toContain(key.slice(4));
+  expect(stored).toContain(sha256(key));
+  const listed = await listApiKeys(scope);
+  expect(listed.at(-1)).toEqual({
+    id,
+    name: "Deploy",
+    scope: "read",
+    createdById: null,
+    createdAt: "2026-11-20T10:00:00.000Z",
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  });
+  expect((await createApiKey(scope, deploy)).key).not.toBe(key);
+});
+
+test("a key that expires says when", async () => {
+  const { ours } = await testAppliance();
+  await createApiKey(ours.scope, { ...deploy, expiresInMs: 30 * 86_400_000 });
+  expect((await listApiKeys(ours.scope)).at(-1)?.expiresAt).toBe("2026-12-20T10:00:00.000Z");
+});
+
+test("a blank or overlong name is refused, and nothing is written", async () => {
+  const appliance = await testAppliance();
+  const before = dump(appliance);
+  for (const name of ["", "\u200b", "a\nb", "x".repeat(256)])
+    expect(await refusal(createApiKey(appliance.ours.scope, { ...deploy, name }))).toBe(
+      "VALIDATION_ERROR",
+    );
+  expect(dump(appliance)).toBe(before);
+});
+
+test("a key is revoked once and only by its own organization", async () => {
+  const appliance = await testAppliance();
+  const { ours, theirs, time } = appliance;
+  const { id } = await createApiKey(ours.scope, deploy);
+  const before = dump(appliance);
+  expect(await refusal(revokeApiKey(theirs.scope, id))).toBe("NOT_FOUND");
+  expect(await refusal(revokeApiKey(ours.scope, unknownId))).toBe("NOT_FOUND");
+  expect(dump(appliance)).toBe(before);
+  time.now += 1_000;
+  await revokeApiKey(ours.scope, id);
+  const after = dump(appliance);
+  time.now += 1_000;
+  expect(await refusal(revokeApiKey(ours.scope, id))).toBe("CONFLICT");
+  expect(dump(appliance)).toBe(after);
+  expect((await listApiKeys(ours.scope)).at(-1)?.revokedAt).toBe("2026-11-20T10:00:01.000Z");
+});
+
+test("of two who revoke a key at once, one is told that it was revoked", async () => {
+  const { ours } = await testAppliance();
+  const { id } = await ours.keyOf("read");
+  const both = await Promise.all([
+    refusal(revokeApiKey(ours.scope, id)),
+    refusal(revokeApiKey(ours.scope, id)),
+  ]);
+  expect(both).toContain("CONFLICT");
+  expect(both.filter((code) => code === "CONFLICT")).toHaveLength(1);
+});
+
+test("a revoked key ends alone: the organization's other keys go on", async () => {
+  const { ours, client, time } = await testAppliance();
+  const { id, key } = await createApiKey(ours.scope, deploy);
+  const theKey = client(key);
+  expect((await theKey("GET", "/api/v1/monitors")).status).toBe(200);
+  await revokeApiKey(ours.scope, id);
+  time.now += 1_000;
+  expect((await theKey("GET", "/api/v1/monitors")).status).toBe(401);
+  expect((await ours.reader("GET", "/api/v1/monitors")).status).toBe(200);
+});
+
+test("making and revoking a key leave their audit rows, without the key", async () => {
+  const { ours, database } = await testAppliance();
+  const { id } = await createApiKey(ours.scope, deploy);
+  await revokeApiKey(ours.scope, id);
+  const actions = database.query("SELECT action FROM audit_entries WHERE subject_id = ?");
+  expect(actions.values(id).flat()).toEqual(["api-key.created", "api-key.revoked"]);
+});
+
+test("a key that was just used opens nothing from its revocation on", async () => {
+  const { ours, client } = await testAppliance();
+  const { id, key } = await createApiKey(ours.scope, deploy);
+  const statusNow = async () => (await client(key)("GET", "/api/v1/incidents")).status;
+  expect(await statusNow()).toBe(200);
+  await revokeApiKey(ours.scope, id);
+  expect(await statusNow()).toBe(401);
+});

@@ -1,0 +1,359 @@
+import { describe, expect, spyOn, test } from "bun:test";
+import crypto from "node:crypto";
+import { forgetOldInvitations } from "../../../src/accounts/invitations/store.ts";
+import { dump, testAppliance, type TestAppliance, unknownId } from "../../support/appliance.ts";
+import { member, newBrowser, password, person, visitor } from "../../support/visiting.ts";
+
+const invitations = "/dashboard/invitations";
+const day = 86_400_000;
+
+/** An owner who invites, and the tokens of the links they get. */
+async function inviting(appliance: TestAppliance) {
+  const owner = await member(appliance, "owner", { name: "Olga", administrator: true });
+  const invite = (email: string, role = "member", headers = {}) =>
+    owner.page("POST", invitations, { body: { email, role }, headers });
+  const tokenFor = async (email: string, role?: string) =>
+    (await invite(email, role)).json.data.link.split("#")[1] as string;
+  return { owner, invite, tokenFor };
+}
+
+describe("an invitation", () => {
+  test("is made by admins and shows its link once", async () => {
+    const appliance = await testAppliance();
+    const { owner, invite } = await inviting(appliance);
+    const made = await invite("bea@team.example");
+    const { link, ...shown } = made.json.data;
+    expect([made.status, shown]).toEqual([
+      201,
+      {
+        id: expect.any(String),
+        email: "bea@team.example",
+        role: "member",
+        invitedBy: "Olga",
+        createdAt: "2026-11-20T10:00:00.000Z",
+        expiresAt: "2026-11-27T10:00:00.000Z",
+      },
+    ]);
+    expect(link).toMatch(/^http:\/\/signalbox\.lan:3210\/invitation#[0-9A-Za-z]{43}$/);
+    expect((await owner.page("GET", invitations)).json.data).toEqual([shown]);
+    expect(dump(appliance)).not.toContain(link.split("#")[1]);
+    const { page } = await member(appliance, "member");
+    expect((await page("GET", invitations)).status).toBe(403);
+    expect((await page("POST", invitations, { body: {} })).status).toBe(403);
+  });
+
+  test("leads to where the admin is, unless that is this machine's own address", async () => {
+    const appliance = await testAppliance();
+    const { invite } = await inviting(appliance);
+    const { link } = (await invite("bea@team.example", "member", { Host: "192.168.1.5:3210" })).json
+      .data;
+    expect(link).toStartWith("http://192.168.1.5:3210/invitation#");
+  });
+
+  test("of the same address replaces the earlier one", async () => {
+    const appliance = await testAppliance();
+    const { owner, tokenFor } = await inviting(appliance);
+    const first = await tokenFor("bea@team.example");
+    await tokenFor("BEA@team.example", "viewer");
+    expect((await owner.page("GET", invitations)).json.data).toHaveLength(1);
+    expect((await newBrowser(appliance).post("/invitations/look", { token: first })).status).toBe(
+      404,
+    );
+  });
+
+  test("of a member is a conflict, and an owner is invited only by owners", async () => {
+    const appliance = await testAppliance();
+    const { invite } = await inviting(appliance);
+    const { email, page } = await member(appliance, "admin");
+    expect((await invite(email.toUpperCase())).status).toBe(409);
+    const body = { email: "bea@team.example", role: "owner" };
+    expect((await page("POST", invitations, { body })).status).toBe(403);
+    expect((await page("POST", invitations, { body: { ...body, role: "admin" } })).status).toBe(
+      201,
+    );
+    expect((await invite("cleo@team.example", "owner")).status).toBe(201);
+  });
+
+  test("can be taken back, by its own organization alone", async () => {
+    const appliance = await testAppliance();
+    const { owner, invite } = await inviting(appliance);
+    const { id, link } = (await invite("bea@team.example")).json.data;
+    const their = await person(appliance, appliance.theirs.id, "owner");
+    const theirs = (await visitor(appliance, their.id)).page;
+    expect((await theirs("DELETE", `${invitations}/${id}`)).status).toBe(404);
+    expect((await theirs("GET", invitations)).json.data).toEqual([]);
+    expect((await owner.page("DELETE", `${invitations}/${unknownId}`)).status).toBe(404);
+    expect((await owner.page("DELETE", `${invitations}/${id}`)).status).toBe(200);
+    const token = link.split("#")[1];
+    expect((await newBrowser(appliance).post("/invitations/look", { token })).status).toBe(404);
+  });
+
+  test("is over after seven days, and removed", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const token = await tokenFor("bea@team.example");
+    const look = () => newBrowser(appliance).post("/invitations/look", { token });
+    appliance.time.now += 7 * day - 1;
+    expect((await look()).status).toBe(200);
+    appliance.time.now += 2;
+    expect((await look()).status).toBe(404);
+    await appliance.store.atomic([forgetOldInvitations(appliance.time.now)]);
+    expect(dump(appliance)).not.toContain("bea@team.example");
+  });
+
+  test("that is no invitation is refused in the words of the API", async () => {
+    const appliance = await testAppliance();
+    const { owner } = await inviting(appliance);
+    const before = dump(appliance);
+    for (const body of [
+      {},
+      { email: "bea", role: "member" },
+      { email: "bea@team.example" },
+      { email: "bea@team.example", role: "root" },
+      { email: ["bea@team.example"], role: "member" },
+      { email: "bea@team.example", role: "member", organizationId: appliance.theirs.id },
+    ])
+      expect((await owner.page("POST", invitations, { body })).status).toBe(422);
+    expect(dump(appliance)).toBe(before);
+  });
+});
+
+describe("accepting", () => {
+  test("makes somebody new, who chooses a name and a password and is signed in", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const token = await tokenFor("bea@team.example", "viewer");
+    const bea = newBrowser(appliance);
+    expect((await bea.post("/invitations/look", { token })).json.data).toEqual({
+      organization: { name: "Ours" },
+      email: "bea@team.example",
+      role: "viewer",
+    });
+    const { status, json } = await bea.post("/invitations/accept", {
+      token,
+      name: "Bea",
+      password: "bea's own secret",
+    });
+    expect([status, json.data]).toEqual([200, { state: "signed-in" }]);
+    const { data } = (await bea.page("GET", "/session")).json;
+    expect(data.person).toMatchObject({ name: "Bea", email: "bea@team.example" });
+    expect(data.organizations).toMatchObject([{ id: appliance.ours.id, role: "viewer" }]);
+    expect((await bea.post("/invitations/accept", { token, name: "B", password })).status).toBe(
+      404,
+    );
+  });
+
+  test("asks somebody new for what is missing, at its field", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const token = await tokenFor("bea@team.example");
+    const bea = newBrowser(appliance);
+    const wrong: [object, string][] = [
+      [{}, "password"],
+      [{ name: "Bea" }, "password"],
+      [{ name: " ", password }, "name"],
+      [{ name: "Bea", password: "short" }, "password"],
+      [{ name: "Bea", password: "bea@team.example" }, "password"],
+    ];
+    for (const [body, field] of wrong) {
+      const { status, json } = await bea.post("/invitations/accept", { token, ...body });
+      expect([status, json.error.details[0].path]).toEqual([422, field]);
+    }
+    expect((await bea.post("/invitations/look", { token })).status).toBe(200);
+  });
+
+  test("adds somebody known who is signed in, or who gives their password", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const known = await person(appliance, appliance.theirs.id, "owner", {
+      email: "zoe@their.example",
+    });
+    const { page } = await visitor(appliance, known.id);
+    const token = await tokenFor(known.email, "viewer");
+    const stranger = newBrowser(appliance);
+    expect((await stranger.post("/invitations/accept", { token })).status).toBe(422);
+    const guess = { token, password: "not my password" };
+    expect((await stranger.post("/invitations/accept", guess)).status).toBe(401);
+    appliance.time.now += 1;
+    const signedIn = await page("POST", `${invitations}/accept`, { body: { token } });
+    expect(signedIn.json.data.state).toBe("signed-in");
+    const { organizations } = (await page("GET", "/dashboard/session")).json.data;
+    expect(organizations.map((one: { role: string }) => one.role)).toEqual(["owner", "viewer"]);
+    const other = await person(appliance, appliance.theirs.id, "viewer");
+    const second = { token: await tokenFor(other.email), password };
+    expect((await stranger.post("/invitations/accept", second)).json.data.state).toBe("signed-in");
+    expect((await stranger.page("GET", "/session")).json.data.person.id).toBe(other.id);
+  });
+
+  test("by somebody with two-factor signs them in only with their code", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const known = await person(appliance, appliance.theirs.id, "viewer");
+    appliance.database.run("UPDATE people SET totp_secret = 'sealed' WHERE id = ?", [known.id]);
+    const zoe = newBrowser(appliance);
+    const body = { token: await tokenFor(known.email), password };
+    expect((await zoe.post("/invitations/accept", body)).json.data.state).toBe("two-factor");
+    expect((await zoe.page("GET", "/people")).status).toBe(401);
+  });
+
+  test("tells whoever holds the link nothing of who signs in with the address elsewhere", async () => {
+    const appliance = await testAppliance({ guessesPerMinute: 100 });
+    const { tokenFor } = await inviting(appliance);
+    const known = await person(appliance, appliance.theirs.id, "owner", {
+      email: "zoe@their.example",
+    });
+    const kept = appliance.database.query("SELECT * FROM people WHERE id = ?");
+    const before = kept.values(known.id);
+    const verify = spyOn(crypto, "argon2");
+    const told = async (email: string) => {
+      const token = await tokenFor(email);
+      const body = { token, password: "somebody's guess" };
+      const one = newBrowser(appliance);
+      const answers: unknown[] = [];
+      for (const [path, more] of [
+        ["look", { password: undefined }],
+        ["accept", { password: undefined }],
+        ["accept", {}],
+        ["accept", { name: "Mallory" }],
+      ] as const) {
+        verify.mockClear();
+        const { status, text, headers } = await one.post(`/invitations/${path}`, {
+          ...body,
+          ...more,
+          ...(path === "look" && { token }),
+        });
+        const id = headers.get("x-request-id") ?? "";
+        answers.push([
+          status,
+          text.replaceAll(id, "").replaceAll(email, ""),
+          verify.mock.calls.length,
+        ]);
+      }
+      const { data } = (await one.page("GET", "/session")).json;
+      const { id: _, email: shown, ...self } = data.person;
+      return [...answers, shown === email, self, data.organizations.length];
+    };
+    const [taken, free] = [await told(known.email), await told("zoe@free.example")];
+    verify.mockRestore();
+    expect(taken).toEqual(free);
+    expect(kept.values(known.id)).toEqual(before);
+    // Each of the two signs in with their own password, and one computation decides.
+    const ids = await Promise.all(
+      [password, "somebody's guess"].map(async (secret) => {
+        const one = newBrowser(appliance);
+        await one.signIn(known.email, secret);
+        return (await one.page("GET", "/session")).json.data.person.id;
+      }),
+    );
+    expect([ids[0], ids[1] === known.id]).toEqual([known.id, false]);
+    const count = spyOn(crypto, "argon2");
+    await newBrowser(appliance).signIn(known.email, "a wrong password");
+    expect(count.mock.calls).toHaveLength(1);
+    count.mockRestore();
+  });
+
+  test("as somebody new with the password that one signs in with elsewhere joins as oneself", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const known = await person(appliance, appliance.theirs.id, "owner");
+    const zoe = newBrowser(appliance);
+    const body = { token: await tokenFor(known.email), name: "Zoe", password };
+    expect((await zoe.post("/invitations/accept", body)).json.data.state).toBe("signed-in");
+    const { data } = (await zoe.page("GET", "/session")).json;
+    expect([data.person.id, data.organizations.length]).toEqual([known.id, 2]);
+  });
+
+  test("of two at once, one joins", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    const token = await tokenFor("bea@team.example");
+    const accept = (name: string) =>
+      newBrowser(appliance).post("/invitations/accept", { token, name, password });
+    const answers = await Promise.all([accept("Bea"), accept("Mallory")]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => [404, 409].includes(status))).toHaveLength(1);
+  });
+
+  test("a wrong token is told nothing, and can't be guessed for long", async () => {
+    const appliance = await testAppliance();
+    const { tokenFor } = await inviting(appliance);
+    await tokenFor("bea@team.example");
+    const bea = newBrowser(appliance);
+    const statuses: number[] = [];
+    for (let i = 0; i < 12; i++)
+      statuses.push((await bea.post("/invitations/look", { token: `x${i}` })).status);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 404), 429, 429]);
+  });
+});
+
+describe("whoever invites has to be entitled when it is accepted", () => {
+  const open = (appliance: TestAppliance) =>
+    appliance.database.query("SELECT email FROM invitations ORDER BY email").values().flat();
+
+  /** An owner, and somebody of this role who has invited one of each role that they may. */
+  async function inviter(role: "admin" | "owner") {
+    const appliance = await testAppliance();
+    const owner = await member(appliance, "owner");
+    const who = await member(appliance, role);
+    const tokens: Record<string, string> = {};
+    for (const to of ["viewer", "member", "admin", ...(role === "owner" ? ["owner"] : [])]) {
+      const body = { email: `${to}@new.example`, role: to };
+      const { link } = (await who.page("POST", invitations, { body })).json.data;
+      tokens[to] = link.split("#")[1];
+    }
+    const accept = (to: string) =>
+      newBrowser(appliance).post("/invitations/accept", { token: tokens[to], name: to, password });
+    return { appliance, owner, who, accept };
+  }
+
+  test("removed, they leave no invitation behind", async () => {
+    const { appliance, owner, who, accept } = await inviter("owner");
+    await owner.page("POST", invitations, { body: { email: "kept@new.example", role: "viewer" } });
+    expect((await owner.page("DELETE", `/dashboard/people/${who.id}`)).status).toBe(200);
+    expect(open(appliance)).toEqual(["kept@new.example"]);
+    for (const to of ["viewer", "owner"]) expect((await accept(to)).status).toBe(404);
+    const ended = "SELECT count(*) FROM audit_entries WHERE action = 'invitation.revoked'";
+    expect(appliance.database.query(ended).values()).toEqual([[4]]);
+  });
+
+  test("with a lower role, they keep those that it may still make", async () => {
+    const { appliance, owner, who, accept } = await inviter("owner");
+    const to = (role: string) =>
+      owner.page("PATCH", `/dashboard/people/${who.id}`, { body: { role } });
+    await to("admin");
+    expect(open(appliance)).toEqual([
+      "admin@new.example",
+      "member@new.example",
+      "viewer@new.example",
+    ]);
+    expect([(await accept("owner")).status, (await accept("admin")).status]).toEqual([404, 200]);
+    await to("member");
+    expect(open(appliance)).toEqual([]);
+    expect((await accept("viewer")).status).toBe(404);
+  });
+
+  test("however the role was lost, none of theirs opens anything", async () => {
+    const { appliance, who, accept } = await inviter("admin");
+    const demote = (sql: string) => appliance.database.query(sql).run(who.id);
+    demote("UPDATE memberships SET role = 'member' WHERE person_id = ?");
+    expect((await accept("viewer")).status).toBe(404);
+    demote("DELETE FROM memberships WHERE person_id = ?");
+    expect((await accept("member")).status).toBe(404);
+    expect(open(appliance)).toHaveLength(3);
+  });
+
+  test("removed at the moment of the acceptance, one of the two is first and the other sees it", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { appliance, owner, who, accept } = await inviter("admin");
+      const [removed, accepted] = await Promise.all([
+        owner.page("DELETE", `/dashboard/people/${who.id}`),
+        accept("viewer"),
+      ]);
+      expect(removed.status).toBe(200);
+      expect([200, 404]).toContain(accepted.status);
+      const { data } = (await owner.page("GET", "/dashboard/people")).json;
+      expect(data).toHaveLength(accepted.status === 200 ? 2 : 1);
+      expect(open(appliance)).toEqual([]);
+    }
+  });
+});

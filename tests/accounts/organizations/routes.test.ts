@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { dump, testAppliance } from "../../support/appliance.ts";
+import { member } from "../../support/visiting.ts";
+
+const organization = "/dashboard/organization";
+
+test("everybody reads the organization, admins rename it and set its time zone; its slug stays", async () => {
+  const appliance = await testAppliance();
+  const viewer = await member(appliance, "viewer");
+  const { page } = await member(appliance, "admin");
+  const before = (await viewer.page("GET", organization)).json.data;
+  expect(before).toEqual({
+    id: appliance.ours.id,
+    slug: "ours",
+    name: "Ours",
+    timeZone: "UTC",
+    createdAt: "2026-11-20T10:00:00.000Z",
+  });
+  const body = { ...before, name: "Our own", timeZone: "Europe/Berlin" };
+  const { status, json } = await page("PATCH", organization, { body });
+  expect([status, json.data]).toEqual([200, body]);
+  expect((await viewer.page("GET", organization)).json.data).toEqual(body);
+  const { organizations } = (await viewer.page("GET", "/dashboard/session")).json.data;
+  expect(organizations).toMatchObject([{ name: "Our own", timeZone: "Europe/Berlin" }]);
+  expect((await viewer.page("PATCH", organization, { body })).status).toBe(403);
+});
+
+test("of two admins who read the same, the second is told that the first was quicker", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const headers = { "If-Match": (await page("GET", organization)).headers.get("etag") ?? "" };
+  const rename = (name: string) => page("PATCH", organization, { body: { name }, headers });
+  expect((await rename("One")).status).toBe(200);
+  expect((await rename("Two")).status).toBe(412);
+});
+
+test("what is no organization is refused, and changes nothing", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "owner");
+  const before = dump(appliance);
+  for (const body of [
+    { name: "" },
+    { name: null },
+    { timeZone: "Nowhere" },
+    { timeZone: "+01:00" },
+    { timeZone: "x".repeat(65) },
+    { plan: "gold" },
+  ])
+    expect([body, (await page("PATCH", organization, { body })).status]).toEqual([body, 422]);
+  expect(dump(appliance)).toBe(before);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import {
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+} from "../../../src/accounts/organizations/service.ts";
+import { dump, testAppliance } from "../../support/appliance.ts";
+import { made } from "../../support/records.ts";
+import { refusal } from "../../support/refusal.ts";
+
+test("an organization is found by its slug, and listed with the others by slug", async () => {
+  const { store, time } = await testAppliance();
+  const made = await createOrganization(store, () => time.now, "Café Nord");
+  expect(made).toEqual({
+    id: expect.any(String),
+    slug: "cafe-nord",
+    name: "Café Nord",
+    createdAt: "2026-11-20T10:00:00.000Z",
+  });
+  expect(await getOrganization(store, "cafe-nord")).toEqual(made);
+  const slugs = (await listOrganizations(store)).map(({ slug }) => slug);
+  expect(slugs).toEqual(["cafe-nord", "ours", "theirs"]);
+});
+
+test("an unknown slug is NOT_FOUND", async () => {
+  const { store } = await testAppliance();
+  for (const slug of ["nobody", "OURS", "our%", ""])
+    expect(await refusal(getOrganization(store, slug))).toBe("NOT_FOUND");
+});
+
+test("10 organizations of one name made at once get 10 slugs", async () => {
+  const { store, time } = await testAppliance();
+  const made = await Promise.all(
+    Array.from({ length: 10 }, () => createOrganization(store, () => time.now, "Acme")),
+  );
+  const slugs = made.map(({ slug }) => slug);
+  const expected = ["acme", ...Array.from({ length: 9 }, (_, index) => `acme-${index + 2}`)];
+  expect(slugs.toSorted()).toEqual(expected.toSorted());
+});
+
+test("a blank, overlong or broken name is refused, and nothing is written", async () => {
+  const appliance = await testAppliance();
+  const { store, time } = appliance;
+  const before = dump(appliance);
+  for (const name of ["", " ", "a\nb", "\ud800", "x".repeat(256)])
+    expect(() => createOrganization(store, () => time.now, name)).toThrow(
+      expect.objectContaining({ code: "VALIDATION_ERROR" }),
+    );
+  expect(dump(appliance)).toBe(before);
+});
+
+test("making an organization leaves its audit row and its event", async () => {
+  const { store, time, database } = await testAppliance();
+  const { id } = await createOrganization(store, () => time.now, "Acme");
+  const rows = (sql: string) => database.query(sql).values(id);
+  expect(
+    rows("SELECT action, subject_id, actor_type FROM audit_entries WHERE organization_id = ?"),
+  ).toEqual([["organization.created", id, "command-line"]]);
+  expect(rows("SELECT type, subject_id FROM events WHERE organization_id = ?")).toEqual([
+    ["organization.created", id],
+  ]);
+});
+
+test("an organization begins with its default status page, under its own slug", async () => {
+  const { store, time, database } = await testAppliance();
+  const { id } = await createOrganization(store, () => time.now, "Café Nord");
+  const pages = database.query(
+    "SELECT slug, title, is_default, visibility FROM status_pages WHERE organization_id = ?",
+  );
+  expect(pages.values(id)).toEqual([["cafe-nord", "Café Nord", 1, "public"]]);
+});
+
+test("no organization gets a slug that another's status page has, or a reserved word", async () => {
+  const { store, time, ours } = await testAppliance();
+  await made(ours.api, "status-pages", { slug: "acme" });
+  const slugs: string[] = [];
+  for (const name of ["Acme", "Docs", "API", "Healthz", "Ours"])
+    slugs.push((await createOrganization(store, () => time.now, name)).slug);
+  expect(slugs).toEqual(["acme-2", "docs-2", "api-2", "healthz-2", "ours-2"]);
+});

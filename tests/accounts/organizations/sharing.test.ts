@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { deleteOrganization } from "../../../src/operations/appliance/service.ts";
+import { assets } from "../../../src/core/assets.ts";
+import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
+import { migrate } from "../../../src/database/migrate.ts";
+import { createOrganization } from "../../../src/accounts/organizations/service.ts";
+import { sharingOf } from "../../../src/accounts/organizations/sharing.ts";
+import { scratch } from "../../support/scratch.ts";
+
+const directory = scratch();
+
+test("an appliance is shared from its second organization on until there is one again, whoever makes and deletes them", async () => {
+  const file = join(directory(), "signalbox.db");
+  const ours = openDatabase(file);
+  migrate(ours, assets.migrations);
+  const store = embeddedStore(ours);
+  // What the command line does while the server runs.
+  const theirs = openDatabase(file);
+  const elsewhere = embeddedStore(theirs);
+  const actor = { type: "command-line", id: null, name: "command line" } as const;
+  const sharing = sharingOf(store);
+  const isShared = async () => {
+    await sharing.refresh();
+    return sharing.isShared();
+  };
+  expect(await isShared()).toBe(false);
+  await createOrganization(store, Date.now, "First");
+  expect(await isShared()).toBe(false);
+  const { id } = await createOrganization(elsewhere, Date.now, "Second");
+  expect(await isShared()).toBe(true);
+  await deleteOrganization({ store: elsewhere, clock: Date.now, requestId: null, actor }, id);
+  expect(await isShared()).toBe(false);
+  await createOrganization(store, Date.now, "Third");
+  expect(await isShared()).toBe(true);
+  elsewhere.close();
+  store.close();
+});

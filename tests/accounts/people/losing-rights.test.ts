@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Client } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { listening } from "../../support/live.ts";
+import { joined, member, visitor } from "../../support/visiting.ts";
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const live of running.splice(0)) await live.stop();
+});
+
+type Member = Awaited<ReturnType<typeof member>>;
+
+/** An owner, and an admin of ours who is a viewer of theirs, with a page of each open. */
+async function world() {
+  const made = await dashboard();
+  made.live.start();
+  running.push(made.live);
+  const owner = await member(made, "owner");
+  const bea = await member(made, "admin", { name: "Bea" });
+  await joined(made, made.theirs.id, bea.id, "viewer");
+  const follow = async ({ cookie }: { cookie: string }, id: string) => {
+    const stream = await listening(made, cookie, { query: `?organization=${id}` });
+    await stream.next();
+    return stream;
+  };
+  return { ...made, made, owner, bea, follow };
+}
+
+const ways: [
+  what: string,
+  lose: (owner: Member, id: string) => ReturnType<Client>,
+  left: number,
+][] = [
+  [
+    "a lower role",
+    (owner, id) => owner.page("PATCH", `/dashboard/people/${id}`, { body: { role: "member" } }),
+    200,
+  ],
+  ["removal", (owner, id) => owner.page("DELETE", `/dashboard/people/${id}`), 404],
+];
+
+for (const [what, lose, left] of ways)
+  describe(`${what} in one organization`, () => {
+    test("ends nothing in the others, where the same session goes on", async () => {
+      const { owner, bea, theirs, follow } = await world();
+      const other = await follow(bea, theirs.id);
+      expect((await lose(owner, bea.id)).status).toBe(200);
+      const { data } = (await bea.page("GET", "/dashboard/session")).json;
+      expect([data.state, data.person.id]).toEqual(["signed-in", bea.id]);
+      const headers = { "X-Organization": theirs.id };
+      expect((await bea.page("GET", "/dashboard/people", { headers })).status).toBe(200);
+      await theirs.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+      await other.until(({ data }) => data.type === "incident.opened");
+      await other.leave();
+    });
+
+    test("ends what it gave there at once: open pages, which hear nothing of what comes after, and permissions", async () => {
+      const { owner, bea, ours, api, follow } = await world();
+      const own = await follow(bea, ours.id);
+      const owners = await follow(owner, ours.id);
+      const [answer] = await Promise.all([
+        lose(owner, bea.id),
+        api("POST", "/api/v1/incidents", { body: { title: "After" } }),
+      ]);
+      expect(answer.status).toBe(200);
+      const heard: string[] = [];
+      for (let told = await own.next(); told !== null; told = await own.next())
+        heard.push(String(told.data.type));
+      expect(heard.filter((type) => type.startsWith("incident."))).toEqual([]);
+      await owners.until(({ data }) => data.type === "incident.opened");
+      await owners.leave();
+      const headers = { "X-Organization": ours.id };
+      expect((await bea.page("GET", "/dashboard/people", { headers })).status).toBe(left);
+      expect((await bea.page("GET", "/dashboard/audit-log", { headers })).status).toBe(
+        left === 200 ? 403 : 404,
+      );
+    });
+
+    test("ends the keys that they made, and nobody else's", async () => {
+      const { owner, bea, ours, api, client, time, database } = await world();
+      const make = async ({ page }: Member) =>
+        (
+          await page("POST", "/dashboard/api-keys", {
+            body: { name: "Script" },
+            headers: { "X-Organization": ours.id },
+          })
+        ).json.data.key as string;
+      const [hers, owners] = [await make(bea), await make(owner)];
+      const works = async (key: string) => (await client(key)("GET", "/api/v1/monitors")).status;
+      expect([await works(hers), await works(owners)]).toEqual([200, 200]);
+      await lose(owner, bea.id);
+      time.now += 500;
+      expect([await works(hers), await works(owners)]).toEqual([401, 200]);
+      expect((await api("GET", "/api/v1/monitors")).status).toBe(200);
+      const audited =
+        "SELECT count(*) FROM audit_entries a WHERE action = 'api-key.revoked' AND subject_id = (SELECT id FROM api_keys WHERE created_by_id = ?)";
+      expect(database.query(audited).values(bea.id)).toEqual([[1]]);
+    });
+  });
+
+test("an owner who becomes an admin keeps the keys: an admin makes them as well", async () => {
+  const { owner, client, time, made } = await world();
+  const second = await member(made, "owner");
+  const { key } = (await second.page("POST", "/dashboard/api-keys", { body: { name: "Script" } }))
+    .json.data;
+  await owner.page("PATCH", `/dashboard/people/${second.id}`, { body: { role: "admin" } });
+  time.now += 500;
+  expect((await client(key)("GET", "/api/v1/monitors")).status).toBe(200);
+});
+
+test("a key that an admin makes at the moment they are made a member opens nothing after it", async () => {
+  for (let round = 0; round < 5; round++) {
+    const { owner, bea, client, time, ours } = await world();
+    const [, key] = await Promise.all([
+      owner.page("PATCH", `/dashboard/people/${bea.id}`, { body: { role: "member" } }),
+      bea.page("POST", "/dashboard/api-keys", {
+        body: { name: "Script" },
+        headers: { "X-Organization": ours.id },
+      }),
+    ]);
+    time.now += 500;
+    if (key.status === 403) continue;
+    expect((await client(key.json.data.key)("GET", "/api/v1/monitors")).status).toBe(401);
+  }
+});
+
+test("a new password ends the open pages of every other session", async () => {
+  const { bea, ours, follow, made } = await world();
+  const other = await visitor(made, bea.id);
+  const stream = await follow(other, ours.id);
+  const body = { current: "a long enough password", password: "another long password" };
+  expect((await bea.page("POST", "/dashboard/profile/password", { body })).status).toBe(200);
+  for (;;) if ((await stream.next()) === null) break;
+});

@@ -1,0 +1,170 @@
+import { describe, expect, test } from "bun:test";
+import type { Role } from "../../../src/core/roles.ts";
+import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
+import { joined, member, newBrowser, person, statusesOf } from "../../support/visiting.ts";
+
+const people = "/dashboard/people";
+
+test("everybody of the organization is listed by name, to viewers as well", async () => {
+  const appliance = await testAppliance();
+  await person(appliance, appliance.theirs.id, "owner", { name: "Zoe" });
+  await person(appliance, appliance.ours.id, "owner", { name: "Cleo", email: "c@team.example" });
+  const { page } = await member(appliance, "viewer", { name: "Bea" });
+  const { json } = await page("GET", people);
+  expect(json.data).toEqual([
+    expect.objectContaining({ name: "Bea", role: "viewer" }),
+    {
+      id: expect.any(String),
+      name: "Cleo",
+      email: "c@team.example",
+      role: "owner",
+      twoFactor: false,
+      administrator: false,
+      lastSeenAt: null,
+    },
+  ]);
+});
+
+describe("roles", () => {
+  const cases: [by: Role, from: Role, to: Role, status: number][] = [
+    ["admin", "viewer", "member", 200],
+    ["admin", "member", "admin", 200],
+    ["admin", "admin", "viewer", 200],
+    ["admin", "member", "owner", 403],
+    ["admin", "owner", "member", 403],
+    ["owner", "member", "owner", 200],
+    ["owner", "owner", "viewer", 200],
+    ["member", "viewer", "member", 403],
+    ["viewer", "viewer", "owner", 403],
+  ];
+  for (const [by, from, to, status] of cases)
+    test(`of an ${from}, changed to ${to} by ${by}: ${status}`, async () => {
+      const appliance = await testAppliance();
+      const { page } = await member(appliance, by);
+      const other = await member(appliance, from);
+      const before = dump(appliance);
+      const answer = await page("PATCH", `${people}/${other.id}`, { body: { role: to } });
+      expect(answer.status).toBe(status);
+      if (status === 200) expect(answer.json.data).toMatchObject({ id: other.id, role: to });
+      else expect(dump(appliance)).toBe(before);
+      const { organizations } = (await other.page("GET", "/dashboard/session")).json.data;
+      expect(organizations).toMatchObject([{ role: status === 200 ? to : from }]);
+    });
+
+  test("nobody lifts themselves", async () => {
+    const appliance = await testAppliance();
+    const { page, id } = await member(appliance, "admin");
+    const { status } = await page("PATCH", `${people}/${id}`, { body: { role: "owner" } });
+    expect(status).toBe(403);
+  });
+
+  test("a role that is the same changes nothing", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "admin");
+    const other = await member(appliance, "viewer");
+    const before = dump(appliance);
+    await page("PATCH", `${people}/${other.id}`, { body: { role: "viewer" } });
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("what GET returned can be sent back with another role; anything else is refused", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "admin");
+    const { id } = await member(appliance, "viewer");
+    const [read] = (await page("GET", people)).json.data.filter(
+      (one: { id: string }) => one.id === id,
+    );
+    const at = `${people}/${id}`;
+    expect((await page("PATCH", at, { body: { ...read, role: "member" } })).status).toBe(200);
+    for (const body of [
+      {},
+      { role: "god" },
+      { role: null },
+      { role: ["owner"] },
+      { role: "viewer", x: 1 },
+    ])
+      expect((await page("PATCH", at, { body })).status).toBe(422);
+  });
+});
+
+describe("the last owner", () => {
+  test("can't be removed or made less, not even of two at once", async () => {
+    const appliance = await testAppliance();
+    const [one, other] = [await member(appliance, "owner"), await member(appliance, "owner")];
+    const answers = await Promise.all([
+      one.page("PATCH", `${people}/${other.id}`, { body: { role: "admin" } }),
+      other.page("PATCH", `${people}/${one.id}`, { body: { role: "admin" } }),
+    ]);
+    expect(statusesOf(answers)).toEqual([200, 403]);
+    const owners = appliance.database.query(
+      "SELECT person_id FROM memberships WHERE role = 'owner'",
+    );
+    expect(owners.values()).toHaveLength(1);
+    const last = owners.values()[0]?.[0] === one.id ? one : other;
+    for (const [method, options] of [
+      ["DELETE", {}],
+      ["PATCH", { body: { role: "member" } }],
+    ] as const) {
+      const { status, json } = await last.page(method, `${people}/${last.id}`, options);
+      expect([method, status, json.error.code]).toEqual([method, 409, "CONFLICT"]);
+    }
+    expect((await last.page("GET", people)).status).toBe(200);
+  });
+});
+
+describe("removing somebody", () => {
+  test("ends their sessions, and forgets who belongs nowhere any more", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "admin");
+    const other = await member(appliance, "member", { name: "Bea", email: "bea@team.example" });
+    const { status, json } = await page("DELETE", `${people}/${other.id}`);
+    expect([status, json]).toEqual([200, { data: { deleted: true } }]);
+    expect((await other.page("GET", people)).status).toBe(401);
+    expect((await newBrowser(appliance).signIn("bea@team.example")).status).toBe(401);
+    expect(dump(appliance)).not.toContain("bea@team.example");
+  });
+
+  test("leaves them signed in to their other organizations", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "admin");
+    const other = await member(appliance, "member");
+    await joined(appliance, appliance.theirs.id, other.id, "viewer");
+    await page("DELETE", `${people}/${other.id}`);
+    const headers = { "X-Organization": appliance.ours.id };
+    expect((await other.page("GET", people, { headers })).status).toBe(404);
+    const { organizations } = (await other.page("GET", "/dashboard/session")).json.data;
+    expect(organizations.map((one: { slug: string }) => one.slug)).toEqual(["theirs"]);
+  });
+
+  test("an admin can't remove an owner", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "admin");
+    const [one, two] = [await member(appliance, "owner"), await member(appliance, "owner")];
+    expect((await page("DELETE", `${people}/${one.id}`)).status).toBe(403);
+    expect((await two.page("DELETE", `${people}/${one.id}`)).status).toBe(200);
+  });
+
+  test("of somebody of another organization finds nobody, and says what it says of an unknown id", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "owner");
+    const theirs = await person(appliance, appliance.theirs.id, "owner");
+    const before = dump(appliance);
+    const told = async (method: string, id: string) => {
+      const body = method === "PATCH" ? { body: { role: "viewer" } } : {};
+      const { status, json } = await page(method, `${people}/${id}`, body);
+      return [status, json.error.message];
+    };
+    for (const method of ["PATCH", "DELETE"])
+      expect(await told(method, theirs.id)).toEqual(await told(method, unknownId));
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("that is done at once by two is done once", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "admin");
+    const other = await member(appliance, "viewer");
+    const remove = () => page("DELETE", `${people}/${other.id}`);
+    const both = await Promise.all([remove(), remove()]);
+    expect(statusesOf(both)).toEqual([200, 404]);
+  });
+});

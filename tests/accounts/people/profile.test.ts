@@ -1,0 +1,192 @@
+import { describe, expect, spyOn, test } from "bun:test";
+import crypto from "node:crypto";
+import { dump, testAppliance } from "../../support/appliance.ts";
+import {
+  browser,
+  member,
+  newBrowser,
+  password,
+  person,
+  statusesOf,
+  visitor,
+} from "../../support/visiting.ts";
+
+const profile = "/dashboard/profile";
+
+test("one's own name can be changed, and with the password the address, which signs in from then on", async () => {
+  const appliance = await testAppliance();
+  const { page, id, email } = await member(appliance, "viewer");
+  expect((await page("PATCH", profile, { body: { name: "A", email } })).status).toBe(200);
+  const body = { name: "Ada", email: "ada@new.example" };
+  const { status, json } = await page("PATCH", profile, { body: { ...body, password } });
+  expect([status, json.data]).toEqual([
+    200,
+    { id, ...body, twoFactor: false, administrator: false },
+  ]);
+  expect((await page("GET", "/dashboard/session")).json.data.person).toMatchObject(json.data);
+  expect((await newBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
+});
+
+test("another address takes the password, which can't be guessed for long", async () => {
+  const appliance = await testAppliance({ guessesPerMinute: 2 });
+  const { page } = await member(appliance, "viewer");
+  const before = dump(appliance);
+  const ask = (more: object) =>
+    page("PATCH", profile, { body: { email: "ada@new.example", ...more } });
+  const missing = await ask({});
+  expect([missing.status, missing.json.error.details[0].path]).toEqual([422, "password"]);
+  const wrong = await ask({ password: "not my password" });
+  expect([wrong.status, wrong.json.error.details[0]]).toEqual([
+    422,
+    { path: "password", message: "is not your password" },
+  ]);
+  await ask({ password: "not my password" });
+  expect((await ask({ password })).status).toBe(429);
+  expect(dump(appliance)).toBe(before);
+});
+
+test("an address of somebody in one's organization is a conflict, one's own in capitals is not", async () => {
+  const appliance = await testAppliance();
+  const one = await member(appliance, "viewer", { email: "one@team.example" });
+  const other = await member(appliance, "viewer", { email: "two@team.example" });
+  const change = (page: typeof one.page, email: string) =>
+    page("PATCH", profile, { body: { email, password } });
+  expect((await change(one.page, "TWO@team.example")).status).toBe(409);
+  expect((await change(one.page, "ONE@team.example")).status).toBe(200);
+  const both = await Promise.all([
+    change(one.page, "new@team.example"),
+    change(other.page, "new@team.example"),
+  ]);
+  expect(statusesOf(both)).toEqual([200, 409]);
+});
+
+test("an address that somebody of another organization has is taken as any: the answer, the work and the sign-in tell nothing", async () => {
+  const appliance = await testAppliance();
+  const { email: taken } = await person(appliance, appliance.theirs.id, "owner");
+  const argon2 = spyOn(crypto, "argon2");
+  const moved = async (email: string) => {
+    const own = await member(appliance, "viewer", { name: "Mallory" });
+    const chosen = { current: password, password: `${own.id} is mine` };
+    await own.page("POST", `${profile}/password`, { body: chosen });
+    argon2.mockClear();
+    const body = { email, password: chosen.password };
+    const { status, json } = await own.page("PATCH", profile, { body });
+    const work = argon2.mock.calls.length;
+    const again = newBrowser(appliance);
+    await again.signIn(email, chosen.password);
+    const { person } = (await again.page("GET", "/session")).json.data;
+    argon2.mockClear();
+    const wrong = await newBrowser(appliance).signIn(email, "a wrong password");
+    return [
+      { ...json.data, id: "", email: "" },
+      [status, work, person.id === own.id, json.data.email === email],
+      [wrong.status, argon2.mock.calls.length],
+    ];
+  };
+  const free = await moved("free@new.example");
+  expect(free[1]).toEqual([200, 2, true, true]);
+  expect(free[2]).toEqual([401, 1]);
+  expect(await moved(taken)).toEqual(free);
+  argon2.mockRestore();
+  expect((await newBrowser(appliance).signIn(taken)).status).toBe(200);
+});
+
+test("two with one address have two passwords: who would take the other's is asked for another, and has guessed", async () => {
+  const appliance = await testAppliance({ guessesPerMinute: 2 });
+  const theirs = await person(appliance, appliance.theirs.id, "owner");
+  const { page } = await member(appliance, "viewer");
+  const take = () => page("PATCH", profile, { body: { email: theirs.email, password } });
+  const { status, json } = await take();
+  expect([status, json.error.details[0].path]).toEqual([422, "password"]);
+  expect([(await take()).status, (await take()).status]).toEqual([422, 429]);
+});
+
+test("a password under a shared address can't be looked for by changing one's own", async () => {
+  const appliance = await testAppliance({ guessesPerMinute: 5 });
+  const { page, email } = await member(appliance, "viewer");
+  await person(appliance, appliance.theirs.id, "owner", { email });
+  const statuses: number[] = [];
+  let current = password;
+  for (const next of ["the first long try", "the second long try", "the third long try"]) {
+    const { status } = await page("POST", `${profile}/password`, {
+      body: { current, password: next },
+    });
+    statuses.push(status);
+    if (status === 200) current = next;
+  }
+  for (let guess = 0; guess < 4; guess++)
+    statuses.push(
+      (await page("POST", `${profile}/password`, { body: { current, password } })).status,
+    );
+  expect(statuses).toEqual([200, 200, 200, 422, 422, 429, 429]);
+});
+
+test("what is no profile is refused, and changes nothing", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "viewer");
+  const before = dump(appliance);
+  for (const body of [
+    { name: "" },
+    { name: "\u200b" },
+    { name: "x".repeat(101) },
+    { email: "nobody" },
+    { email: "a@b.example\r\nBcc: c@d.example" },
+    { name: null },
+    { role: "owner" },
+    { passwordHash: "x" },
+  ])
+    expect([JSON.stringify(body), (await page("PATCH", profile, { body })).status]).toEqual([
+      JSON.stringify(body),
+      422,
+    ]);
+  expect(dump(appliance)).toBe(before);
+});
+
+describe("a new password", () => {
+  const chosen = "another long password";
+
+  test("takes the current one, and ends all other sessions", async () => {
+    const appliance = await testAppliance();
+    const { page, id, email, cookie } = await member(appliance, "viewer");
+    appliance.time.now += 5_000;
+    const other = await visitor(appliance, id);
+    const body = { current: password, password: chosen };
+    expect((await page("POST", `${profile}/password`, { body })).status).toBe(200);
+    expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
+    expect((await page("GET", "/dashboard/people")).status).toBe(200);
+    // A copy of the cookie is worth nothing any more, and the session no younger than it was.
+    expect((await browser(appliance, cookie)("GET", "/dashboard/people")).status).toBe(401);
+    const sessions = (await page("GET", "/dashboard/sessions")).json.data;
+    expect(sessions).toMatchObject([{ current: true, createdAt: "2026-11-20T10:00:00.000Z" }]);
+    expect((await newBrowser(appliance).signIn(email)).status).toBe(401);
+    expect((await newBrowser(appliance).signIn(email, chosen)).status).toBe(200);
+  });
+
+  test("is refused at its field: a wrong current one, one that anybody would try", async () => {
+    const appliance = await testAppliance();
+    const { page, email } = await member(appliance, "viewer");
+    const before = dump(appliance);
+    const wrong: [object, string][] = [
+      [{ current: "not my password", password: chosen }, "current"],
+      [{ current: password, password: "short" }, "password"],
+      [{ current: password, password: email }, "password"],
+      [{ current: password, password: "qwertyuiop" }, "password"],
+    ];
+    for (const [body, field] of wrong) {
+      const { status, json, text } = await page("POST", `${profile}/password`, { body });
+      expect([status, json.error.details[0].path]).toEqual([422, field]);
+      expect(text).not.toContain(chosen);
+    }
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("of a borrowed browser can't be guessed for long", async () => {
+    const appliance = await testAppliance({ guessesPerMinute: 2 });
+    const { page } = await member(appliance, "viewer");
+    const body = { current: "not my password", password: chosen };
+    const guess = () => page("POST", `${profile}/password`, { body });
+    const statuses = (await Promise.all(Array.from({ length: 4 }, guess))).map((a) => a.status);
+    expect(statuses.filter((status) => status === 422)).toHaveLength(2);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { isAtLeast, type Role } from "../../../src/core/roles.ts";
+import { emailKeyOf, flawOfPassword, mayManage } from "../../../src/accounts/people/rules.ts";
+
+test("each role may do what the lower ones may", () => {
+  const ranked: Role[] = ["viewer", "member", "admin", "owner"];
+  for (const [index, role] of ranked.entries())
+    expect(ranked.filter((needed) => isAtLeast(role, needed))).toEqual(ranked.slice(0, index + 1));
+});
+
+test("only owners manage owners, and nobody below an admin manages anybody", () => {
+  expect(mayManage("owner", "owner")).toBe(true);
+  expect(mayManage("admin", "owner")).toBe(false);
+  expect(mayManage("admin", "admin")).toBe(true);
+  expect(mayManage("member", "viewer")).toBe(false);
+});
+
+test("an address is compared in lower case, however its letters are composed", () => {
+  expect(emailKeyOf("Ren\u00c9@Team.Example")).toBe(emailKeyOf("rene\u0301@team.example"));
+});
+
+test("a password is not one's own name, the organization's or the address, and none of the commonest", () => {
+  const known = ["ada.lovelace@team.example", "Ada Lovelace", "Analytical Engines"];
+  for (const bad of [
+    "ADA.LOVELACE@team.example",
+    "ada.lovelace",
+    "ada lovelace",
+    "analytical engines",
+    "Password1234",
+    "aaaaaaaaaaaaaaa",
+    "1212121212",
+  ])
+    expect([bad, typeof flawOfPassword(bad, known)]).toEqual([bad, "string"]);
+  for (const good of ["correct horse battery", "ada lovelace's loom", "analytical"])
+    expect([good, flawOfPassword(good, known)]).toEqual([good, null]);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { TOTP } from "otpauth";
+import { dashboard } from "../../../src/api.ts";
+import type { Route } from "../../../src/http/openapi.ts";
+import { dump, setUpToken, testAppliance } from "../../support/appliance.ts";
+import { newBrowser } from "../../support/visiting.ts";
+
+const tokenIn = (link: string) => link.split("#")[1] ?? "";
+
+test("passwords, tokens, cookies, codes and keys are nowhere but in the answer that makes them", async () => {
+  const appliance = await testAppliance({ guessesPerMinute: 100 });
+  const { time } = appliance;
+  const first = "CANARY first password";
+  const second = "CANARY second password";
+  const wrong = "CANARY wrong password";
+  const canaries = ["CANARY", setUpToken];
+  const keep = <T extends string>(secret: T | null) => {
+    if (secret !== null) canaries.push(secret);
+    return secret ?? ("" as T);
+  };
+  const answers: string[] = [];
+
+  const ada = newBrowser(appliance);
+  const email = "ada@team.example";
+  const say = async (path: string, body?: object) => {
+    const { json, text } = await ada.post(path, body);
+    answers.push(text);
+    keep((ada.cookie() ?? "").split("=")[1] ?? null);
+    return json.data;
+  };
+  await say("/set-up", {
+    token: setUpToken,
+    organization: "Acme",
+    name: "Ada",
+    email,
+    password: first,
+  });
+  await say("/profile/password", { current: wrong, password: second });
+  await say("/profile/password", { current: first, password: second });
+  await say("/sign-out");
+  await say("/sign-in", { email, password: wrong });
+  await say("/sign-in", { email, password: second });
+  await say("/sign-in", { email: wrong, password: wrong, more: wrong });
+  await say("/set-up", {
+    token: `${setUpToken}x`,
+    organization: "B",
+    name: "B",
+    email,
+    password: wrong,
+  });
+  expect(answers.filter((text) => canaries.some((one) => text.includes(one)))).toEqual([]);
+
+  const { secret } = await say("/two-factor", { password: second });
+  const { recoveryCodes } = await say("/two-factor/confirm", {
+    code: new TOTP({ secret }).generate({ timestamp: time.now }),
+  });
+  const { link } = await say("/invitations", { email: "bea@team.example", role: "viewer" });
+  const { key } = await say("/api-keys", { name: "Deploy" });
+  for (const one of [secret, ...recoveryCodes, tokenIn(link), key]) keep(one as string);
+  await say("/invitations/look", { token: tokenIn(link) });
+  expect(canaries.length).toBeGreaterThan(15);
+  expect(new Set(canaries).has("")).toBe(false);
+
+  const routes = (dashboard.routes as unknown as Route[]).filter(({ method }) => method === "GET");
+  const lists = routes.filter(({ path, hooks }) => {
+    const { streams, query } = hooks.detail?.endpoint ?? {};
+    const asksForMore = query?.safeParse({}).success === false;
+    return !path.includes(":id") && streams === undefined && !asksForMore;
+  });
+  expect(lists.length).toBeGreaterThan(12);
+  for (const { path } of lists) {
+    const { status, text } = await ada.page("GET", path.replace("/dashboard", ""));
+    expect([path, status]).toEqual([path, 200]);
+    expect([path, canaries.filter((one) => text.includes(one))]).toEqual([path, []]);
+  }
+  const kept = dump(appliance) + appliance.logged.join("\n");
+  const bytes = Buffer.from(appliance.database.serialize());
+  expect(canaries.filter((one) => kept.includes(one) || bytes.includes(one))).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import { sha256 } from "../../../src/core/ids.ts";
+import type { Session } from "../../../src/http/session.ts";
+import { forgetOldSessions } from "../../../src/accounts/sessions/store.ts";
+import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
+import { member, person, visitor } from "../../support/visiting.ts";
+
+const hour = 3_600_000;
+const people = "/dashboard/people";
+
+describe("a session ends", () => {
+  test("12 hours after the last request, not 12 hours after the first", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "viewer");
+    for (let i = 0; i < 4; i++) {
+      appliance.time.now += 11 * hour;
+      expect((await page("GET", people)).status).toBe(200);
+    }
+    appliance.time.now += 12 * hour;
+    expect((await page("GET", people)).status).toBe(401);
+  });
+
+  test("after 30 days, however busy it is", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "viewer");
+    for (let i = 0; i < 59; i++) {
+      appliance.time.now += 12 * hour - 1;
+      await page("GET", people);
+    }
+    expect((await page("GET", people)).status).toBe(200);
+    appliance.time.now += 12 * hour - 1;
+    expect((await page("GET", people)).status).toBe(200);
+    appliance.time.now += 560;
+    expect((await page("GET", people)).status).toBe(401);
+  });
+
+  test("and is removed from the database then, and no other", async () => {
+    const appliance = await testAppliance();
+    const { store, time, database } = appliance;
+    const { page } = await member(appliance, "viewer");
+    const idle = await member(appliance, "viewer");
+    time.now += 11 * hour;
+    await page("GET", people);
+    await store.atomic([...appliance.appliance.sessions.seen(), forgetOldSessions(time.now)]);
+    expect(database.query("SELECT count(*) FROM sessions").values()).toEqual([[2]]);
+    time.now += 2 * hour;
+    await store.atomic([forgetOldSessions(time.now)]);
+    const left = database.query("SELECT id FROM sessions").values().flat();
+    expect([left.length, left.includes(idle.sessionId)]).toEqual([1, false]);
+  });
+
+  test("within half a second when its row goes away behind our back", async () => {
+    const appliance = await testAppliance();
+    const { page, id } = await member(appliance, "viewer");
+    expect((await page("GET", people)).status).toBe(200);
+    appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
+    appliance.time.now += 500;
+    expect((await page("GET", people)).status).toBe(401);
+  });
+});
+
+describe("one's own sessions", () => {
+  test("are listed newest first, with the browser that asks and when each was last seen", async () => {
+    const appliance = await testAppliance();
+    const { id, sessionId } = await member(appliance, "viewer");
+    appliance.time.now += 5_000;
+    const second = await visitor(appliance, id);
+    const { json } = await second.page("GET", "/dashboard/sessions");
+    expect(json.data).toEqual([
+      {
+        id: second.id,
+        current: true,
+        createdAt: "2026-11-20T10:00:05.000Z",
+        lastSeenAt: "2026-11-20T10:00:05.000Z",
+        address: "127.0.0.1",
+        userAgent: "test",
+      },
+      expect.objectContaining({ id: sessionId, current: false }),
+    ]);
+  });
+
+  test("requests are written down later and all at once, not one by one", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "viewer");
+    const before = dump(appliance);
+    appliance.time.now += 90_000;
+    for (let i = 0; i < 20; i++) await page("GET", people);
+    expect(dump(appliance)).toBe(before);
+    const statements = appliance.appliance.sessions.seen();
+    expect(statements).toHaveLength(1);
+    await appliance.store.atomic(statements);
+    expect(dump(appliance)).toContain("2026-11-20T10:01:30.000Z");
+    expect(appliance.appliance.sessions.seen()).toEqual([]);
+  });
+
+  test("one of them can be ended, or all but this one", async () => {
+    const appliance = await testAppliance();
+    const first = await member(appliance, "viewer");
+    const [second, third] = [
+      await visitor(appliance, first.id),
+      await visitor(appliance, first.id),
+    ];
+    const ended = await first.page("DELETE", `/dashboard/sessions/${second.id}`);
+    expect([ended.status, ended.json]).toEqual([200, { data: { deleted: true } }]);
+    expect((await second.page("GET", people)).status).toBe(401);
+    const { json } = await first.page("POST", "/dashboard/sessions/end-others");
+    expect(json.data.map((one: { id: string }) => one.id)).toEqual([first.sessionId]);
+    expect((await third.page("GET", people)).status).toBe(401);
+    expect((await first.page("GET", people)).status).toBe(200);
+  });
+
+  test("ending the one that asks takes its cookie back", async () => {
+    const appliance = await testAppliance();
+    const { page, sessionId } = await member(appliance, "viewer");
+    const { headers } = await page("DELETE", `/dashboard/sessions/${sessionId}`);
+    expect(headers.get("set-cookie")).toContain("Max-Age=0");
+    expect((await page("GET", people)).status).toBe(401);
+  });
+
+  test("nobody ends somebody else's", async () => {
+    const appliance = await testAppliance();
+    const owner = await member(appliance, "owner");
+    const other = await member(appliance, "viewer");
+    for (const id of [other.sessionId, unknownId, "nonsense"])
+      expect((await owner.page("DELETE", `/dashboard/sessions/${id}`)).status).toBe(404);
+    expect((await other.page("GET", people)).status).toBe(200);
+  });
+});
+
+const isIn = (id: string) => (session: Session) =>
+  session.organizations.some((one) => one.id === id);
+
+describe("a live stream asks whether its session is still open", () => {
+  test("for the organization it shows, without keeping the session awake", async () => {
+    const appliance = await testAppliance();
+    const { sessions } = appliance.appliance;
+    const { ours, theirs, time } = appliance;
+    const { sessionId } = await member(appliance, "viewer");
+    expect(await sessions.isStillOpen(sessionId, isIn(ours.id))).toBe(true);
+    expect(await sessions.isStillOpen(sessionId, isIn(theirs.id))).toBe(false);
+    expect(await sessions.isStillOpen(unknownId, isIn(ours.id))).toBe(false);
+    time.now += 11 * hour;
+    expect(await sessions.isStillOpen(sessionId, isIn(ours.id))).toBe(true);
+    time.now += hour;
+    expect(await sessions.isStillOpen(sessionId, isIn(ours.id))).toBe(false);
+  });
+
+  test("a sign-in that waits for its code is not open", async () => {
+    const appliance = await testAppliance();
+    const who = await person(appliance, appliance.ours.id, "viewer");
+    const { id, token } = await visitor(appliance, who.id);
+    appliance.database
+      .query("UPDATE sessions SET stage = 'two-factor' WHERE token_hash = ?")
+      .run(sha256(token));
+    expect(await appliance.appliance.sessions.isStillOpen(id, () => true)).toBe(false);
+  });
+});

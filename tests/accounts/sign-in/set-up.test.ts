@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { newSetUp, noSetUp } from "../../../src/accounts/sign-in/set-up-token.ts";
+import { dump, setUpToken, testAppliance } from "../../support/appliance.ts";
+import { scratch } from "../../support/scratch.ts";
+import { addressOf, newBrowser, password, person, statusesOf } from "../../support/visiting.ts";
+
+const claim = {
+  token: setUpToken,
+  organization: "Acme",
+  name: "Ada",
+  email: "ada@acme.example",
+  password,
+};
+
+describe("the first run", () => {
+  test("the token makes an organization and its owner, who is signed in", async () => {
+    const appliance = await testAppliance();
+    const ada = newBrowser(appliance);
+    expect(await ada.state()).toBe("set-up");
+    const { status, json, headers } = await ada.post("/set-up", claim);
+    expect([status, json, headers.get("location")]).toEqual([
+      201,
+      { data: { state: "signed-in" } },
+      null,
+    ]);
+    const { data } = (await ada.page("GET", "/session")).json;
+    expect(data).toMatchObject({
+      state: "signed-in",
+      person: { name: "Ada", email: "ada@acme.example" },
+      organizations: [{ slug: "acme", name: "Acme", role: "owner" }],
+    });
+    expect((await ada.page("GET", "/people")).json.data).toHaveLength(1);
+  });
+
+  test("there is a set-up only while there is nobody", async () => {
+    const appliance = await testAppliance();
+    await person(appliance, appliance.ours.id, "viewer");
+    const page = newBrowser(appliance);
+    expect(await page.state()).toBe("signed-out");
+    const before = dump(appliance);
+    const { status, json } = await page.post("/set-up", claim);
+    expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("of two who claim at once one wins, and the other leaves nothing behind", async () => {
+    const appliance = await testAppliance();
+    const answers = await Promise.all(
+      ["Acme", "Rivals"].map((organization) =>
+        newBrowser(appliance).post("/set-up", { ...claim, organization }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual([201, 409]);
+    const count = (table: string) =>
+      appliance.database.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0];
+    expect([count("people"), count("organizations"), count("sessions")]).toEqual([1, 3, 1]);
+  });
+
+  test("a wrong token claims nothing, and ten of them a minute are enough", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const page = newBrowser(appliance, "10.0.0.1");
+    const before = dump(appliance);
+    for (let i = 0; i < 10; i++) {
+      const { status, text } = await page.post("/set-up", { ...claim, token: "b".repeat(43) });
+      expect([status, text.includes(claim.password)]).toEqual([403, false]);
+    }
+    expect((await page.post("/set-up", claim)).status).toBe(429);
+    expect(dump(appliance)).toBe(before);
+    expect((await newBrowser(appliance, "10.0.0.2").post("/set-up", claim)).status).toBe(201);
+  });
+
+  test("the token is valid for 30 minutes", async () => {
+    const appliance = await testAppliance();
+    appliance.time.now += 30 * 60_000;
+    const { status, json } = await newBrowser(appliance).post("/set-up", claim);
+    expect([status, json.error.message]).toEqual([403, expect.stringContaining("Start Signalbox")]);
+  });
+
+  test("a password that anybody would try is refused at its field", async () => {
+    const appliance = await testAppliance();
+    const page = newBrowser(appliance);
+    const bad = [
+      "short",
+      "ada@acme.example",
+      "ADA@acme.example",
+      "password123",
+      "1111111111",
+      "abababababab",
+      "x".repeat(201),
+      "          ",
+    ];
+    for (const secret of bad) {
+      const { status, json } = await page.post("/set-up", { ...claim, password: secret });
+      expect([secret, status, json.error.details[0]?.path]).toEqual([secret, 422, "password"]);
+    }
+    const named = { ...claim, organization: "Acme and sons", password: "acme and SONS" };
+    expect((await page.post("/set-up", named)).status).toBe(422);
+    expect(await page.state()).toBe("set-up");
+  });
+});
+
+describe("the token's file", () => {
+  const newDirectory = scratch();
+
+  test("is for nobody else's eyes, and goes away with the token", () => {
+    const directory = newDirectory();
+    const file = join(directory, "set-up-token");
+    const setUp = newSetUp(directory, Date.now);
+    expect(readFileSync(file, "utf8")).toBe(`${setUp.token}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect([setUp.isToken(setUp.token), setUp.isToken(`${setUp.token}x`)]).toEqual([true, false]);
+    setUp.end();
+    expect([existsSync(file), setUp.isToken(setUp.token)]).toEqual([false, false]);
+  });
+
+  test("a new start has a new token, and where somebody signs in there is none", () => {
+    const directory = newDirectory();
+    const [first, second] = [newSetUp(directory, Date.now), newSetUp(directory, Date.now)];
+    expect(second.token).not.toBe(first.token);
+    expect(second.isToken(first.token)).toBe(false);
+    expect(noSetUp(directory).isToken(second.token)).toBe(false);
+    expect(existsSync(join(directory, "set-up-token"))).toBe(false);
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, dump, testAppliance } from "../../support/appliance.ts";
+import { browser, member, newBrowser, password, person } from "../../support/visiting.ts";
+
+function withoutId({ status, json }: Answer): string {
+  const { requestId: _, ...error } = json.error;
+  return JSON.stringify([status, error]);
+}
+
+describe("signing in", () => {
+  test("the address and the password open the admin page of one's organization", async () => {
+    const appliance = await testAppliance();
+    const { email, id } = await person(appliance, appliance.ours.id, "admin", { name: "Ada" });
+    const ada = newBrowser(appliance);
+    expect(await ada.state()).toBe("signed-out");
+    const { status, json } = await ada.signIn(email);
+    expect([status, json]).toEqual([200, { data: { state: "signed-in" } }]);
+    const presence = await ada.page("GET", "/session");
+    expect(presence.json.data).toEqual({
+      state: "signed-in",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      person: { id, name: "Ada", email, twoFactor: false, administrator: false, wrongCodes: null },
+      organizations: [
+        { id: appliance.ours.id, slug: "ours", name: "Ours", timeZone: "UTC", role: "admin" },
+      ],
+    });
+    expect(presence.headers.get("cache-control")).toBe("no-store");
+    expect((await ada.page("GET", "/api/v1/incidents")).status).toBe(200);
+  });
+
+  test("the address is the same in capitals, and the password however its letters are composed", async () => {
+    const appliance = await testAppliance();
+    const email = "Ada@Team.example";
+    await person(appliance, appliance.ours.id, "viewer", { email });
+    expect((await newBrowser(appliance).signIn("ADA@team.EXAMPLE")).status).toBe(200);
+    const composed = "cr\u00e8me br\u00fbl\u00e9e";
+    const ada = newBrowser(appliance);
+    await ada.signIn(email);
+    const change = { current: password, password: composed };
+    expect((await ada.post("/profile/password", change)).status).toBe(200);
+    const decomposed = composed.normalize("NFD");
+    expect((await newBrowser(appliance).signIn(email, decomposed)).status).toBe(200);
+  });
+
+  test("a wrong address and a wrong password get one and the same answer, and no cookie", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const wrong = await newBrowser(appliance).signIn(email, "another password");
+    const unknown = await newBrowser(appliance).signIn("nobody@team.example");
+    expect(withoutId(wrong)).toBe(withoutId(unknown));
+    expect([wrong.status, wrong.json.error.code]).toEqual([401, "UNAUTHORIZED"]);
+    expect([wrong, unknown].map(({ headers }) => headers.get("set-cookie"))).toEqual([null, null]);
+  });
+
+  test("an unknown address costs as much work as a wrong password", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const page = newBrowser(appliance);
+    await page.signIn("nobody@team.example");
+    const took = async (address: string) => {
+      const begun = performance.now();
+      await page.signIn(address, "another password");
+      return performance.now() - begun;
+    };
+    const [known, unknown] = [
+      Math.min(await took(email), await took(email)),
+      Math.min(await took("nobody@team.example"), await took("nobody@team.example")),
+    ];
+    expect(unknown).toBeGreaterThan(known / 3);
+  });
+
+  test("each sign-in has a new cookie, and the one that the browser had is over", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const ada = newBrowser(appliance);
+    await ada.signIn(email);
+    const first = ada.cookie();
+    await ada.signIn(email);
+    expect(ada.cookie()).not.toBe(first);
+    expect((await browser(appliance, first)("GET", "/dashboard/people")).status).toBe(401);
+  });
+
+  test("a cookie that somebody planted is never signed in", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const planted = `signalbox_session=${"p".repeat(43)}`;
+    const page = browser(appliance, planted);
+    await page("POST", "/dashboard/sign-in", { body: { email, password } });
+    expect((await page("GET", "/dashboard/people")).status).toBe(401);
+  });
+
+  test("signing out ends the session at once and takes the cookie back", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const ada = newBrowser(appliance);
+    await ada.signIn(email);
+    const cookie = ada.cookie();
+    const { headers } = await ada.post("/sign-out");
+    expect(headers.get("set-cookie")).toBe(
+      "signalbox_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict",
+    );
+    expect((await browser(appliance, cookie)("GET", "/dashboard/people")).status).toBe(401);
+    expect(await ada.state()).toBe("signed-out");
+    expect((await ada.post("/sign-out")).status).toBe(200);
+  });
+
+  test("the audit log of each of one's organizations tells of it, without the address or the password", async () => {
+    const appliance = await testAppliance();
+    const { ours, theirs, database } = appliance;
+    const { email, id } = await person(appliance, ours.id, "owner");
+    database
+      .query("INSERT INTO memberships VALUES (?, ?, 'viewer', '2027-01-01T00:00:00.000Z')")
+      .run(theirs.id, id);
+    await newBrowser(appliance).signIn(email);
+    const rows = database.query(
+      "SELECT organization_id FROM audit_entries WHERE action = 'person.signed-in' AND subject_id = ?",
+    );
+    expect(new Set(rows.values(id).flat())).toEqual(new Set([ours.id, theirs.id]));
+  });
+
+  test("a failure stands in the log with the client's address alone", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    await newBrowser(appliance).signIn(email, "a canary of a password");
+    const log = appliance.logged.join("\n");
+    expect(log).toContain('sign-in failed {"address":"127.0.0.1"');
+    expect(log).not.toContain("canary");
+    expect(log).not.toContain(email);
+  });
+});
+
+describe("the cookie", () => {
+  test("is for this site's own requests alone and out of reach for scripts", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const { headers } = await newBrowser(appliance).signIn(email);
+    expect(headers.get("set-cookie")).toMatch(
+      /^signalbox_session=[0-9A-Za-z]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
+    );
+  });
+
+  test("is Secure where the page came over TLS, also through a proxy that ends it", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const body = { email, password };
+    const headers = { Origin: "https://localhost" };
+    const { headers: proxied } = await browser(appliance, null)("POST", "/dashboard/sign-in", {
+      body,
+      headers,
+    });
+    expect(proxied.get("set-cookie")).toEndWith("; SameSite=Strict; Secure");
+  });
+
+  test("is nowhere in the database, only its SHA-256", async () => {
+    const appliance = await testAppliance();
+    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const ada = newBrowser(appliance);
+    await ada.signIn(email);
+    const token = ada.cookie()?.split("=")[1] ?? "";
+    expect(token).toHaveLength(43);
+    expect(dump(appliance)).not.toContain(token);
+    expect(appliance.logged.join("\n")).not.toContain(token);
+  });
+});
+
+test("what is no sign-in is refused in the words of the API, and changes nothing", async () => {
+  const appliance = await testAppliance();
+  await member(appliance, "owner");
+  const before = dump(appliance);
+  const { page } = newBrowser(appliance);
+  const bodies: unknown[] = [
+    {},
+    { email: "a@b.example" },
+    { email: "a@b.example", password: "" },
+    { email: ["a@b.example"], password: { length: 12 } },
+    { email: "a@b.example", password: "x".repeat(201) },
+    { email: "x".repeat(255), password },
+    { email: "a@b.example", password, role: "owner" },
+    [],
+    null,
+    "text",
+    7,
+  ];
+  for (const body of bodies) {
+    const { status, text } = await page("POST", "/sign-in", { body });
+    expect([JSON.stringify(body), status]).toEqual([JSON.stringify(body), 422]);
+    expect(text).not.toContain(password);
+  }
+  const nested = "[".repeat(60_000);
+  expect((await page("POST", "/sign-in", { raw: nested })).status).toBe(400);
+  const form = { raw: "email=a&password=b", headers: { "Content-Type": "text/plain" } };
+  expect((await page("POST", "/sign-in", form)).status).toBe(415);
+  expect((await page("POST", "/sign-in", { raw: "x".repeat(300_000) })).status).toBe(413);
+  expect(dump(appliance)).toBe(before);
+});

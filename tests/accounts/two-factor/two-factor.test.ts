@@ -1,0 +1,295 @@
+import { describe, expect, test } from "bun:test";
+import { TOTP } from "otpauth";
+import { type Client, dump, testAppliance, type TestAppliance } from "../../support/appliance.ts";
+import {
+  addressOf,
+  browser,
+  member,
+  newBrowser,
+  password,
+  statusesOf,
+  visitor,
+} from "../../support/visiting.ts";
+
+const twoFactor = "/dashboard/two-factor";
+const step = 30_000;
+
+const codeAt = (secret: string, at: number) => new TOTP({ secret }).generate({ timestamp: at });
+
+/** A person with two-factor on, who confirmed it a minute ago. */
+async function guarded(appliance: TestAppliance) {
+  const who = await member(appliance, "viewer");
+  const { secret, uri } = (await who.page("POST", twoFactor, { body: { password } })).json.data;
+  const body = { code: codeAt(secret, appliance.time.now) };
+  const confirmed = await who.page("POST", `${twoFactor}/confirm`, { body });
+  const { recoveryCodes } = confirmed.json.data as { recoveryCodes: string[] };
+  appliance.time.now += 2 * step;
+  const code = () => codeAt(secret, appliance.time.now);
+  return { ...who, secret, uri: uri as string, recoveryCodes, code };
+}
+
+describe("turning it on", () => {
+  test("takes a first code of the secret, and gives ten recovery codes", async () => {
+    const appliance = await testAppliance();
+    const { page, uri, secret, recoveryCodes, email } = await guarded(appliance);
+    expect(uri).toStartWith("otpauth://totp/Signalbox:");
+    expect(decodeURIComponent(uri)).toContain(email);
+    expect(uri).toContain(`secret=${secret}`);
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(new Set(recoveryCodes).size).toBe(10);
+    for (const one of recoveryCodes) expect(one).toMatch(/^[a-z0-9]{4}(-[a-z0-9]{4}){3}$/);
+    expect((await page("GET", "/dashboard/session")).json.data.person.twoFactor).toBe(true);
+    expect((await page("GET", "/dashboard/people")).json.data[0].twoFactor).toBe(true);
+    expect((await page("POST", twoFactor, { body: { password } })).status).toBe(409);
+  });
+
+  test("takes the password, ends all other sessions and renews the own one", async () => {
+    const appliance = await testAppliance({ guessesPerMinute: 2 });
+    const who = await member(appliance, "viewer");
+    const other = await visitor(appliance, who.id);
+    const begin = (body?: object) => who.page("POST", twoFactor, { ...(body && { body }) });
+    const before = dump(appliance);
+    expect((await begin()).status).toBe(415);
+    for (const body of [{}, { password: "" }, { password: "not my password" }]) {
+      const { status, json } = await begin(body);
+      expect([status, json.error.details[0].path]).toEqual([422, "password"]);
+    }
+    expect(dump(appliance)).toBe(before);
+    const { secret } = (await begin({ password })).json.data;
+    const body = { code: codeAt(secret, appliance.time.now) };
+    expect((await who.page("POST", `${twoFactor}/confirm`, { body })).status).toBe(200);
+    expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
+    expect((await browser(appliance, who.cookie)("GET", "/dashboard/people")).status).toBe(401);
+    expect((await who.page("GET", "/dashboard/people")).status).toBe(200);
+  });
+
+  test("is not done by a wrong code, nor without having begun", async () => {
+    const appliance = await testAppliance();
+    const { page, email } = await member(appliance, "viewer");
+    const confirm = (code: string) => page("POST", `${twoFactor}/confirm`, { body: { code } });
+    expect((await confirm("123456")).status).toBe(409);
+    const { secret } = (await page("POST", twoFactor, { body: { password } })).json.data;
+    const now = appliance.time.now;
+    for (const code of [
+      codeAt(secret, now + 5 * step),
+      "12345",
+      "1234567",
+      "abcdef",
+      "１２３４５６",
+    ]) {
+      const { status, json } = await confirm(code);
+      expect([code, status, json.error.details?.[0].path]).toEqual([code, 422, "code"]);
+    }
+    expect((await newBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
+  });
+});
+
+describe("signing in", () => {
+  test("asks for a code next, and opens nothing before", async () => {
+    const appliance = await testAppliance();
+    const { email, code } = await guarded(appliance);
+    const ada = newBrowser(appliance);
+    expect((await ada.signIn(email)).json.data).toEqual({ state: "two-factor" });
+    const waiting = ada.cookie();
+    const presence = (await ada.page("GET", "/session")).json.data;
+    expect(presence).toMatchObject({ state: "two-factor", person: null, organizations: [] });
+    for (const path of ["/people", "/api/v1/incidents", "/sessions", "/nothing"])
+      expect((await ada.page("GET", path)).status).toBe(401);
+    expect((await ada.post("/sign-in/code", { code: code() })).json.data.state).toBe("signed-in");
+    expect(ada.cookie()).not.toBe(waiting);
+    expect((await ada.page("GET", "/people")).status).toBe(200);
+  });
+
+  test("takes the code of the step before and after, with a space as phones show it, and no other", async () => {
+    const appliance = await testAppliance();
+    const { email, secret } = await guarded(appliance);
+    for (const [offset, status] of [
+      [-2, 401],
+      [2, 401],
+      [-1, 200],
+      [1, 200],
+    ] as const) {
+      const ada = newBrowser(appliance);
+      await ada.signIn(email);
+      const code = codeAt(secret, appliance.time.now + offset * step);
+      const spaced = `${code.slice(0, 3)} ${code.slice(3)}`;
+      const answer = await ada.post("/sign-in/code", { code: spaced });
+      expect([offset, answer.status]).toEqual([offset, status]);
+    }
+  });
+
+  test("takes a code once, also of two who give it at the same moment", async () => {
+    const appliance = await testAppliance();
+    const { email, code } = await guarded(appliance);
+    const browsers = [newBrowser(appliance), newBrowser(appliance)];
+    for (const one of browsers) await one.signIn(email);
+    const answers = await Promise.all(
+      browsers.map((one) => one.post("/sign-in/code", { code: code() })),
+    );
+    expect(statusesOf(answers)).toEqual([200, 401]);
+    const late = newBrowser(appliance);
+    await late.signIn(email);
+    expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);
+  });
+
+  test("takes a recovery code instead, once, however it is written", async () => {
+    const appliance = await testAppliance();
+    const { email, recoveryCodes } = await guarded(appliance);
+    const [first = "", second = ""] = recoveryCodes;
+    const enter = async (code: string) => {
+      const ada = newBrowser(appliance);
+      await ada.signIn(email);
+      return (await ada.post("/sign-in/code", { code })).status;
+    };
+    expect(await enter(first)).toBe(200);
+    expect(await enter(first)).toBe(401);
+    expect(await enter(second.replaceAll("-", " ").toUpperCase())).toBe(200);
+  });
+
+  test("waits ten minutes and five wrong codes, then the password is needed again", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { email, code } = await guarded(appliance);
+    const late = newBrowser(appliance);
+    await late.signIn(email);
+    appliance.time.now += 10 * 60_000;
+    expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);
+    const wrong = newBrowser(appliance, "10.0.0.9");
+    await wrong.signIn(email);
+    for (let i = 0; i < 5; i++) await wrong.post("/sign-in/code", { code: "000000" });
+    expect(await wrong.state()).toBe("signed-out");
+    expect((await wrong.post("/sign-in/code", { code: code() })).status).toBe(401);
+  });
+
+  test("without a sign-in that waits, a code opens nothing", async () => {
+    const appliance = await testAppliance();
+    const { code, page } = await guarded(appliance);
+    expect((await newBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(401);
+    const body = { code: code() };
+    expect((await page("POST", "/dashboard/sign-in/code", { body })).status).toBe(401);
+  });
+});
+
+/** Signs in up to the code, from this address. */
+async function waiting(appliance: TestAppliance, personId: string, address: string) {
+  const { page } = await visitor(appliance, personId, { stage: "two-factor", address });
+  const enter = (code: string) => page("POST", "/dashboard/sign-in/code", { body: { code } });
+  return { page, enter };
+}
+
+describe("wrong codes", () => {
+  const wrong = "000000";
+
+  test("are counted by person, from wherever they come: of 120 from 12 addresses at once five are judged", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { id, recoveryCodes } = await guarded(appliance);
+    const those = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => waiting(appliance, id, `10.0.${index % 12}.1`)),
+    );
+    const guesses = those.flatMap(({ enter }) =>
+      [wrong, wrong, "aaaa-bbbb", wrong, wrong].map(enter),
+    );
+    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(115);
+    // A right one is not judged meanwhile, either, and does not tell that it is right.
+    const refused = await (await waiting(appliance, id, "10.1.0.1")).enter(recoveryCodes[0] ?? "");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+  });
+
+  test("cost twice the wait each time, up to a quarter of an hour", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { id } = await guarded(appliance);
+    const waits: number[] = [];
+    for (let i = 0; waits.length < 12; i++) {
+      const enter = async () => (await waiting(appliance, id, `10.${i}.0.1`)).enter(wrong);
+      const { status, headers } = await enter();
+      if (status === 401) continue;
+      waits.push(Number(headers.get("retry-after")));
+      appliance.time.now += Number(headers.get("retry-after")) * 1000;
+      expect((await enter()).status).toBe(401);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+  });
+
+  test("of others keep nobody out: not from where they are signed in, and elsewhere not for long", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const { id, code } = await guarded(appliance);
+    const guess = async (index: number) => {
+      const { enter } = await waiting(appliance, id, `10.0.${index % 12}.1`);
+      return enter(wrong);
+    };
+    for (let i = 0; i < 12; i++) {
+      appliance.time.now += 1_000_000;
+      expect((await guess(i)).status).toBe(401);
+    }
+    // The person has a session at 127.0.0.1.
+    const home = await waiting(appliance, id, "127.0.0.1");
+    expect((await home.enter(code())).status).toBe(200);
+    appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
+    // From elsewhere they come before all who have guessed, as soon as the wait is over.
+    const away = await waiting(appliance, id, "10.9.0.1");
+    const { status, headers } = await away.enter(code());
+    expect(status).toBe(429);
+    appliance.time.now += Number(headers.get("retry-after")) * 1000;
+    for (let i = 0; i < 12; i++) expect((await guess(i)).status).toBe(429);
+    expect((await away.enter(code())).status).toBe(200);
+  });
+
+  test("are in the audit log of the person's organizations, and the person is told until they say that they know", async () => {
+    const appliance = await testAppliance({ addressOf });
+    const who = await guarded(appliance);
+    const told = async (page: Client = who.page) =>
+      (await page("GET", "/dashboard/session")).json.data.person.wrongCodes;
+    expect(await told()).toBeNull();
+    const { enter } = await waiting(appliance, who.id, "10.0.0.1");
+    for (let i = 0; i < 3; i++) await enter(wrong);
+    const lastAt = new Date(appliance.time.now).toISOString();
+    expect(await told()).toEqual({ count: 3, lastAt });
+    const entries = appliance.database.query(
+      "SELECT actor_type, actor_name FROM audit_entries WHERE action = 'person.code-refused' AND organization_id = ? AND subject_id = ?",
+    );
+    expect(entries.values(appliance.ours.id, who.id)).toEqual(
+      Array.from({ length: 3 }, () => ["visitor", "somebody at 10.0.0.1"]),
+    );
+    // Their own slip at a sign-in that they finish is not told.
+    const own = await waiting(appliance, who.id, "127.0.0.1");
+    await own.enter(wrong);
+    expect(await told()).toMatchObject({ count: 4 });
+    expect((await own.enter(who.code())).status).toBe(200);
+    expect(await told(own.page)).toMatchObject({ count: 3 });
+    await own.page("POST", "/dashboard/profile/wrong-codes/acknowledge");
+    expect(await told()).toBeNull();
+  });
+});
+
+describe("afterwards", () => {
+  test("the password turns it off, and makes new recovery codes in place of the old ones", async () => {
+    const appliance = await testAppliance();
+    const { page, email, recoveryCodes } = await guarded(appliance);
+    const post = (path: string, secret: string) =>
+      page("POST", `${twoFactor}/${path}`, { body: { password: secret } });
+    expect((await post("recovery-codes", "not my password")).status).toBe(422);
+    const renewed = (await post("recovery-codes", password)).json.data.recoveryCodes;
+    expect(renewed).toHaveLength(10);
+    const ada = newBrowser(appliance);
+    await ada.signIn(email);
+    expect((await ada.post("/sign-in/code", { code: recoveryCodes[0] ?? "" })).status).toBe(401);
+    expect((await ada.post("/sign-in/code", { code: renewed[0] })).status).toBe(200);
+    expect((await post("disable", "not my password")).status).toBe(422);
+    expect((await post("disable", password)).json.data).toEqual({ twoFactor: false });
+    expect((await newBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
+    expect((await post("recovery-codes", password)).status).toBe(409);
+  });
+
+  test("neither the secret nor a recovery code is in the database or the log", async () => {
+    const appliance = await testAppliance();
+    const { secret, recoveryCodes } = await guarded(appliance);
+    const kept = dump(appliance) + appliance.logged.join("\n");
+    for (const one of [
+      secret,
+      ...recoveryCodes,
+      ...recoveryCodes.map((c) => c.replaceAll("-", "")),
+    ])
+      expect(kept).not.toContain(one);
+  });
+});

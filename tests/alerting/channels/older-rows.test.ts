@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import { dump } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { newChannels } from "../../support/samples.ts";
+
+const path = "/api/v1/alert-channels";
+
+/** The own fields of each type in the first version: what rows of it hold. */
+const first: Record<string, string[]> = {
+  telegram: ["chatId", "template"],
+  ntfy: ["server", "topic", "template"],
+  pushover: ["template"],
+  pagerduty: [],
+  apprise: ["server", "key", "template"],
+};
+
+test.each(Object.keys(first))(
+  "a channel of type %s that an older version stored has what is new at its default",
+  async (type) => {
+    const made = await dashboard();
+    const { secrets = {}, others = {} } = newChannels[type] ?? {};
+    const { id } = await made.channel({ type, ...others, ...secrets });
+    const kept = Object.fromEntries(
+      (first[type] ?? []).map((name) => [name, { ...others, template: null }[name]]),
+    );
+    made.database.run("update alert_channels set settings = ? where id = ?", [
+      JSON.stringify(kept),
+      id,
+    ]);
+    const whole: Record<string, unknown> = NewAlertChannel.parse({
+      type,
+      name: "Old",
+      ...secrets,
+      ...kept,
+    });
+    const { status, json } = await made.api("GET", `${path}/${id}`);
+    const shown = Object.fromEntries(
+      Object.entries(whole).filter(([name]) => name in json.data && name !== "name"),
+    );
+    expect([status, json.data]).toMatchObject([200, shown]);
+    expect(Object.keys(shown)).toEqual(expect.arrayContaining(Object.keys(kept)));
+    const before = dump(made);
+    expect((await made.api("GET", path)).json.data).toEqual([json.data]);
+    expect(dump(made)).toBe(before);
+    const { status: patched, json: after } = await made.api("PATCH", `${path}/${id}`, {
+      body: json.data,
+    });
+    expect([patched, after]).toEqual([200, json]);
+    expect(made.secretsOf("alert-channel", id)).toEqual(secrets);
+    const elsewhere = { server: "http://elsewhere.lan" };
+    if ("server" in whole && Object.keys(secrets).length > 0)
+      expect((await made.api("PATCH", `${path}/${id}`, { body: elsewhere })).status).toBe(422);
+  },
+);
+
+test("what an Apprise channel is for is said once: by a key, or by urls of its own", async () => {
+  const { api, channel, secretsOf } = await dashboard();
+  const server = "http://apprise.lan:8000";
+  const urls = "mailto://ann:pw@mail.lan";
+  const on = async (method: string, at: string, fields: object) => {
+    const { status, json } = await api(method, at, { body: fields });
+    return status < 300 ? status : json.error.details[0].path;
+  };
+  const apprise = { type: "apprise", name: "Apprise", server };
+  expect(await on("POST", path, apprise)).toBe("key");
+  expect(await on("POST", path, { ...apprise, key: "ops", urls })).toBe("urls");
+  expect(await on("POST", path, { ...apprise, urls, tag: "oncall" })).toBe("tag");
+  const { id } = await channel({ ...apprise, urls });
+  const at = `${path}/${id}`;
+  expect(await on("PATCH", at, { urls: null })).toBe("key");
+  expect(await on("PATCH", at, { key: "ops" })).toBe("urls");
+  expect(await on("PATCH", at, { server: "http://elsewhere.lan" })).toBe("urls");
+  expect(await on("PATCH", at, { key: "ops", urls: null, tag: "oncall" })).toBe(200);
+  expect(secretsOf("alert-channel", id)).toEqual({});
+});
+
+test("an ntfy channel has a token or a user name with its password", async () => {
+  const { api, channel, secretsOf } = await dashboard();
+  const on = async (method: string, at: string, fields: object) => {
+    const { status, json } = await api(method, at, { body: fields });
+    return status < 300 ? status : json.error.details[0].path;
+  };
+  const ntfy = { type: "ntfy", name: "ntfy", server: "http://ntfy.lan", topic: "alerts" };
+  const login = { username: "phil", password: "mypass" };
+  expect(await on("POST", path, { ...ntfy, username: "phil" })).toBe("password");
+  expect(await on("POST", path, { ...ntfy, password: "mypass" })).toBe("username");
+  expect(await on("POST", path, { ...ntfy, ...login, token: "tk" })).toBe("token");
+  expect(await on("POST", path, { ...ntfy, ...login, username: "a:b" })).toBe("username");
+  const { id } = await channel({ ...ntfy, ...login });
+  const at = `${path}/${id}`;
+  expect(await on("PATCH", at, { token: "tk" })).toBe("token");
+  expect(await on("PATCH", at, { server: "http://elsewhere.lan" })).toBe("password");
+  expect(await on("PATCH", at, { server: "http://ntfy.lan/under", topic: "other" })).toBe(200);
+  expect(await on("PATCH", at, { token: "tk", username: null, password: null })).toBe(200);
+  expect(secretsOf("alert-channel", id)).toEqual({ token: "tk" });
+});

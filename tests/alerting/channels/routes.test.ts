@@ -1,0 +1,250 @@
+import { describe, expect, test } from "bun:test";
+import { dump, unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { canary, newChannels } from "../../support/samples.ts";
+
+const path = "/api/v1/alert-channels";
+
+/** What an alert says is fixed where machines read it. */
+const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie", "jsm"].includes(type);
+
+describe("each type", () => {
+  for (const [type, { secrets, optional = false, others }] of Object.entries(newChannels)) {
+    test(`${type} is read back as it was sent, without its secrets, which are sealed`, async () => {
+      const made = await dashboard();
+      const { api, secretsOf } = made;
+      const { status, headers, json } = await api("POST", path, {
+        body: { type, name: "On-call", ...others, ...secrets },
+        headers: { "Idempotency-Key": "once" },
+      });
+      const { id } = json.data;
+      expect([status, headers.get("location")]).toEqual([201, `${path}/${id}`]);
+      expect(json.data).toEqual({
+        id: expect.any(String),
+        type,
+        name: "On-call",
+        enabled: true,
+        default: false,
+        incidents: true,
+        ...(takesTemplate(type) && { template: null }),
+        ...others,
+        secretsSet: Object.keys(secrets),
+        lastDeliveryAt: null,
+        lastError: null,
+        createdAt: "2026-11-20T10:00:00.000Z",
+        updatedAt: "2026-11-20T10:00:00.000Z",
+      });
+      expect((await api("GET", `${path}/${id}`)).json).toEqual(json);
+      expect((await api("GET", path)).json.data).toEqual([json.data]);
+      expect(secretsOf("alert-channel", id)).toEqual(secrets);
+      expect(dump(made)).not.toContain(canary);
+    });
+
+    test(`${type}: what GET returned can be sent back, and keeps every secret`, async () => {
+      const { api, channel, secretsOf } = await dashboard();
+      const { id } = await channel({ type, ...others, ...secrets });
+      const { json } = await api("GET", `${path}/${id}`);
+      const { status, json: after } = await api("PATCH", `${path}/${id}`, { body: json.data });
+      expect([status, after]).toEqual([200, json]);
+      expect(secretsOf("alert-channel", id)).toEqual(secrets);
+    });
+
+    for (const [name, value] of Object.entries(secrets))
+      test(`${type}: ${name} ${optional ? "may be absent or cleared" : "is required and can't be cleared"}, and can be changed`, async () => {
+        const { api, channel, secretsOf } = await dashboard();
+        const { [name]: _absent, ...rest } = secrets;
+        const incomplete = { type, name: "On-call", ...others, ...rest };
+        const without = await api("POST", path, { body: incomplete });
+        const { id } = await channel({ ...incomplete, [name]: value });
+        const changed = `${value.slice(0, -1)}B`;
+        await api("PATCH", `${path}/${id}`, { body: { [name]: changed } });
+        expect(secretsOf("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
+        const cleared = await api("PATCH", `${path}/${id}`, { body: { [name]: null } });
+        if (optional) {
+          expect([without.status, cleared.status]).toEqual([201, 200]);
+          expect(without.json.data.secretsSet).toEqual([]);
+          expect(cleared.json.data.secretsSet).toEqual([]);
+          expect(secretsOf("alert-channel", id)).toEqual({});
+        } else {
+          for (const answer of [without, cleared])
+            expect([answer.status, answer.json.error.details[0].path]).toEqual([422, name]);
+          expect(secretsOf("alert-channel", id)).toEqual({ ...secrets, [name]: changed });
+        }
+      });
+  }
+});
+
+describe("wrong values", () => {
+  const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
+    webhook: [
+      ["name", null, "", "\u00a0", "x".repeat(256)],
+      ["enabled", null, 1],
+      ["default", null, "true"],
+      ["url", null, "", "javascript:alert(1)", "file:///etc/passwd", "http://a:b@bot.lan"],
+      ["secret", "", "a\nb", "x".repeat(1001), "s3cret", "whsec_", "whsec_c2hvcnQ=", canary],
+      ["headers", null, { "X-Team": "a\r\nb" }],
+      ["chatId", "7"],
+    ],
+    email: [
+      ["to", null, [], "a@b.example", Array.from({ length: 51 }, () => "a@b.example")],
+      ["to[1]", ["a@b.example", "nobody"], ["a@b.example", "a@b.example\r\nBcc: c@d.example"]],
+    ],
+    slack: [["webhookUrl", "", "chat.example/hooks", "ftp://chat.example"]],
+    telegram: [
+      ["chatId", null, "", "a\nb"],
+      ["topic", 0, -1, 1.5, "7", 2 ** 31],
+      ["silent", null, 1],
+      ["server", null, "telegram.lan", "ftp://telegram.lan"],
+    ],
+    ntfy: [
+      ["server", null, "ntfy.lan"],
+      ["topic", null, "", "a/b", "a\n", 7, "x".repeat(65)],
+      ["priority", null, 0, 6, "4"],
+      ["tags", null, ["x".repeat(51)].flatMap(() => Array.from({ length: 11 }, String))],
+      ["token", ""],
+    ],
+    pushover: [
+      ["priority", null, -3, 3, "high"],
+      ["retry", null, 29, 10_801],
+      ["expire", null, 29, 10_801],
+    ],
+    pagerduty: [["region", null, "EU", "uk"]],
+    opsgenie: [["region", null, "EU", "uk"]],
+    jsm: [["region", "us"]],
+    apprise: [["key", null, "", "x".repeat(201)]],
+  };
+  for (const [type, fields] of Object.entries(wrong))
+    test(`${type}: each is refused and named, on creation and in a patch, and changes nothing`, async () => {
+      const appliance = await dashboard();
+      const { api, channel } = appliance;
+      const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
+      const needed = { type, name: "On-call", ...others, ...secrets };
+      const { id } = await channel(needed);
+      const before = dump(appliance);
+      for (const [field, ...values] of fields)
+        for (const value of values) {
+          const change = { [field.replace(/\[.*/, "")]: value };
+          const answers = [
+            await api("POST", path, { body: { ...needed, ...change } }),
+            await api("PATCH", `${path}/${id}`, { body: change }),
+          ];
+          for (const { status, json } of answers)
+            expect([field, value, status, json.error?.details[0].path]).toEqual([
+              field,
+              value,
+              422,
+              field,
+            ]);
+        }
+      expect(dump(appliance)).toBe(before);
+    });
+
+  test("the type is one of 15 and fixed", async () => {
+    const appliance = await dashboard();
+    const { api, channel } = appliance;
+    const { id } = await channel();
+    const { status, json } = await api("POST", path, { body: { type: "fax", name: "Fax" } });
+    expect([status, json.error.details]).toEqual([
+      422,
+      [{ path: "type", message: `must be one of: ${Object.keys(newChannels).join(", ")}` }],
+    ]);
+    const before = dump(appliance);
+    const changed = await api("PATCH", `${path}/${id}`, {
+      body: { type: "slack", webhookUrl: "https://chat.example" },
+    });
+    expect([changed.status, changed.json.error.details[0].path]).toEqual([422, "type"]);
+    expect(dump(appliance)).toBe(before);
+  });
+});
+
+describe("a default channel", () => {
+  test("is attached to every monitor made from then on, enabled or not, and to no earlier one", async () => {
+    const { api, channel, monitor, monitorOf, group } = await dashboard();
+    const earlier = await monitor();
+    const [own, joined] = [(await channel()).id, (await channel()).id];
+    const first = (await channel({ default: true, enabled: false })).id;
+    const second = (await channel({ default: true })).id;
+    expect((await monitor()).alertChannelIds).toEqual([first, second]);
+    const groupId = (await group({ alertChannelIds: [joined, second] })).id;
+    const made = await monitor({ alertChannelIds: [own], groupId });
+    expect(made.alertChannelIds).toEqual([own, first, second, joined]);
+    expect(await monitorOf(made.id)).toEqual(made);
+    expect((await monitorOf(earlier.id)).alertChannelIds).toEqual([]);
+    await api("PATCH", `${path}/${first}`, { body: { default: false } });
+    expect((await monitor()).alertChannelIds).toEqual([second]);
+  });
+
+  test("of another organization is attached to none of ours", async () => {
+    const { theirs, monitor } = await dashboard();
+    await theirs.api("POST", path, {
+      body: { type: "email", name: "Theirs", default: true, to: ["a@b.example"] },
+    });
+    expect((await monitor()).alertChannelIds).toEqual([]);
+  });
+});
+
+describe("deleting", () => {
+  test("a channel leaves its monitors and groups, and whoever read one of those before is stale", async () => {
+    const { api, channel, monitor, monitorOf, group, groupOf, etagOf, isStale } = await dashboard();
+    const [gone, kept] = [(await channel()).id, (await channel()).id];
+    const users = { alertChannelIds: [gone, kept] };
+    const others = { alertChannelIds: [kept] };
+    const [used, other] = [await monitor(users), await monitor(others)];
+    const [usedGroup, otherGroup] = [await group(users), await group(others)];
+    const paths = [
+      `/api/v1/monitors/${used.id}`,
+      `/api/v1/monitor-groups/${usedGroup.id}`,
+      `/api/v1/monitors/${other.id}`,
+      `/api/v1/monitor-groups/${otherGroup.id}`,
+    ];
+    const before = await Promise.all(paths.map(etagOf));
+    const { status, json } = await api("DELETE", `${path}/${gone}`);
+    expect([status, json]).toEqual([200, { data: { deleted: true } }]);
+    expect((await api("GET", `${path}/${gone}`)).status).toBe(404);
+    const after = await Promise.all(paths.map(etagOf));
+    expect(after.map((etag, index) => etag === before[index])).toEqual([false, false, true, true]);
+    const stale = paths.map((path, index) => isStale(path, before[index] ?? null));
+    expect(await Promise.all(stale)).toEqual([true, true, false, false]);
+    expect((await monitorOf(used.id)).alertChannelIds).toEqual([kept]);
+    expect((await groupOf(usedGroup.id)).alertChannelIds).toEqual([kept]);
+  });
+
+  test("an unknown channel, and one of another organization, is 404 and changes nothing", async () => {
+    const appliance = await dashboard();
+    const { api, channel, theirs } = appliance;
+    const { id } = await channel();
+    const before = dump(appliance);
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const body = method === "PATCH" ? { body: { name: "Taken" } } : {};
+      expect((await theirs.api(method, `${path}/${id}`, body)).status).toBe(404);
+      expect((await api(method, `${path}/${unknownId}`, body)).status).toBe(404);
+    }
+    expect((await theirs.api("GET", path)).json).toEqual({ data: [] });
+    expect(dump(appliance)).toBe(before);
+  });
+});
+
+test("channels are listed newest first, all on one page", async () => {
+  const { api, channel, time } = await dashboard();
+  const names = Array.from({ length: 25 }, (_, index) => `Channel ${index}`);
+  for (const name of names) {
+    await channel({ name });
+    time.now += 1;
+  }
+  const { json } = await api("GET", path);
+  expect(json.data.map(({ name }: { name: string }) => name)).toEqual(names.toReversed());
+});
+
+test("every write leaves its audit row and its event, a refused one neither", async () => {
+  const { api, channel, database } = await dashboard();
+  const { id } = await channel();
+  await api("PATCH", `${path}/${id}`, { body: { enabled: false } });
+  await api("PATCH", `${path}/${id}`, { body: { enabled: "no" } });
+  await api("DELETE", `${path}/${id}`);
+  const expected = ["alert-channel.created", "alert-channel.updated", "alert-channel.deleted"];
+  const column = (sql: string) => database.query(sql).values().flat();
+  expect(column("SELECT type FROM events WHERE type LIKE 'alert-channel.%'")).toEqual(expected);
+  expect(column("SELECT action FROM audit_entries WHERE action LIKE 'alert-channel.%'")).toEqual(
+    expected,
+  );
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../src/core/errors.ts";
+import { fairQueue } from "../../src/core/fair-queue.ts";
+
+/** A queue whose work is done when the test says so, and in which order it was begun. */
+function worked(settings?: Parameters<typeof fairQueue>[0]) {
+  const queue = fairQueue(settings);
+  const begun: string[] = [];
+  const endings: (() => void)[] = [];
+  return {
+    queue,
+    begun,
+    add: (lane: string) =>
+      queue.run(lane, async () => {
+        begun.push(lane);
+        await new Promise<void>((end) => endings.push(end));
+        return lane;
+      }),
+    /** Ends what is worked on, one after the other, until nothing is left. */
+    endAll: async () => {
+      for (let quiet = 0; quiet < 3;) {
+        quiet = endings.length === 0 ? quiet + 1 : 0;
+        endings.shift()?.();
+        await new Promise((next) => setImmediate(next));
+      }
+    },
+  };
+}
+
+test("lanes take turns, however many wait in one of them", async () => {
+  const { add, begun, endAll } = worked({ atOnce: 1 });
+  const lanes = "aaaaaabbc".split("");
+  const all = lanes.map(add);
+  await endAll();
+  expect(await Promise.all(all)).toEqual(lanes);
+  expect(begun.join("")).toBe("abcabaaaa");
+});
+
+test("so many are worked on at once, and one of each lane", async () => {
+  const { add, begun, endAll } = worked({ atOnce: 2 });
+  for (const lane of "aaab") void add(lane);
+  await Promise.resolve();
+  expect(begun).toEqual(["a", "b"]);
+  void add("c");
+  await Promise.resolve();
+  expect(begun).toEqual(["a", "b"]);
+  await endAll();
+  expect(begun).toEqual(["a", "b", "c", "a", "a"]);
+});
+
+test("whoever comes to a full lane is turned away; other lanes are not full", async () => {
+  const { add, endAll } = worked({ atOnce: 1, mostWaiting: 2 });
+  const kept = [add("a"), add("a"), add("a")];
+  const refused = await add("a").catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(AppError);
+  expect(refused).toMatchObject({ code: "RATE_LIMITED", headers: { "Retry-After": "1" } });
+  kept.push(add("b"));
+  await endAll();
+  expect(await Promise.all(kept)).toEqual(["a", "a", "a", "b"]);
+});
+
+test("work that fails makes room like any other", async () => {
+  const { add, queue, endAll } = worked({ atOnce: 1 });
+  const failed = queue.run("a", () => Promise.reject(new Error("No."))).catch(String);
+  const next = add("a");
+  expect(await failed).toBe("Error: No.");
+  await endAll();
+  expect(await next).toBe("a");
+});

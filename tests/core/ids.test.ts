@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { newId, randomToken, sha256 } from "../../src/core/ids.ts";
+
+const now = Date.parse("2026-11-20T10:00:00.000Z");
+
+test("ids sort by time, and by creation within one millisecond", () => {
+  const ids = Array.from({ length: 20_000 }, (_, index) => newId(now + Math.floor(index / 1_000)));
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("an id is a UUID of version 7 that begins with its time", () => {
+  expect(newId(now)).toMatch(
+    /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
+  expect(parseInt(newId(now).replaceAll("-", "").slice(0, 12), 16)).toBe(now);
+});
+
+test("a token has the asked length, only letters and digits, each of them about as often", () => {
+  const token = randomToken(62_000);
+  expect(token).toMatch(/^[0-9A-Za-z]{62000}$/);
+  const counts = Map.groupBy(token, (letter) => letter);
+  expect(counts.size).toBe(62);
+  // 1,000 expected with a deviation of 31: eight of them away is beyond any chance.
+  for (const { length } of counts.values()) expect(Math.abs(length - 1_000)).toBeLessThan(250);
+  expect(new Set(Array.from({ length: 1_000 }, () => randomToken(43))).size).toBe(1_000);
+});
+
+test("a hash is SHA-256 in hexadecimal", () => {
+  expect(sha256("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});

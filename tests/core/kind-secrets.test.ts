@@ -1,0 +1,154 @@
+import { describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { noWeaker, sameOrigin, sameValue } from "../../src/core/destinations.ts";
+import type { AppError } from "../../src/core/errors.ts";
+import {
+  joinSecrets,
+  merged,
+  mustNotFollow,
+  splitSecrets,
+  strandedSecrets,
+} from "../../src/core/kind-secrets.ts";
+import { kind } from "../../src/core/kinds.ts";
+
+const kinds = {
+  site: kind(
+    {
+      url: z.string(),
+      token: z.string().nullable().default(null),
+      auth: z
+        .object({ user: z.string(), pass: z.string().nullable().optional() })
+        .nullable()
+        .default(null),
+      headers: z.record(z.string(), z.string()).default({}),
+    },
+    {
+      token: { url: sameOrigin },
+      "auth.pass": { url: sameOrigin },
+      "headers.*": { url: sameOrigin },
+    },
+  ),
+  job: kind({ grace: z.int().default(60) }),
+};
+const record = { name: "A", type: "site", url: "http://a.lan/x", headers: {} };
+const auth = { user: "x", pass: "p" };
+
+describe("splitting off the secrets", () => {
+  const cases: [own: object, settings: object, secrets: Record<string, string>][] = [
+    [{ token: "t", auth }, { auth: { user: "x" } }, { token: "t", "auth.pass": "p" }],
+    [{ token: null, auth: null }, { auth: null }, {}],
+    [{ token: "t", auth: { user: "x" } }, { auth: { user: "x" } }, { token: "t" }],
+    [{ token: null, auth: { user: "x", pass: null } }, { auth: { user: "x" } }, {}],
+    [
+      { auth: null, headers: { "X-Team": "ops", "X.Y": "" } },
+      { auth: null, headers: { "X-Team": null, "X.Y": null } },
+      { "headers.X-Team": "ops", "headers.X.Y": "" },
+    ],
+  ];
+  test("leaves the type's other own fields, and joining is its inverse", () => {
+    for (const [own, settings, secrets] of cases) {
+      const whole = { ...record, ...own };
+      const split = splitSecrets(kinds, "site", whole);
+      const { name: _name, type: _type, ...others } = { ...record, ...settings };
+      expect(split).toEqual({ settings: others, secrets });
+      const joined = joinSecrets(kinds, "site", split.settings, split.secrets);
+      expect(joined).toHaveProperty("token", secrets["token"] ?? null);
+      expect(splitSecrets(kinds, "site", joined)).toEqual(split);
+      expect(whole).toEqual({ ...record, ...own });
+    }
+  });
+});
+
+describe("merging a patch", () => {
+  const whole = { ...record, token: "t", auth, headers: { "X-A": "1", "X-B": "2" } };
+  const cases: [does: string, patch: Record<string, unknown>, changed: object][] = [
+    ["absent and undefined keep", { name: undefined }, {}],
+    ["null clears", { token: null, auth: null }, { token: null, auth: null }],
+    ["what holds a secret is merged", { auth: { user: "y" } }, { auth: { user: "y", pass: "p" } }],
+    [
+      "a secret within is cleared by null",
+      { auth: { user: "x", pass: null } },
+      { auth: { user: "x", pass: null } },
+    ],
+    [
+      "of headers null keeps, an absent name is removed and a new one needs its value",
+      { headers: { "x-a": null, "X-C": "3", "X-D": null } },
+      { headers: { "x-a": "1", "X-C": "3", "X-D": null } },
+    ],
+  ];
+  for (const [does, patch, changed] of cases)
+    test(does, () => {
+      const before = structuredClone(whole);
+      expect(merged(kinds, "site", whole, patch)).toEqual({ ...whole, ...changed });
+      expect(whole).toEqual(before);
+    });
+
+  test("what was not set is set", () => {
+    expect(merged(kinds, "site", { ...record, auth: null }, { auth })).toEqual({ ...record, auth });
+  });
+});
+
+describe("a secret never follows a changed address", () => {
+  const whole = { ...record, token: "t", auth, headers: { "X-A": "1", "X.B": "2" } };
+  const all = ["token", "auth.pass", "headers.X-A", "headers.X.B"];
+  const cases: [patch: Record<string, unknown>, asked: string[]][] = [
+    [{ name: "B" }, []],
+    [{ url: "http://a.lan/y?z" }, []],
+    [{ url: "HTTP://A.LAN:80" }, []],
+    [{ url: "http://a.lan:81/x" }, all],
+    [{ url: "https://a.lan/x" }, all],
+    [{ url: "http://b.lan/x" }, all],
+    [{ url: "http://b.lan/x", token: null, auth: null, headers: {} }, []],
+    [{ url: "http://b.lan/x", token: "t", auth, headers: { "X-A": "1", "x.b": "2" } }, []],
+    [
+      { url: "http://b.lan/x", token: undefined, auth: { user: "y" }, headers: { "x-a": null } },
+      ["token", "auth.pass", "headers.X-A"],
+    ],
+    [{ url: "http://b.lan/x", token: "u", auth: { pass: null }, headers: { "X-A": "3" } }, []],
+  ];
+  for (const [patch, asked] of cases)
+    test(JSON.stringify(patch), () => {
+      const stranded = strandedSecrets(kinds, "site", whole, patch);
+      expect(stranded.map((keys) => keys.join("."))).toEqual(asked);
+    });
+
+  test("and a row without a field that its type has by now is at the field's default", () => {
+    const served = {
+      push: kind(
+        { token: z.string(), region: z.enum(["us", "eu"]).default("us") },
+        { token: { region: sameValue } },
+      ),
+    };
+    expect(strandedSecrets(served, "push", { token: "t" }, { region: "us" })).toEqual([]);
+    expect(strandedSecrets(served, "push", { token: "t" }, { region: "eu" })).toEqual([["token"]]);
+  });
+
+  test("each is told how it may go on", () => {
+    const refusal = () => mustNotFollow(kinds, "site", whole, { url: "http://b.lan" });
+    let details: unknown;
+    try {
+      refusal();
+    } catch (error) {
+      details = (error as AppError).details;
+    }
+    const again = "stays with the address it was given for: send it again for the new address";
+    expect(details).toEqual([
+      { path: "token", message: `${again}, or null` },
+      { path: "auth.pass", message: `${again}, or null` },
+      { path: "headers.X-A", message: `${again}, or leave it out` },
+      { path: "headers.X.B", message: `${again}, or leave it out` },
+    ]);
+  });
+});
+
+describe("protections from the weakest to the strongest", () => {
+  const tls = noWeaker("none", "starttls", "tls");
+  test.each([
+    ["tls", "tls", true],
+    ["tls", "starttls", false],
+    ["tls", "none", false],
+    ["starttls", "none", false],
+    ["starttls", "tls", true],
+    ["none", "none", true],
+  ])("%s to %s: %p", (before, after, expected) => expect(tls(before, after)).toBe(expected));
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import type { TLSSocket } from "node:tls";
+import type { Address } from "../../../src/core/outgoing/context.ts";
+import { dial } from "../../../src/core/outgoing/connection.ts";
+import { connectionsTo, knowsConnections, listener, untilNoneTo } from "../../support/checking.ts";
+import { all, dialing, reasonOf } from "../../support/dialing.ts";
+import { testWith } from "../../support/real-targets.ts";
+import { secureListener } from "../../support/secure-listener.ts";
+
+const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
+const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
+
+describe("over TLS", () => {
+  const name = { name: "localhost" };
+  const certificate = { certificateExpiresAt: expect.stringMatching(/^\d{4}-.*Z$/) };
+
+  testWith(
+    ["openssl"],
+    "an address that takes the connection and is silent then does not hold up the next",
+    async () => {
+      const { context, end } = dialing();
+      await using silent = await listener((socket) => void socket.resume());
+      await using server = await secureListener("selfSigned", { ...second, port: silent.port });
+      const connection = await dial([first, second], silent.port, context, { name: "localhost" });
+      expect(connection.secured?.certificateExpiresAt).toBeString();
+      expect(silent.accepted()).toBe(1);
+      end();
+      await silent.untilAllClosed();
+      await server.untilAllClosed();
+    },
+  );
+
+  testWith(["openssl"], "a certificate's end is known, and what is wrong with it", async () => {
+    const flaws = {
+      good: "The certificate's chain is incomplete, or its authority is not trusted.",
+      selfSigned: "The certificate is self-signed, so nobody vouches for it.",
+    } as const;
+    for (const [which, flaw] of Object.entries(flaws)) {
+      const { context, end } = dialing();
+      await using server = await secureListener(which as keyof typeof flaws);
+      const { secured } = await dial([first], server.port, context, name);
+      expect(secured).toEqual({ ...certificate, flaw });
+      end();
+      await server.untilAllClosed();
+    }
+  });
+
+  testWith(
+    ["openssl"],
+    "large writes arrive whole, too",
+    async () => {
+      const { context, end } = dialing();
+      let received = 0;
+      const greets = (socket: TLSSocket) =>
+        void socket.on("data", (chunk: Buffer) => {
+          received += chunk.length;
+          socket.pause();
+          setImmediate(() => socket.resume());
+          if (chunk.includes("!")) socket.end("thanks");
+        });
+      await using server = await secureListener("selfSigned", { greets });
+      const connection = await dial([first], server.port, context, name);
+      connection.write(Buffer.alloc(4 * 1024 * 1024, "a"));
+      connection.write("!");
+      expect(await all(connection)).toBe("thanks");
+      expect(received).toBe(4 * 1024 * 1024 + 1);
+      end();
+    },
+    20_000,
+  );
+
+  testWith(
+    ["openssl"],
+    "the end of its check closes it, though the other side reads nothing",
+    async () => {
+      if (!knowsConnections) return;
+      const { context, end } = dialing();
+      await using server = await secureListener("selfSigned", {
+        greets: (socket) => void socket.pause(),
+      });
+      const connection = await dial([first], server.port, context, name);
+      connection.write("GET / HTTP/1.1\r\n\r\n");
+      expect(connectionsTo(server.port)).toHaveLength(1);
+      end();
+      await untilNoneTo(server.port);
+    },
+  );
+
+  test("a port that speaks another language, hangs up or resets gives a reason", async () => {
+    const reasons: [answers: (bytes: unknown) => string | null, reason: string][] = [
+      [() => "HTTP/1.1 400 Bad Request\r\n\r\n", "No TLS connection came about."],
+      [() => "\x15\x03\x03\x00\x02\x02\x28", "No TLS connection came about."],
+      [() => null, "The connection was closed before the answer was complete."],
+    ];
+    for (const [answers, reason] of reasons) {
+      const { context, end } = dialing();
+      await using server = await listener((socket) => {
+        socket.once("data", (bytes) => socket.end(answers(bytes) ?? "", "latin1"));
+      });
+      expect(await reasonOf(dial([first], server.port, context, name))).toBe(reason);
+      end();
+      await server.untilAllClosed();
+    }
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import type { Address } from "../../../src/core/outgoing/context.ts";
+import { dial } from "../../../src/core/outgoing/connection.ts";
+import { freePort } from "../../support/binary.ts";
+import { knowsConnections, listener, untilNoneTo } from "../../support/checking.ts";
+import { all, dialing, reasonOf } from "../../support/dialing.ts";
+import { canBeSilent, silentAddress } from "../../support/silent-address.ts";
+
+const first: Address = { address: "127.0.0.1", family: 4, isPrivate: true };
+const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
+const third: Address = { address: "127.0.0.3", family: 4, isPrivate: true };
+
+describe("of several addresses", () => {
+  test("one that refuses is passed over, and the next one is used", async () => {
+    const { context, end } = dialing();
+    await using server = await listener((socket) => void socket.end("second"), second);
+    const connection = await dial([first, second], server.port, context);
+    expect(await all(connection)).toBe("second");
+    end();
+    await server.untilAllClosed();
+  });
+
+  test("the first that takes the connection is used, and no other is asked", async () => {
+    const { context, end } = dialing();
+    await using server = await listener((socket) => void socket.end("first"));
+    const { port } = server;
+    await using other = await listener(() => {}, { ...second, port });
+    expect(await all(await dial([first, second], port, context))).toBe("first");
+    end();
+    await server.untilAllClosed();
+    expect(other.accepted()).toBe(0);
+  });
+
+  test("when all refuse, that is the reason; when there is none, that", async () => {
+    const port = freePort();
+    const refused = reasonOf(dial([first, second, third], port, dialing().context));
+    expect(await refused).toBe("The connection was refused.");
+    expect(() => dial([], port, dialing().context)).toThrow("The name has no address.");
+  });
+
+  test.skipIf(!canBeSilent)("a silent one does not hold up the next", async () => {
+    const { context, end } = dialing();
+    using silent = silentAddress();
+    const { port } = silent;
+    await using server = await listener((socket) => void socket.end("second"), { ...second, port });
+    expect(await all(await dial([first, second], port, context))).toBe("second");
+    expect(server.accepted()).toBe(1);
+    end();
+  });
+
+  test.skipIf(!canBeSilent)("a silent one between others that refuse is waited for", async () => {
+    const { context, end } = dialing();
+    using silent = silentAddress();
+    const outcome = reasonOf(dial([second, first, third], silent.port, context));
+    const turns = Bun.sleep(0).then(() => "waits");
+    expect(await Promise.race([outcome, turns])).toBe("waits");
+    end();
+  });
+});
+
+describe("a connection", () => {
+  test("hands over what arrived before anybody read, and what arrives then", async () => {
+    const { context, end } = dialing();
+    await using server = await listener((socket) => {
+      socket.write("early ");
+      socket.once("data", () => socket.end("late"));
+    });
+    const connection = await dial([first], server.port, context);
+    let early = "";
+    const told = Promise.withResolvers<void>();
+    const reading = connection.read((chunk) => {
+      early += chunk.toString();
+      told.resolve();
+    });
+    await told.promise;
+    expect(early).toBe("early ");
+    connection.write("go on");
+    await reading;
+    expect(early).toBe("early late");
+    end();
+  });
+
+  test("brings large writes over whole and in order, although the other side reads slowly", async () => {
+    const { context, end } = dialing();
+    const received: Buffer[] = [];
+    await using server = await listener((socket) => {
+      socket.on("data", (chunk) => {
+        received.push(chunk);
+        socket.pause();
+        setImmediate(() => socket.resume());
+        if (Buffer.concat(received).includes("!")) socket.end("thanks");
+      });
+    });
+    const connection = await dial([first], server.port, context);
+    const pieces = Array.from({ length: 32 }, (_, index) => Buffer.alloc(256 * 1024, 65 + index));
+    for (const piece of pieces) connection.write(piece);
+    connection.write("!");
+    expect(await all(connection)).toBe("thanks");
+    expect(Buffer.concat(received).equals(Buffer.concat([...pieces, Buffer.from("!")]))).toBe(true);
+    end();
+  });
+
+  test("that is reset says so to whoever reads, also to who reads later", async () => {
+    const closedEarly = "The connection was closed before the answer was complete.";
+    const { context, end } = dialing();
+    await using server = await listener((socket) => {
+      socket.once("data", () => socket.resetAndDestroy());
+    });
+    for (const late of [false, true]) {
+      const connection = await dial([first], server.port, context);
+      const reading = late ? null : reasonOf(all(connection));
+      connection.write("reset");
+      await server.untilAllClosed();
+      expect(await (reading ?? reasonOf(all(connection)))).toBe(closedEarly);
+    }
+    end();
+  });
+
+  test("is closed at the end of its check, though the other side hangs, reads nothing or never ends", async () => {
+    const greetings = [
+      () => {},
+      (socket: { pause(): unknown }) => void socket.pause(),
+      (socket: { write(text: string): unknown }) => void socket.write("more to come"),
+    ];
+    for (const greets of greetings)
+      for (const bytes of [0, 4 * 1024 * 1024]) {
+        const { context, end } = dialing();
+        await using server = await listener(greets);
+        const connection = await dial([first], server.port, context);
+        connection.read(() => {}).catch(() => {});
+        connection.write(Buffer.alloc(bytes));
+        await server.untilAccepted(1);
+        end();
+        if (knowsConnections) await untilNoneTo(server.port);
+      }
+  });
+
+  test.skipIf(!canBeSilent)(
+    "that never comes about is given up, again and again, without piling up",
+    async () => {
+      using silent = silentAddress();
+      for (let round = 0; round < 5; round++) {
+        const { context, end } = dialing();
+        const dialed = dial([first], silent.port, context).then(
+          () => "connected",
+          ({ message }: Error) => message,
+        );
+        end();
+        expect(await dialed).toBe("No connection came about.");
+      }
+      // What keeps the address silent, and the first of the five, which the system gives up in its own time.
+      await untilNoneTo(silent.port, 2);
+    },
+  );
+
+  test("that comes about after its check has ended is closed at once", async () => {
+    const { context, end } = dialing();
+    await using server = await listener((socket) => void socket.resume());
+    const reason = reasonOf(dial([first], server.port, context));
+    end();
+    expect(await reason).toBe("No connection came about.");
+    await server.untilAccepted(1);
+    await server.untilAllClosed();
+  });
+});

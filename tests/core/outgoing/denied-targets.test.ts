@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test";
+import { channelKinds } from "../../../src/alerting/channels/schema.ts";
+import { monitorKinds } from "../../../src/monitoring/monitors/schema.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { newChannels, newMonitors } from "../../support/samples.ts";
+import { publisher } from "../../support/subscribing.ts";
+import { target } from "../../support/target.ts";
+import { member } from "../../support/visiting.ts";
+
+type Made = Awaited<ReturnType<typeof dashboard>>;
+type Way = { what: string; field: string; body: (host: string, port: number) => object };
+
+/** Fields that hold an address to connect to, and how a test writes one there. */
+const places: Record<string, (host: string, port: number) => unknown> = {
+  url: (host, port) => `http://${host}:${port}/`,
+  server: (host, port) => `http://${host}:${port}`,
+  webhookUrl: (host, port) => `http://${host}:${port}/hook`,
+  host: (host) => host,
+  resolver: (host, port) => `${host}:${port}`,
+};
+
+/** One way for each such field of each type: a new type is covered unasked. */
+function waysOf(kinds: object, samples: Record<string, object>): Way[] {
+  return Object.entries(kinds as Record<string, { fields: object }>).flatMap(([type, { fields }]) =>
+    Object.keys(fields)
+      // A DNS monitor asks about its host and never connects to it.
+      .filter((field) => field in places && !(type === "dns" && field === "host"))
+      .map((field) => ({
+        what: `${type}, ${field}`,
+        field,
+        body: (host: string, port: number) => ({
+          type,
+          name: "Sink",
+          ...samples[type],
+          ...("port" in fields && { port }),
+          [field]: places[field]?.(host, port),
+        }),
+      })),
+  );
+}
+
+const channelSamples = Object.fromEntries(
+  Object.entries(newChannels).map(([type, { secrets, others }]) => [
+    type,
+    { ...secrets, ...others },
+  ]),
+);
+const monitorWays = waysOf(monitorKinds, newMonitors);
+const channelWays = waysOf(channelKinds, channelSamples);
+const byName = ({ field }: Way) => field !== "resolver";
+
+async function refusal(made: Made, path: string, method: string, body: object) {
+  const { status, json } = await made.api(method, path, { body });
+  return [status, json.error?.details?.[0]];
+}
+
+const shared = "is this machine itself, which several organizations share";
+const sharedFlaw = `must not be connected to: this address ${shared} (see --allow-target)`;
+
+describe("an address of loopback, while two organizations share the machine, is refused in", () => {
+  const found = (path: string) => [422, { path, message: sharedFlaw }];
+
+  test.each(monitorWays.map((way) => [way.what, way] as const))("a monitor: %s", async (_, way) => {
+    const made = await dashboard({ isShared: () => true });
+    expect(await refusal(made, "/api/v1/monitors", "POST", way.body("127.0.0.1", 80))).toEqual(
+      found(way.field),
+    );
+  });
+
+  test.each(channelWays.map((way) => [way.what, way] as const))("a channel: %s", async (_, way) => {
+    const made = await dashboard({ isShared: () => true });
+    const body = way.body("127.0.0.1", 80);
+    expect(await refusal(made, "/api/v1/alert-channels", "POST", body)).toEqual(found(way.field));
+  });
+
+  test("the mail server, a subscriber's webhook and a try", async () => {
+    const made = await dashboard({ isShared: () => true });
+    const { page } = await member(made, "admin");
+    const smtp = { host: "127.0.0.1", port: 25, from: "status@team.example", tls: "none" };
+    expect(await refusal(made, "/api/v1/settings", "PATCH", { smtp })).toEqual(found("smtp.host"));
+    const mail = await page("POST", "/dashboard/settings/test-mail", {
+      body: { to: "ann@team.example", smtp },
+    });
+    expect([mail.status, mail.json.error.details[0].path]).toEqual([422, "smtp.host"]);
+    const pages = (await made.api("GET", "/api/v1/status-pages")).json.data;
+    const subscriber = { type: "webhook", url: "http://127.0.0.1:80/" };
+    const path = `/api/v1/status-pages/${pages[0].id}/subscribers`;
+    expect(await refusal(made, path, "POST", subscriber)).toEqual(found("url"));
+    const tried = await page("POST", "/dashboard/monitors/try", {
+      body: { type: "http", name: "Sink", url: "http://127.0.0.1/" },
+    });
+    expect([tried.status, tried.json.error.details[0].path]).toEqual([422, "url"]);
+  });
+});
+
+/** What becomes of a monitor's check, and of a channel's test, that lead to this host. */
+async function reached(made: Made, way: Way, host: string, port: number): Promise<string> {
+  const isMonitor = monitorWays.includes(way);
+  const path = isMonitor ? "/api/v1/monitors" : "/api/v1/alert-channels";
+  const body = way.body(host, port);
+  const { status, json, text } = await made.api("POST", path, { body });
+  expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+  const act = `${path}/${json.data.id}/${isMonitor ? "check" : "test"}`;
+  const done = (await made.api("POST", act)).json.data;
+  return isMonitor ? done.message : done.attempts[0].message;
+}
+
+describe("a name that leads to loopback is refused each time it is connected to, and nothing arrives, by", () => {
+  test.each([...monitorWays, ...channelWays].filter(byName).map((way) => [way.what, way] as const))(
+    "%s",
+    async (_, way) => {
+      await using sink = await target();
+      const made = await dashboard({ isShared: () => true });
+      const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
+      expect(await reached(made, way, "localhost", sink.port)).toBe(
+        `${start}: the target ${shared} (see --allow-target).`,
+      );
+      expect(sink.connections()).toBe(0);
+    },
+  );
+});
+
+describe("what --deny-target names is refused", () => {
+  const denied = "is denied by --deny-target";
+
+  test.each([...monitorWays, ...channelWays].map((way) => [way.what, way] as const))(
+    "when it is saved: %s",
+    async (_, way) => {
+      const made = await dashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
+      const path = monitorWays.includes(way) ? "/api/v1/monitors" : "/api/v1/alert-channels";
+      const flaw = async (host: string) => refusal(made, path, "POST", way.body(host, 80));
+      expect(await flaw("10.0.5.7")).toEqual([
+        422,
+        { path: way.field, message: `must not be connected to: this address ${denied}` },
+      ]);
+      if (!byName(way)) return;
+      expect(await flaw("DB.internal.lan")).toEqual([
+        422,
+        { path: way.field, message: `must not be connected to: this name ${denied}` },
+      ]);
+    },
+  );
+
+  test.each([...monitorWays, ...channelWays].filter(byName).map((way) => [way.what, way] as const))(
+    "when a name leads there: %s",
+    async (_, way) => {
+      await using sink = await target();
+      const made = await dashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
+      expect(await reached(made, way, "localhost", sink.port)).toBe(
+        `Blocked: the target ${denied}.`,
+      );
+      expect(sink.connections()).toBe(0);
+    },
+  );
+});
+
+test("what was saved before is refused from the moment the machine is shared: a mail server, a subscriber's webhook", async () => {
+  await using sink = await target();
+  let isShared = false;
+  await using made = await publisher({}, { allowTarget: [], isShared: () => isShared });
+  await made.added({ type: "webhook", url: `http://127.0.0.1:${sink.port}/` });
+  await made.mailbox();
+  const announced = async () => {
+    await made.api("POST", "/api/v1/incidents", { body: { title: "Checkout fails" } });
+    await made.send();
+    return [sink.connections(), made.mails.length];
+  };
+  expect(await announced()).toEqual([1, 1]);
+  isShared = true;
+  expect(await announced()).toEqual([1, 1]);
+  const tried =
+    "SELECT count(*) AS n FROM delivery_attempts WHERE message LIKE '%several organizations%'";
+  expect(made.database.query(tried).get()).toEqual({ n: 2 });
+});

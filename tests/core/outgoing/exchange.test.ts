@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { exchange } from "../../../src/core/outgoing/exchange.ts";
+import { redirect, target } from "../../support/target.ts";
+
+test.each([301, 302, 303, 307, 308])(
+  "a receiver that answers %d sends nobody on",
+  async (status) => {
+    await using receiver = await target();
+    await using other = await target();
+    receiver.reply(redirect(other.at(), status));
+    const request = {
+      url: new URL(receiver.at()),
+      method: "POST",
+      headers: {},
+      body: "an alert",
+      verifyTls: true,
+    };
+    const cancelled = new AbortController().signal;
+    const room = { targets: targetGuard(() => []), timeoutMs: 10_000, cancelled };
+    expect((await exchange(request, room)).status).toBe(status);
+    expect([receiver.asked.length, other.connections()]).toEqual([1, 0]);
+  },
+);

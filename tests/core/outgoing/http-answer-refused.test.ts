@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import { readAnswer } from "../../../src/core/outgoing/http-answer.ts";
+import { head, line, refusalOf } from "../../support/answering.ts";
+
+describe("what is not HTTP is refused", () => {
+  const ok = "HTTP/1.1 200 OK";
+  const coded = head(ok, "Transfer-Encoding: chunked");
+  const invalid: Record<string, string> = {
+    "another protocol": "SSH-2.0-OpenSSH_9.2\r\n",
+    "HTTP/2": head("HTTP/2 200 OK"),
+    "HTTP/0.9": "<html></html>",
+    "HTTP/1.2": head("HTTP/1.2 200 OK"),
+    "lower case": head("http/1.1 200 OK"),
+    "a status of two digits": head("HTTP/1.1 20 OK"),
+    "a status of four digits": head("HTTP/1.1 2000 OK"),
+    "a status below 100": head("HTTP/1.1 099 OK"),
+    "a status above 599": head("HTTP/1.1 600 OK"),
+    "a signed status": head("HTTP/1.1 +20 OK"),
+    "two spaces before the status": head("HTTP/1.1  200 OK"),
+    "a NUL in the reason": head("HTTP/1.1 200 O\0K"),
+    "a CR in the reason": head("HTTP/1.1 200 O\rK"),
+    "a field without a colon": head(ok, "Server"),
+    "a field without a name": head(ok, ": x"),
+    "a space before the colon": head(ok, "Server : x"),
+    "a space in a name": head(ok, "Ser ver: x"),
+    "a folded field": head(ok, "Server: x", " y"),
+    "a NUL in a value": head(ok, "Server: a\0b"),
+    "a NUL in a name": head(ok, "Ser\0ver: b"),
+    "a CR in a value": head(ok, "Server: a\rb"),
+    "two lengths": head(ok, "Content-Length: 1", "Content-Length: 2"),
+    "two lengths in one field": head(ok, "Content-Length: 1, 2"),
+    "a negative length": head(ok, "Content-Length: -1"),
+    "an empty length": head(ok, "Content-Length:"),
+    "a length of hexadecimal digits": head(ok, "Content-Length: 0x5"),
+    "a length beyond all bounds": head(ok, `Content-Length: ${"9".repeat(16)}`),
+    "a negative chunk size": `${coded}-5\r\nhello\r\n`,
+    "an empty chunk size": `${coded}\r\nhello\r\n`,
+    "a chunk size that is no number": `${coded}xyz\r\nhello\r\n`,
+    "a chunk size with 0x": `${coded}0x5\r\nhello\r\n`,
+    "a chunk size beyond all bounds": `${coded}${"f".repeat(13)}\r\nhello\r\n`,
+    "a chunk longer than it says": `${coded}2\r\nhello\r\n`,
+    "a chunk line that ends with LF alone": `${coded}5\nhello\r\n`,
+    "an endless chunk size": `${coded}${"0".repeat(5_000)}`,
+    "an endless chunk extension": `${coded}5;${"a".repeat(5_000)}`,
+    "an endless trailer": `${coded}0\r\nA: ${"a".repeat(5_000)}`,
+  };
+  for (const [name, bytes] of Object.entries(invalid))
+    test(name, async () => {
+      const { connection, state, ending, arrive } = line();
+      const reading = readAnswer(connection, "GET").then((answer) => answer.read(() => {}));
+      const told = reading.then(
+        () => "read",
+        (error: Error) => error.message,
+      );
+      arrive(Buffer.from(bytes, "latin1"));
+      const closedAtOnce = state.closed;
+      ending.resolve();
+      expect([await told, closedAtOnce]).toEqual(["The answer is not valid HTTP.", true]);
+    });
+
+  test("a head longer than 64 KiB, in one field, in many, or without an end", async () => {
+    const tooLong = "The headers of the answer are too long.";
+    const many = Array.from({ length: 5_000 }, (_, index) => `X-${index}: ${index} and more`);
+    for (const bytes of [
+      head(ok, `A: ${"a".repeat(70_000)}`),
+      head(ok, ...many),
+      `${ok}\r\nA: ${"a".repeat(70_000)}`,
+    ])
+      for (const cuts of [[], Array.from(bytes, (_, at) => at).filter((at) => at % 1_000 === 0)])
+        expect(await refusalOf(bytes, { cuts, stays: true })).toBe(tooLong);
+    const short = head(ok, `A: ${"a".repeat(60_000)}`, "Content-Length: 0");
+    expect(await refusalOf(short)).toBe("read as 200");
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { readAnswer } from "../../../src/core/outgoing/http-answer.ts";
+import { chunked, head, line, read, refusalOf } from "../../support/answering.ts";
+
+/** Any answer, as bytes and as what is to be read from them. */
+const sent = fc
+  .record({
+    kind: fc.constantFrom("sized", "chunked", "until close", "none"),
+    status: fc.constantFrom(200, 404, 500),
+    fields: fc.dictionary(
+      fc.constantFrom("Server", "x-a", "ETag"),
+      fc.constantFrom("", "a", "b c", "é", "a, b"),
+    ),
+    pieces: fc.array(
+      fc.string({ unit: fc.constantFrom("a", "\r", "\n", "0", "\xff", "\0"), minLength: 1 }),
+      { maxLength: 3 },
+    ),
+    extension: fc.constantFrom("", ";a", ' ; a="b;c"', "\t;x=1"),
+    trailer: fc.constantFrom("", "Expires: never\r\nA: b\r\n"),
+    interim: fc.constantFrom("", "HTTP/1.1 100 Continue\nA: b\n\n", head("HTTP/1.1 103 Hints")),
+    behind: fc.constantFrom("", "HTTP/1.1 500 No\r\n\r\n", "rubbish"),
+    lineEnd: fc.constantFrom("\r\n", "\n"),
+  })
+  .map(({ kind, fields, pieces, extension, trailer, interim, behind, lineEnd, ...sent }) => {
+    const body = pieces.join("");
+    const status = kind === "none" ? 204 : sent.status;
+    const headers: Record<string, string> = {
+      ...fields,
+      ...(kind === "sized" && { "Content-Length": String(body.length) }),
+      ...(kind === "chunked" && { "Transfer-Encoding": "chunked" }),
+    };
+    const lines = Object.entries(headers).map((field) => field.join(": "));
+    const start = [`HTTP/1.1 ${status} Reason`, ...lines, "", ""].join(lineEnd);
+    const chunks = [...pieces, ""].map(
+      (each) => `${each.length.toString(16)}${extension}\r\n${each}${each === "" ? "" : "\r\n"}`,
+    );
+    const rest = {
+      sized: body + behind,
+      chunked: `${chunks.join("")}${trailer}\r\n${behind}`,
+      "until close": body,
+      none: behind,
+    }[kind];
+    const expected = {
+      status,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
+      body: kind === "none" ? "" : body,
+    };
+    return { bytes: interim + start + rest, expected };
+  });
+
+describe("the same answer is read, wherever its bytes are cut", () => {
+  test("in pieces of any size or byte by byte, read at once or late", async () => {
+    const cuts = fc.array(fc.nat(400), { maxLength: 40 });
+    const everywhere = Array.from({ length: 1_000 }, (_, at) => at);
+    await fc.assert(
+      fc.asyncProperty(sent, cuts, fc.boolean(), async ({ bytes, expected }, cuts, late) => {
+        expect(await read(bytes, { cuts, late })).toEqual(expected);
+        expect(await read(bytes, { cuts: everywhere, late })).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("whatever arrives, it is an answer or refused, and never an error of ours", async () => {
+    const valid =
+      head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") + chunked("abc") + "0\r\n\r\n";
+    const changed = fc
+      .tuple(fc.nat(valid.length - 1), fc.nat(255), fc.boolean())
+      .map(([at, byte, insert]) => {
+        const bytes = Buffer.from(valid, "latin1");
+        const added = Buffer.from([byte]);
+        return Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(insert ? at : at + 1)]);
+      });
+    const noise = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
+    const known =
+      /^read as [1-5]\d\d$|^The answer is not valid HTTP\.$|before the answer was complete\.$/;
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(changed, noise), async (bytes) => {
+        expect(await refusalOf(bytes)).toMatch(known);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("an answer ends", () => {
+  const ends: [name: string, bytes: string, method: string, body: string][] = [
+    ["with its head, to HEAD", head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello", "HEAD", ""],
+    [
+      "with its head, chunked or not, to HEAD",
+      head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked"),
+      "HEAD",
+      "",
+    ],
+    [
+      "with its head when it is 204",
+      head("HTTP/1.1 204 No", "Content-Length: 5") + "hello",
+      "GET",
+      "",
+    ],
+    ["with its head when it is 304", head("HTTP/1.1 304 No", "Content-Length: 5"), "GET", ""],
+    ["with its head when nothing follows", head("HTTP/1.1 200 OK", "Content-Length: 0"), "GET", ""],
+    [
+      "after its length",
+      head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello, world",
+      "GET",
+      "hello",
+    ],
+    [
+      "after its length said twice alike",
+      head("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 2") + "ok",
+      "GET",
+      "ok",
+    ],
+    [
+      "after its last chunk",
+      head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
+        chunked("he", "llo") +
+        "0\r\n\r\nmore",
+      "GET",
+      "hello",
+    ],
+    [
+      "after its chunks, whatever its length says",
+      head("HTTP/1.1 200 OK", "Content-Length: 1", "Transfer-Encoding: Chunked") +
+        chunked("hello") +
+        "000\r\n\r\n",
+      "GET",
+      "hello",
+    ],
+  ];
+  for (const [name, bytes, method, body] of ends)
+    test(`${name}, though the connection stays open`, async () => {
+      expect((await read(bytes, { method, stays: true })).body).toBe(body);
+    });
+
+  test("with the connection when nothing else says so, also after an unknown coding", async () => {
+    expect((await read(head("HTTP/1.0 200 OK") + "old")).body).toBe("old");
+    expect((await read(head("HTTP/1.1 200 OK", "Transfer-Encoding: gzip") + "??")).body).toBe("??");
+  });
+});
+
+test("fields of one name are joined, spaces around values dropped, an empty reason is fine", async () => {
+  const bytes = head("HTTP/1.1 200", "A: 1", "a:\t2 ", "B:", "Content-Length: 0");
+  const { headers } = await read(bytes);
+  expect(headers).toEqual({ a: "1, 2", b: "", "content-length": "0" });
+  expect((await read(head("HTTP/1.0 599 ", "__proto__: x"))).status).toBe(599);
+});
+
+test("any number of interim answers may come at once before the real one", async () => {
+  const interims = head("HTTP/1.1 100 Continue").repeat(50_000);
+  const bytes = `${interims}${head("HTTP/1.1 204 No Content")}`;
+  expect((await read(bytes)).status).toBe(204);
+  expect((await read(bytes, { cuts: [1_000_003] })).status).toBe(204);
+});
+
+describe("a connection that ends too soon leaves no answer", () => {
+  const whole = [
+    head("HTTP/1.1 100 Continue") + head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello",
+    head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
+      chunked("hel", "lo") +
+      "0\r\nA: b\r\n\r\n",
+  ];
+  for (const bytes of whole)
+    test(`wherever it ends: ${JSON.stringify(bytes)}`, async () => {
+      for (let length = 0; length < bytes.length; length++)
+        expect([length, await refusalOf(bytes.slice(0, length))]).toEqual([
+          length,
+          "The connection was closed before the answer was complete.",
+        ]);
+      expect((await read(bytes)).body).toBe("hello");
+    });
+
+  test("and one that breaks tells why, also in the middle of a body that ends with it", async () => {
+    for (const bytes of ["", "HTTP/1.1 2", `${head("HTTP/1.1 200 OK")}half`]) {
+      const { connection, ending, arrive } = line();
+      const reading = readAnswer(connection, "GET").then((answer) => answer.read(() => {}));
+      const told = reading.then(
+        () => "read",
+        (error: Error) => error.message,
+      );
+      arrive(Buffer.from(bytes));
+      ending.reject(new Error("broken"));
+      expect(await told).toBe("broken");
+    }
+  });
+});

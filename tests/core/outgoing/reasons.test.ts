@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test";
+import { TargetFailure, OwnTrouble } from "../../../src/core/outgoing/failures.ts";
+import { reasonFor } from "../../../src/core/outgoing/reasons.ts";
+
+const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
+
+describe("of what fails,", () => {
+  test("the sentence of a check is the reason as it is", () => {
+    for (const error of [new TargetFailure("Down."), new OwnTrouble("tired")])
+      expect(reasonFor(error)).toBe(error);
+  });
+
+  test("what the network says of the target is its fault, in our words alone", () => {
+    for (const code of [
+      "ECONNREFUSED",
+      "ECONNRESET",
+      "EPIPE",
+      "EHOSTUNREACH",
+      "ENETUNREACH",
+      "ETIMEDOUT",
+      "EPROTO",
+      "CERT_HAS_EXPIRED",
+      "CERT_SIGNATURE_FAILURE",
+      "ERR_SSL_WRONG_VERSION_NUMBER",
+      "ERR_SSL_ANYTHING_ELSE",
+      "ERR_TLS_CERT_ALTNAME_INVALID",
+    ]) {
+      const reason = reasonFor(failed(code));
+      expect([code, reason]).toEqual([code, expect.any(TargetFailure)]);
+      expect(reason?.message).toMatch(/^[A-Z][^_]*\.$/);
+      expect(reason?.message).not.toContain("secret");
+    }
+  });
+
+  test("what this machine has no more of is trouble of its own", () => {
+    for (const code of ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EADDRNOTAVAIL", "EAGAIN"])
+      expect([code, reasonFor(failed(code))]).toEqual([code, expect.any(OwnTrouble)]);
+  });
+
+  test("a fault of the program has no reason, whatever code it has", () => {
+    for (const error of [
+      new Error("secret"),
+      new TypeError("secret"),
+      failed("ERR_INVALID_ARG_TYPE"),
+      failed("ERR_INVALID_URL"),
+      failed("ABORT_ERR"),
+      failed("constructor"),
+      failed("__proto__"),
+      failed(""),
+      "text",
+      undefined,
+      null,
+    ])
+      expect([String(error), reasonFor(error)]).toEqual([String(error), null]);
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { openAll, sealAll, vaultOf } from "../../src/core/secrets.ts";
+
+const vault = vaultOf(new Uint8Array(32).fill(7));
+const place = "organization/monitor/1/bearerToken";
+
+test("what was sealed opens in its place, whatever it holds", () => {
+  for (const plain of ["", "p", "pässwörd 😀", "x".repeat(10_000), "a.b.c"]) {
+    const sealed = vault.seal(plain, place);
+    expect(vault.open(sealed, place)).toBe(plain);
+    if (plain.length > 1) expect(sealed).not.toContain(plain);
+  }
+});
+
+test("the same secret sealed twice looks different", () => {
+  expect(vault.seal("p", place)).not.toBe(vault.seal("p", place));
+});
+
+test("a sealed value opens in no other place, with no other key and after no change", () => {
+  const sealed = vault.seal("password", place);
+  const [version, iv = "", tag, text = ""] = sealed.split(".");
+  const flipped = (part: string) => (part.startsWith("A") ? "B" : "A") + part.slice(1);
+  expect(() => vault.open(sealed, "organization/monitor/2/bearerToken")).toThrow();
+  expect(() => vault.open(sealed, "")).toThrow();
+  expect(() => vaultOf(new Uint8Array(32).fill(8)).open(sealed, place)).toThrow();
+  for (const changed of [
+    [version, flipped(iv), tag, text],
+    [version, iv, flipped(tag ?? ""), text],
+    [version, iv, tag, flipped(text)],
+    [version, iv, tag, ""],
+    ["v2", iv, tag, text],
+    [version, iv, tag],
+    ["password"],
+  ])
+    expect(() => vault.open(changed.join("."), place)).toThrow();
+});
+
+test("a shortened authentication tag is not taken", () => {
+  const [version, iv, tag = "", text] = vault.seal("password", place).split(".");
+  const short = Buffer.from(tag, "base64url").subarray(0, 4).toString("base64url");
+  expect(() => vault.open([version, iv, short, text].join("."), place)).toThrow();
+});
+
+test("each secret of a record is bound to its own field", () => {
+  const secrets = { bearerToken: "a", "basicAuth.password": "b" };
+  const sealed = sealAll(vault, "organization/monitor/1", secrets);
+  expect(openAll(vault, "organization/monitor/1", sealed)).toEqual(secrets);
+  const { bearerToken, ...rest } = JSON.parse(sealed);
+  const swapped = JSON.stringify({ bearerToken: rest["basicAuth.password"] });
+  expect(() => openAll(vault, "organization/monitor/1", swapped)).toThrow();
+  expect(() => openAll(vault, "organization/monitor/2", JSON.stringify({ bearerToken }))).toThrow();
+});
+
+test("a sealed number says nothing of itself, and is opened for its own place alone", () => {
+  const sealed = vault.sealNumber(41, "live/a");
+  expect(sealed).toMatch(/^[\w-]{22}$/);
+  expect(vault.sealNumber(41, "live/a")).toBe(sealed);
+  expect(vault.openNumber(sealed, "live/a")).toBe(41);
+  expect(vault.openNumber(vault.sealNumber(2 ** 53 - 1, "live/a"), "live/a")).toBe(2 ** 53 - 1);
+  expect(vault.openNumber(sealed, "live/b")).toBeNull();
+  expect(vaultOf(new Uint8Array(32).fill(8)).openNumber(sealed, "live/a")).toBeNull();
+  for (const forged of ["", "41", "A".repeat(22), sealed.slice(1), `${sealed}A`])
+    expect(vault.openNumber(forged, "live/a")).toBeNull();
+  const near = vault.sealNumber(42, "live/a");
+  const same = near.split("").filter((letter, index) => letter === sealed[index]);
+  expect(same.length).toBeLessThan(10);
+});

@@ -1,0 +1,351 @@
+import { describe, expect, test } from "bun:test";
+import { networkInterfaces } from "node:os";
+import {
+  isLoopback,
+  isPrivate,
+  type Listener,
+  parseDenied,
+  parseRange,
+  targetGuard,
+} from "../../src/core/target-guard.ts";
+
+const nowhere = targetGuard(() => []);
+const flawOf = (address: string) => nowhere.flawOf(address, 80);
+
+const blocked: Record<string, string[]> = {
+  "a link-local address, where cloud machines keep their credentials": [
+    "169.254.0.0",
+    "169.254.169.254",
+    "169.254.255.255",
+  ],
+  "a link-local address": ["fe80::", "fe80::1", "febf:ffff::1", "fe80::1%eth0"],
+  "no address of a host": ["0.0.0.0", "0.255.255.255", "::"],
+  "a multicast address": ["224.0.0.0", "239.255.255.255", "ff00::", "ff02::1", "ffff::1"],
+  "the broadcast address": ["255.255.255.255"],
+  "the metadata service of a cloud": [
+    "168.63.129.16",
+    "100.100.100.200",
+    "192.0.0.192",
+    "fd00:ec2::254",
+  ],
+};
+
+describe("a check or an alert may not go to", () => {
+  for (const [what, addresses] of Object.entries(blocked))
+    test(what, () => {
+      for (const address of addresses)
+        expect([address, flawOf(address)]).toEqual([address, `is ${what}`]);
+    });
+
+  test("any of these on any port, or by ping", () => {
+    for (const [what, addresses] of Object.entries(blocked))
+      for (const address of addresses)
+        for (const port of [null, 1, 443, 65_535])
+          expect(nowhere.flawOf(address, port)).toBe(`is ${what}`);
+  });
+
+  test("an IPv4 address of these in the clothes of IPv6: mapped, compatible or NAT64", () => {
+    const hidden = Object.values(blocked)
+      .flat()
+      .filter((address) => address.includes(".") && !address.startsWith("0."));
+    for (const address of hidden)
+      for (const form of ["::ffff:", "::", "64:ff9b::", "::FFFF:", "0:0:0:0:0:ffff:"])
+        expect([form + address, flawOf(form + address)]).toEqual([form + address, flawOf(address)]);
+    expect(flawOf("::ffff:a9fe:a9fe")).toBe(flawOf("169.254.169.254"));
+    expect(flawOf("::ffff:0:0")).toBe("is no address of a host");
+  });
+
+  /** Every way in which IPv6 carries an IPv4 address, from the documents that define it. */
+  const carriers: Record<string, (a: number, b: number, c: number, d: number) => string> = {
+    "mapped (RFC 4291)": (...v4) => `::ffff:${v4.join(".")}`,
+    "compatible (RFC 4291)": (...v4) => `::${v4.join(".")}`,
+    "translated (RFC 2765)": (...v4) => `::ffff:0:${v4.join(".")}`,
+    "NAT64 (RFC 6052)": (...v4) => `64:ff9b::${v4.join(".")}`,
+    "local NAT64, /96 (RFC 8215)": (...v4) => `64:ff9b:1:abcd::${v4.join(".")}`,
+    "local NAT64, /96 of zeros": (...v4) => `64:ff9b:1::${v4.join(".")}`,
+    "local NAT64, /64": (a, b, c, d) => `64:ff9b:1:abcd:${hex(0, a)}:${hex(b, c)}:${hex(d, 0)}:0`,
+    "local NAT64, /56": (a, b, c, d) => `64:ff9b:1:${hex(0xab, a)}:${hex(0, b)}:${hex(c, d)}::`,
+    "local NAT64, /48": (a, b, c, d) => `64:ff9b:1:${hex(a, b)}:${hex(0, c)}:${hex(d, 0)}::`,
+    "6to4 (RFC 3056)": (a, b, c, d) => `2002:${hex(a, b)}:${hex(c, d)}::1`,
+    "Teredo's server (RFC 4380)": (a, b, c, d) => `2001:0:${hex(a, b)}:${hex(c, d)}:0:1:fefe:fefe`,
+    "Teredo's client": (a, b, c, d) =>
+      `2001:0:102:304:0:1:${hex(a ^ 255, b ^ 255)}:${hex(c ^ 255, d ^ 255)}`,
+    "ISATAP (RFC 5214)": (...v4) => `2001:4860::5efe:${v4.join(".")}`,
+    "ISATAP, globally unique": (...v4) => `2001:4860::200:5efe:${v4.join(".")}`,
+  };
+  const hex = (high: number, low: number) => (high * 256 + low).toString(16);
+  const parts = (address: string) =>
+    address.split(".").map(Number) as [number, number, number, number];
+
+  for (const [what, carry] of Object.entries(carriers))
+    test(`an IPv4 address of these carried in IPv6: ${what}; what else is carried is welcome`, () => {
+      for (const address of ["169.254.169.254", "224.0.0.1", "168.63.129.16", "255.255.255.255"]) {
+        const carried = carry(...parts(address));
+        expect([carried, flawOf(carried)]).toEqual([carried, flawOf(address)]);
+      }
+      const own = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
+      expect(own.flawOf(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
+      expect(isLoopback(carry(127, 0, 0, 1))).toBe(true);
+      for (const address of ["8.8.8.8", "10.1.2.3", "127.0.0.1"])
+        expect([address, flawOf(carry(...parts(address)))]).toEqual([address, null]);
+      expect([isPrivate(carry(10, 1, 2, 3)), isPrivate(carry(8, 8, 8, 8))]).toEqual([true, false]);
+      const closed = targetGuard(() => [], { denied: [{ range: ["10.1.0.0", 16] }] });
+      expect(closed.flawOf(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
+    });
+
+  test("one of these however it is written", () => {
+    for (const form of ["FE80::1", "fe80:0:0:0:0:0:0:1", "fe80:0000::0001", "[fe80::1]"])
+      expect([form, flawOf(form)]).toEqual([form, "is a link-local address"]);
+    expect(flawOf("fd00:0ec2:0:0:0:0:0:0254")).toBe("is the metadata service of a cloud");
+    expect(flawOf("0:0:0:0:0:0:0:0")).toBe("is no address of a host");
+  });
+});
+
+test("this machine, the LAN and the internet are what it is for", () => {
+  for (const address of [
+    "127.0.0.1",
+    "::1",
+    "::ffff:127.0.0.1",
+    "10.0.0.1",
+    "172.16.0.1",
+    "192.168.1.1",
+    "100.100.100.201",
+    "169.253.255.255",
+    "169.255.0.0",
+    "168.63.129.17",
+    "1.0.0.0",
+    "223.255.255.255",
+    "fd00::1",
+    "fd00:ec2::253",
+    "fe7f::1",
+    "fec0::1",
+    "2001:db8::1",
+  ])
+    expect([address, flawOf(address)]).toEqual([address, null]);
+});
+
+describe("its own listeners", () => {
+  const own = "is this appliance itself";
+  const guarded = (host: string, address: string, port: number | null = 3210) =>
+    targetGuard(() => [{ host, port: 3210 }]).flawOf(address, port);
+  const ours = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ address }) => !address.startsWith("fe80:"))
+    .map(({ address }) => address);
+
+  test("on every address are refused on each address of this machine", () => {
+    for (const host of ["0.0.0.0", "::"])
+      for (const address of [...ours, "127.0.0.1", "127.1.2.3", "::ffff:127.0.0.1"])
+        expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
+    expect(guarded("::", "::1")).toBe(own);
+  });
+
+  test("on one address are refused there, however it is written", () => {
+    const pairs: [host: string, address: string][] = [
+      ["127.0.0.1", "127.0.0.1"],
+      ["127.0.0.1", "::ffff:7f00:1"],
+      ["192.168.1.5", "::ffff:192.168.1.5"],
+      ["::1", "::1"],
+      ["::1", "0:0:0:0:0:0:0:1"],
+      ["localhost", "127.0.0.1"],
+      ["localhost", "::1"],
+    ];
+    for (const [host, address] of pairs)
+      expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
+    expect(guarded("192.168.1.5", "127.0.0.1")).toBeNull();
+    expect(guarded("127.0.0.1", "192.168.1.5")).toBeNull();
+  });
+
+  test("are refused there also where the host was given in another form of the address", () => {
+    for (const [host, address] of [
+      ["2001:DB8::1", "2001:db8::1"],
+      ["0:0:0:0:0:0:0:1", "::1"],
+      ["::ffff:127.0.0.1", "127.0.0.1"],
+    ] as const)
+      expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
+  });
+
+  test("are these ports alone: other programs and pings of the same machine are welcome", () => {
+    for (const host of ["0.0.0.0", "127.0.0.1", "localhost"]) {
+      expect(guarded(host, "127.0.0.1", 3211)).toBeNull();
+      expect(guarded(host, "127.0.0.1", null)).toBeNull();
+    }
+    expect(guarded("0.0.0.0", "192.0.2.77")).toBeNull();
+  });
+
+  test("are known from the moment they listen", () => {
+    const listeners: Listener[] = [];
+    const guard = targetGuard(() => listeners);
+    expect(guard.flawOf("127.0.0.1", 3210)).toBeNull();
+    listeners.push({ host: "127.0.0.1", port: 3210 }, { host: "127.0.0.1", port: 8080 });
+    expect([3210, 8080].map((port) => guard.flawOf("127.0.0.1", port))).toEqual([own, own]);
+  });
+});
+
+describe("an allowed range", () => {
+  const allowing = (...ranges: string[]) =>
+    targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
+      allowed: ranges.map((text) => parseRange(text) ?? ["203.0.113.0", 32]),
+    });
+
+  test("opens what lies in it, in every form, and nothing beside it", () => {
+    const guard = allowing("169.254.10.0/24", "fe80::/64");
+    for (const address of ["169.254.10.0", "169.254.10.255", "::ffff:169.254.10.7", "fe80::1"])
+      expect([address, guard.flawOf(address, 80)]).toEqual([address, null]);
+    for (const address of ["169.254.11.0", "169.254.9.255", "169.254.169.254", "fe80:0:0:1::1"])
+      expect([address, guard.flawOf(address, 80)]).not.toEqual([address, null]);
+  });
+
+  test("opens also a listener of our own that lies in it", () => {
+    expect(allowing("127.0.0.1/32").flawOf("127.0.0.1", 3210)).toBeNull();
+    expect(allowing("127.0.0.1/32").flawOf("127.0.0.2", 3210)).toBe("is this appliance itself");
+  });
+
+  test("of one family opens nothing of the other", () => {
+    expect(allowing("0.0.0.0/0").flawOf("fe80::1", 80)).toBe("is a link-local address");
+    expect(allowing("fe80::/10").flawOf("169.254.169.254", 80)).not.toBeNull();
+  });
+
+  test("is an address and the length of its prefix", () => {
+    expect(parseRange("169.254.10.0/24")).toEqual(["169.254.10.0", 24]);
+    expect(parseRange("0.0.0.0/0")).toEqual(["0.0.0.0", 0]);
+    expect(parseRange("10.0.0.1/32")).toEqual(["10.0.0.1", 32]);
+    expect(parseRange("fe80::/128")).toEqual(["fe80::", 128]);
+  });
+
+  for (const text of [
+    "",
+    "/",
+    "/8",
+    "10.0.0.0",
+    "10.0.0.0/",
+    "10.0.0.0/33",
+    "10.0.0.0/-1",
+    "10.0.0.0/8.5",
+    "10.0.0.0/1e1",
+    "10.0.0.0/ 8",
+    " 10.0.0.0/8",
+    "10.0.0/8",
+    "10.0.0.0/255.0.0.0",
+    "10.0.0.0/8/9",
+    "::/129",
+    "fe80::",
+    "intranet.lan/24",
+  ])
+    test(`is not “${text}”`, () => expect(parseRange(text)).toBeNull());
+});
+
+describe("what is denied", () => {
+  const denied = "is denied by --deny-target";
+  const denying = (...texts: string[]) =>
+    targetGuard(() => [], {
+      denied: texts.map((text) => parseDenied(text) ?? { name: "nothing" }),
+      allowed: [["10.0.0.0", 8]],
+    });
+
+  test("is denied whatever is allowed, for every port and in every form", () => {
+    const guard = denying("10.0.5.0/24", "192.0.2.1", "2001:db8:1::/48", "::ffff:192.0.2.9");
+    for (const address of [
+      "10.0.5.0",
+      "10.0.5.255",
+      "::ffff:10.0.5.7",
+      "64:ff9b::a00:507",
+      "192.0.2.1",
+      "192.0.2.9",
+      "2001:db8:1::7",
+      "[2001:DB8:1:0::7]",
+    ])
+      for (const port of [null, 80])
+        expect([address, guard.flawOf(address, port)]).toEqual([address, denied]);
+    for (const address of ["10.0.4.255", "10.0.6.0", "192.0.2.2", "2001:db8:2::"])
+      expect([address, guard.flawOf(address, 80)]).toEqual([address, null]);
+  });
+
+  test("is also a name, or all names below one, however they are written", () => {
+    const guard = denying("db.lan", "*.Internal.lan", "*.müller.example");
+    for (const name of [
+      "db.lan",
+      "DB.LAN",
+      "db.lan.",
+      "a.internal.lan",
+      "a.b.INTERNAL.lan.",
+      "x.xn--mller-kva.example",
+    ])
+      expect([name, guard.flawOfName(name)]).toEqual([name, denied]);
+    for (const name of ["a.db.lan", "xdb.lan", "internal.lan", "ainternal.lan", "db.lan.example"])
+      expect([name, guard.flawOfName(name)]).toEqual([name, null]);
+  });
+
+  for (const text of [
+    "",
+    "*",
+    "*.",
+    ".",
+    "a b",
+    "http://a.lan",
+    "a.lan/24",
+    "a.lan:80",
+    "*.*.lan",
+    "10.0.0.0/33",
+    "a*.lan",
+    "[::1]",
+    "user@a.lan",
+    "fe80::1%eth0/64",
+    "*.127.1",
+  ])
+    test(`is not “${text}”`, () => expect(parseDenied(text)).toBeNull());
+});
+
+test("what several organizations share is closed to them on loopback, for as long as they share it", () => {
+  let isShared = false;
+  const sharing = { isShared: () => isShared, refresh: async () => {} };
+  const guard = targetGuard(() => [], { sharing });
+  const opened = targetGuard(() => [], { sharing, allowed: [["127.0.0.0", 8]] });
+  const flaws = () =>
+    ["127.0.0.1", "127.9.9.9", "::1", "::ffff:7f00:1"].map((address) => guard.flawOf(address, 80));
+  expect(new Set(flaws())).toEqual(new Set([null]));
+  isShared = true;
+  expect(new Set(flaws())).toEqual(
+    new Set(["is this machine itself, which several organizations share"]),
+  );
+  for (const address of ["10.0.0.1", "192.168.1.1", "8.8.8.8", "fd00::1"])
+    expect([address, guard.flawOf(address, 80)]).toEqual([address, null]);
+  expect([opened.flawOf("127.0.0.1", 80), opened.flawOf("::1", 80)]).toEqual([
+    null,
+    "is this machine itself, which several organizations share",
+  ]);
+  isShared = false;
+  expect(new Set(flaws())).toEqual(new Set([null]));
+});
+
+test("private is what no public route leads to", () => {
+  for (const address of [
+    "127.0.0.1",
+    "::1",
+    "10.0.0.1",
+    "172.31.255.255",
+    "192.168.0.1",
+    "100.64.0.1",
+    "169.254.1.1",
+    "fd00::1",
+    "fe80::1",
+    "::ffff:10.0.0.1",
+  ])
+    expect([address, isPrivate(address)]).toEqual([address, true]);
+  for (const address of [
+    "8.8.8.8",
+    "172.32.0.1",
+    "100.128.0.1",
+    "2606:4700::1111",
+    "::ffff:8.8.8.8",
+    "64:ff9b::808:808",
+  ])
+    expect([address, isPrivate(address)]).toEqual([address, false]);
+});
+
+test("loopback is 127.0.0.0/8 and ::1, in every form", () => {
+  for (const address of ["127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1", "[::1]"])
+    expect([address, isLoopback(address)]).toEqual([address, true]);
+  for (const address of ["128.0.0.1", "10.0.0.1", "::2", "::", "0.0.0.0", "::ffff:10.0.0.1"])
+    expect([address, isLoopback(address)]).toEqual([address, false]);
+});

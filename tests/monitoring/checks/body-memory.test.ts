@@ -1,0 +1,242 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { byteBudget } from "../../../src/monitoring/checks/byte-budget.ts";
+import { wantedOf } from "../../../src/monitoring/checks/kinds/http-body.ts";
+import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
+import type { HttpAnswer } from "../../../src/core/outgoing/http-answer.ts";
+import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
+import { check } from "../../support/checking.ts";
+import { type Reply, target } from "../../support/target.ts";
+
+const kib = 1024;
+const mib = 1024 * kib;
+
+/** An answer whose body arrives in these chunks, each in a turn of its own unless it is told to wait. */
+function answerOf(chunks: Iterable<Buffer>, headers: Record<string, string> = {}): HttpAnswer {
+  let waits: PromiseWithResolvers<void> | null = null;
+  return {
+    status: 200,
+    headers: new Map(Object.entries(headers)),
+    async read(take) {
+      for (const chunk of chunks) {
+        take(chunk);
+        await Bun.sleep(0);
+        await waits?.promise;
+      }
+    },
+    pause: () => void (waits ??= Promise.withResolvers()),
+    resume() {
+      waits?.resolve();
+      waits = null;
+    },
+  };
+}
+
+function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
+  for (let from = 0, turn = 0; from < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield bytes.subarray(from, from + size);
+    from += size;
+  }
+}
+
+/** How much was kept at most, and is kept still. */
+function counted() {
+  const kept = { now: 0, most: 0 };
+  const memory: Memory = {
+    take(bytes) {
+      kept.now += bytes;
+      kept.most = Math.max(kept.most, kept.now);
+    },
+    giveBack: (bytes) => void (kept.now -= bytes),
+  };
+  return { memory, kept };
+}
+
+const nothing = { keyword: null, keywordAbsent: null, jsonPath: null, jsonEquals: null };
+const flawOf = (wanted: object, answer: HttpAnswer, memory: Memory = uncounted) =>
+  wantedOf({ ...nothing, ...wanted }).flawOf(answer, {
+    memory,
+    signal: new AbortController().signal,
+  });
+
+const letter = fc.constantFrom("a", "b", "ä", "€", "😀", "\ud83d\ude03", "\n");
+const text = fc.array(letter, { minLength: 1, maxLength: 60 }).map((letters) => letters.join(""));
+const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+const codings: Record<string, (bytes: Buffer) => Buffer> = {
+  identity: (bytes) => bytes,
+  gzip: (bytes) => gzipSync(bytes),
+  deflate: (bytes) => deflateSync(bytes),
+  br: (bytes) => brotliCompressSync(bytes),
+};
+
+test("a text is found in a stream exactly where it is found in the whole, however that is cut and compressed", async () => {
+  const coding = fc.constantFrom(...Object.keys(codings));
+  const filler = fc.constantFrom(0, 4_090, 16_380, 20_000);
+  await fc.assert(
+    fc.asyncProperty(
+      text,
+      text,
+      sizes,
+      coding,
+      filler,
+      async (body, wanted, sizes, coding, length) => {
+        const whole = "x".repeat(length) + body;
+        const bytes = codings[coding]?.(Buffer.from(whole)) ?? Buffer.alloc(0);
+        const larger = length === 0 ? sizes : sizes.map((size) => size * 1_500);
+        const answer = () => answerOf(cut(bytes, larger), { "content-encoding": coding });
+        const has = whole.includes(wanted);
+        expect(await flawOf({ keyword: wanted }, answer())).toBe(
+          has ? null : "the keyword is missing",
+        );
+        expect(await flawOf({ keywordAbsent: wanted }, answer())).toBe(
+          has ? "it has the keyword that must be absent" : null,
+        );
+      },
+    ),
+  );
+});
+
+test("two texts at a time are told apart, also where one is within the other or they overlap", async () => {
+  await fc.assert(
+    fc.asyncProperty(text, text, text, sizes, async (body, one, other, sizes) => {
+      const flaw = await flawOf(
+        { keyword: one, keywordAbsent: other },
+        answerOf(cut(Buffer.from(body), sizes)),
+      );
+      const expected = !body.includes(one)
+        ? "the keyword is missing"
+        : body.includes(other)
+          ? "it has the keyword that must be absent"
+          : null;
+      expect(flaw).toBe(expected);
+    }),
+  );
+});
+
+test("a text is looked for in the first MiB alone, to the byte, and in characters that end there", async () => {
+  for (const [before, flaw] of [
+    [mib - 6, null],
+    [mib - 5, "the first 1 MiB of the answer lack the keyword"],
+  ] as const) {
+    const body = Buffer.from(`${"x".repeat(before)}€nd.${"x".repeat(mib)}`);
+    for (const size of [1_000, 64 * kib])
+      expect(await flawOf({ keyword: "€nd." }, answerOf(cut(body, [size])))).toBe(flaw);
+  }
+});
+
+describe("of an answer is kept", () => {
+  const body = Buffer.from(`${'{"a":"'.padEnd(mib - 8, "x")}"}`);
+
+  test("nothing where a text is looked for in it", async () => {
+    const { memory, kept } = counted();
+    await flawOf({ keyword: "y", keywordAbsent: "z" }, answerOf(cut(body, [7_000])), memory);
+    expect(kept).toEqual({ now: 0, most: 0 });
+  });
+
+  test("what is being uncompressed, and no more", async () => {
+    const { memory, kept } = counted();
+    const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)));
+    const bytes = gzipSync(Buffer.concat(Array.from({ length: 15 }, () => random)), { level: 0 });
+    const headers = { "content-encoding": "gzip" };
+    await flawOf({ keyword: "y" }, answerOf(cut(bytes, [50_000]), headers), memory);
+    expect(kept.most).toBeGreaterThan(64 * kib);
+    expect(kept.most).toBeLessThanOrEqual(256 * kib);
+  });
+
+  test("JSON, up to its bound, whatever it is made of and however it is cut", async () => {
+    for (const size of [100, 3_000, 500_000]) {
+      const { memory, kept } = counted();
+      expect(await flawOf({ jsonPath: "$.a" }, answerOf(cut(body, [size])), memory)).toBeNull();
+      expect(kept.most).toBeLessThanOrEqual(mib);
+    }
+    const { memory, kept } = counted();
+    const small = Buffer.from(JSON.stringify({ a: "x".repeat(7_000) }));
+    await flawOf({ jsonPath: "$.a" }, answerOf(cut(small, [10])), memory);
+    expect(kept.most).toBe(0);
+  });
+});
+
+describe("all that is kept together", () => {
+  const limits = { reserved: 32 * mib, shared: 32 * mib };
+
+  test("has a bound; each organization's share is there whatever the others keep", () => {
+    const take = fc.record({
+      organization: fc.constantFrom("a", "b", "c", "d"),
+      bytes: fc.integer({ min: 1, max: mib }),
+      end: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(take, { maxLength: 400 }), (takes) => {
+        const budget = byteBudget(() => 4, limits);
+        const kept = new Map<string, number>();
+        const open = new Map<string, ReturnType<typeof budget.of>[]>();
+        const share = limits.reserved / 4;
+        for (const { organization, bytes, end } of takes) {
+          const before = kept.get(organization) ?? 0;
+          if (end) {
+            for (const check of open.get(organization) ?? []) check.end();
+            open.delete(organization);
+            kept.delete(organization);
+            continue;
+          }
+          const check = budget.of(organization);
+          open.set(organization, [...(open.get(organization) ?? []), check]);
+          try {
+            check.take(bytes);
+            kept.set(organization, before + bytes);
+          } catch (error) {
+            expect(error).toBeInstanceOf(OwnTrouble);
+            expect(before + bytes).toBeGreaterThan(share);
+          }
+          const all = [...kept.values()].reduce((sum, its) => sum + its, 0);
+          expect(budget.kept()).toBe(all);
+          expect(all).toBeLessThanOrEqual(limits.reserved + limits.shared);
+        }
+      }),
+    );
+  });
+
+  test("is given back when a check is over, whatever becomes of it, and what comes later is not counted", async () => {
+    const budget = byteBudget(() => 1, limits);
+    const hangs: Reply = (response) => void response.writeHead(200).write("x".repeat(200 * kib));
+    const cutShort: Reply = (response) => {
+      response.writeHead(200).write("x".repeat(200 * kib), () => response.destroy());
+    };
+    for (const reply of [hangs, cutShort]) {
+      await using shop = await target(reply);
+      const memory = budget.of("ours");
+      const found = await check(
+        "http",
+        { url: shop.at(), jsonPath: "$.a" },
+        { timeoutMs: 500, memory },
+      );
+      expect([found.status, budget.kept()]).toEqual(["down", 0]);
+      expect(() => memory.take(1)).toThrow(OwnTrouble);
+      memory.giveBack(5);
+      expect(budget.kept()).toBe(0);
+    }
+  });
+
+  test("is no reason to call anybody down: a check that may keep no more is not judged, another organization's goes on", async () => {
+    const budget = byteBudget(() => 2, { reserved: 2 * mib, shared: mib });
+    await using shop = await target(
+      (response) => void response.writeHead(200).end(JSON.stringify({ a: "x".repeat(500 * kib) })),
+    );
+    const hoarding = budget.of("ours");
+    hoarding.take(2 * mib);
+    const fields = { url: shop.at(), jsonPath: "$.a" };
+    expect(await check("http", fields, { memory: budget.of("ours") })).toMatchObject({
+      status: "unknown",
+      message: "Not judged: too many long answers are being read at once.",
+    });
+    expect(await check("http", fields, { memory: budget.of("theirs") })).toMatchObject({
+      status: "up",
+    });
+    hoarding.end();
+    expect(await check("http", fields, { memory: budget.of("ours") })).toMatchObject({
+      status: "up",
+    });
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test";
+import { dump } from "../../support/appliance.ts";
+import { answer, hang } from "../../support/target.ts";
+import { type Watch, watch } from "../../support/watch.ts";
+
+/** A monitor that would open an incident, in the middle of a check. */
+async function underWay(fields: object = {}) {
+  const made = await watch();
+  const shop = await made.site({ autoIncidentSeverity: "major", ...fields });
+  shop.reply(hang);
+  const running = made.engine.runOnce();
+  await shop.untilAsked(1);
+  return { ...made, shop, running };
+}
+
+/** What is known of a monitor that was never checked. */
+async function expectNothingFound({ database, monitorOf, beatsOf, changes }: Watch, id: string) {
+  expect(await beatsOf(id)).toEqual([]);
+  expect(await changes()).toEqual([]);
+  expect(await monitorOf(id)).toMatchObject({ lastCheckedAt: null, uptime24h: null });
+  expect(database.query("SELECT count(*) AS n FROM incidents").get()).toEqual({ n: 0 });
+}
+
+/** A pause of its own, or of its group. */
+const pauses = {
+  monitor: async ({ changeMonitor }: Watch, id: string, paused: boolean) =>
+    void (await changeMonitor(id, { paused })),
+  group: async ({ api, pauseGroup, monitorOf }: Watch, id: string, paused: boolean) => {
+    let { groupId } = await monitorOf(id);
+    if (groupId === null) {
+      const body = { name: "Payments", monitorIds: [id] };
+      groupId = (await api("POST", "/api/v1/monitor-groups", { body })).json.data.id;
+    }
+    await pauseGroup(groupId, paused);
+  },
+};
+
+for (const [what, pause] of Object.entries(pauses))
+  describe(`a paused ${what}`, () => {
+    test("is not checked, and is checked at once when it is resumed", async () => {
+      const made = await watch();
+      await using shop = await made.site({ interval: 10 });
+      await pause(made, shop.id, true);
+      await made.pass(30);
+      expect(shop.asked).toEqual([]);
+      expect(await made.statusOf(shop.id)).toBe("paused");
+      await pause(made, shop.id, false);
+      await made.engine.runOnce();
+      expect(shop.asked).toHaveLength(1);
+      expect(await made.statusOf(shop.id)).toBe("up");
+    });
+
+    test("ends the check that is under way, and its result is void", async () => {
+      const made = await underWay();
+      await using shop = made.shop;
+      await pause(made, shop.id, true);
+      await made.engine.runOnce();
+      await made.running;
+      shop.release(answer(500));
+      await made.pass(1);
+      await expectNothingFound(made, shop.id);
+    });
+  });
+
+test("a group that is paused and resumed before the engine hears of it is checked anew", async () => {
+  const made = await watch();
+  await using shop = await made.site({ interval: 10 });
+  const { id } = await made.group({ monitorIds: [shop.id] });
+  await made.engine.runOnce();
+  await made.pauseGroup(id, true);
+  await made.pauseGroup(id, false);
+  await made.engine.runOnce();
+  expect(shop.asked).toHaveLength(2);
+  expect(await made.statusOf(shop.id)).toBe("up");
+  await made.pass(10);
+  expect(await made.beatsOf(shop.id)).toHaveLength(3);
+});
+
+test("a paused group is not checked nor measured, whatever its monitors are themselves", async () => {
+  const made = await watch();
+  await using shop = await made.site({ interval: 10 });
+  await made.engine.runOnce();
+  const { id } = await made.group({ monitorIds: [shop.id] });
+  await made.pauseGroup(id, true);
+  await made.changeMonitor(shop.id, { paused: true });
+  await made.changeMonitor(shop.id, { paused: false, name: "Till" });
+  await made.pass(3_600);
+  expect(shop.asked).toHaveLength(1);
+  expect((await made.groupOf(id)).paused).toBe(true);
+  const { json } = await made.api("GET", `/api/v1/monitors/${shop.id}/uptime`);
+  expect(json.data.days).toMatchObject([{ upSeconds: 1, downSeconds: 0, unknownSeconds: 0 }]);
+  await made.pauseGroup(id, false);
+  await made.engine.runOnce();
+  expect(shop.asked).toHaveLength(2);
+});
+
+test("a pause voids a result that comes before the engine has heard of it", async () => {
+  const made = await underWay();
+  await using shop = made.shop;
+  await made.changeMonitor(shop.id, { paused: true });
+  shop.release(answer(500));
+  await made.running;
+  await expectNothingFound(made, shop.id);
+});
+
+describe("a changed monitor", () => {
+  test("is checked anew at once; what a check of its old url still finds is void", async () => {
+    const { engine, changeMonitor, beatsOf, changes, running, ...made } = await underWay();
+    await using shop = made.shop;
+    shop.reply(answer(), "/new");
+    await changeMonitor(shop.id, { url: shop.at("/new") });
+    await Promise.all([engine.runOnce(), running]);
+    shop.release(answer(500));
+    expect(shop.asked.map(({ path }) => path)).toEqual(["/", "/new"]);
+    expect((await beatsOf(shop.id)).map(({ status }) => status)).toEqual(["up"]);
+    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
+  });
+
+  test("keeps its state and its failures when its url changes", async () => {
+    const { engine, pass, changeMonitor, monitorOf, site } = await watch();
+    await using shop = await site();
+    shop.fails();
+    await engine.runOnce();
+    const before = await monitorOf(shop.id);
+    await pass(1);
+    await changeMonitor(shop.id, { url: shop.at("/new") });
+    await engine.runOnce();
+    const { status, statusSince } = await monitorOf(shop.id);
+    expect([status, statusSince]).toEqual(["down", before.statusSince]);
+    expect(shop.asked.at(-1)?.path).toBe("/new");
+  });
+
+  test("is not checked out of turn when only its name, retries or severity change", async () => {
+    const { pass, engine, changeMonitor, statusOf, changes, site } = await watch();
+    await using shop = await site({ interval: 3_600, retries: 5 });
+    await engine.runOnce();
+    await changeMonitor(shop.id, { name: "Till", retries: 0, autoIncidentSeverity: "minor" });
+    await engine.runOnce();
+    expect(shop.asked).toHaveLength(1);
+    shop.fails();
+    await pass(3_600);
+    expect(await statusOf(shop.id)).toBe("down");
+    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
+  });
+
+  test("moves into a paused group, and is not checked from then on", async () => {
+    const { engine, group, pauseGroup, changeMonitor, pass, site } = await watch();
+    await using shop = await site({ interval: 10 });
+    await engine.runOnce();
+    const { id: groupId } = await group();
+    await pauseGroup(groupId, true);
+    await changeMonitor(shop.id, { groupId });
+    await pass(30);
+    expect(shop.asked).toHaveLength(1);
+    await changeMonitor(shop.id, { groupId: null });
+    await engine.runOnce();
+    expect(shop.asked).toHaveLength(2);
+  });
+});
+
+describe("a deleted monitor", () => {
+  test("ends the check that is under way, which leaves nothing", async () => {
+    const made = await underWay();
+    await using shop = made.shop;
+    await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
+    const before = dump(made);
+    await made.engine.runOnce();
+    await made.running;
+    shop.release(answer(500));
+    await made.pass(60);
+    expect(dump(made)).toBe(before);
+    expect(shop.asked).toHaveLength(1);
+  });
+
+  test("leaves nothing of a result that comes before the engine has heard of its end", async () => {
+    const made = await underWay();
+    await using shop = made.shop;
+    await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
+    const before = dump(made);
+    shop.release(answer(500));
+    await made.running;
+    expect(dump(made)).toBe(before);
+  });
+});

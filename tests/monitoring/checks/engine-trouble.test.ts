@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
+import { readSince } from "../../../src/events/log.ts";
+import { answer, hang, reset, target } from "../../support/target.ts";
+import { type Watch, watch } from "../../support/watch.ts";
+
+/** What the appliance told about itself. */
+const troubles = async ({ store }: Watch) =>
+  (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled");
+
+/** Two monitors that were up, in the middle of their next checks, while the appliance stands still for some seconds. */
+async function stoodStill(made: Watch, seconds: number, then = answer(500)) {
+  const shop = await made.site({ interval: 10, autoIncidentSeverity: "critical" });
+  await made.pass(10);
+  const asked = shop.asked.length;
+  shop.reply(hang);
+  const passing = made.pass(10);
+  await shop.untilAsked(asked + 1);
+  made.time.now += seconds * 1000;
+  shop.reply(answer());
+  shop.release(then);
+  await passing;
+  return shop;
+}
+
+test("what fails while the appliance itself stands still is unknown: no change, no incident, no downtime", async () => {
+  for (const failure of [answer(500), reset]) {
+    const made = await watch();
+    await using shop = await stoodStill(made, 3, failure);
+    const beats = await made.beatsOf(shop.id);
+    expect(beats.filter(({ status }) => status !== "up")).toMatchObject([
+      { status: "unknown", message: "Not judged: this appliance stood still for a moment." },
+    ]);
+    expect(await made.monitorOf(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
+    expect((await made.changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
+    expect((await made.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
+  }
+});
+
+test("an answer that was good is believed, however long the appliance stood still", async () => {
+  const made = await watch();
+  await using shop = await stoodStill(made, 3, answer());
+  expect(new Set((await made.beatsOf(shop.id)).map(({ status }) => status))).toEqual(
+    new Set(["up"]),
+  );
+  expect(await troubles(made)).toEqual([]);
+});
+
+test("trouble of the appliance is told once to each organization, and again after five quiet minutes", async () => {
+  const made = await watch();
+  const { engine, time, ours, theirs, pass } = made;
+  await using shop = await target();
+  const standStill = async (...monitorsOf: (typeof ours)[]) => {
+    const before = shop.asked.length;
+    shop.reply(hang);
+    const body = { type: "http", name: "Shop", url: shop.at(), interval: 3_600 };
+    for (const { api } of monitorsOf) await api("POST", "/api/v1/monitors", { body });
+    const running = engine.runOnce();
+    await shop.untilAsked(before + monitorsOf.length);
+    time.now += 5_000;
+    shop.reply(answer());
+    shop.release(answer(500));
+    await running;
+  };
+  const told = async () =>
+    (await troubles(made)).map(({ organizationId, subjectId, data }) => {
+      expect(subjectId).toBe(organizationId);
+      expect(data).toEqual({ message: "Not judged: this appliance stood still for a moment." });
+      return organizationId;
+    });
+  await standStill(ours, theirs, ours);
+  await pass(60);
+  await standStill(ours);
+  expect((await told()).toSorted()).toEqual([ours.id, theirs.id].toSorted());
+  await pass(300);
+  await standStill(ours);
+  expect((await told()).slice(2)).toEqual([ours.id]);
+});
+
+test("a failure while the clock of the machine was set forward or back is unknown", async () => {
+  for (const seconds of [5, -3_600]) {
+    const made = await watch();
+    const engine = checkEngine(made.appliance);
+    await engine.runOnce();
+    await using shop = await made.site();
+    shop.reply(hang);
+    const running = engine.runOnce();
+    await shop.untilAsked(1);
+    made.time.now += seconds * 1000;
+    shop.release(answer(500));
+    await running;
+    expect(await made.beatsOf(shop.id)).toMatchObject([
+      { status: "unknown", message: "Not judged: the clock of this machine jumped." },
+    ]);
+    expect((await troubles(made)).map(({ data }) => data?.["message"])).toEqual([
+      "Not judged: the clock of this machine jumped.",
+    ]);
+  }
+});
+
+test("a check that throws by itself is unknown, says so in the log, and stops no other", async () => {
+  const { engine, database, monitor, changes, beatsOf, site, logged } = await watch();
+  const { id } = await monitor({ type: "tcp", name: "Database", host: "127.0.0.1", port: 1 });
+  await using shop = await site();
+  database.run("UPDATE monitors SET settings = '{}' WHERE id = ?", [id]);
+  await engine.runOnce();
+  expect(await beatsOf(id)).toMatchObject([
+    { status: "unknown", message: "Not judged: the check itself failed; the log says how." },
+  ]);
+  expect(logged.join("\n")).toMatch(/a check failed by itself .*"tcp".*TypeError/);
+  expect((await changes()).map(({ type, subjectId }) => [type, subjectId])).toEqual([
+    ["monitor.up", shop.id],
+  ]);
+});
+
+test("a monitor whose secrets can't be opened is unknown, and stops no other", async () => {
+  const { engine, database, statusOf, beatsOf, site } = await watch();
+  await using locked = await site({ bearerToken: "CANARY" });
+  await using shop = await site();
+  const sealed = '{"bearerToken":"v1.AAAA.AAAA.AAAA"}';
+  database.run("UPDATE monitors SET secrets = ? WHERE id = ?", [sealed, locked.id]);
+  await engine.runOnce();
+  expect(await beatsOf(locked.id)).toMatchObject([
+    {
+      status: "unknown",
+      message: "Not judged: its secrets can't be opened with this secret.key.",
+    },
+  ]);
+  expect(locked.asked).toEqual([]);
+  expect(await statusOf(shop.id)).toBe("up");
+});

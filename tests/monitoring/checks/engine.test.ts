@@ -1,0 +1,202 @@
+import { describe, expect, test } from "bun:test";
+import { applianceOn } from "../../support/appliance.ts";
+import { answer, hang, slow, target } from "../../support/target.ts";
+import { type Beat, watch } from "../../support/watch.ts";
+
+const statuses = (beats: readonly Beat[]) => beats.map(({ status }) => status);
+
+/** Seconds between one heartbeat and the next. */
+const gaps = (beats: readonly Beat[]) =>
+  beats.slice(1).map(({ at }, index) => (Date.parse(at) - Date.parse(beats[index]!.at)) / 1000);
+
+describe("when", () => {
+  test("a new monitor is checked at once, whatever its interval", async () => {
+    const { engine, monitorOf, site, time } = await watch();
+    await using shop = await site({ interval: 86_400 });
+    await engine.runOnce();
+    expect(await monitorOf(shop.id)).toMatchObject({
+      status: "up",
+      lastCheckedAt: new Date(time.now).toISOString(),
+      lastMessage: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
+      uptime24h: 1,
+    });
+    expect(shop.asked).toHaveLength(1);
+  });
+
+  test("it is checked once an interval from then on, to the second", async () => {
+    const { pass, beatsOf, site } = await watch();
+    await using shop = await site({ interval: 20 });
+    await pass(100);
+    const beats = await beatsOf(shop.id);
+    expect(gaps(beats.slice(1))).toEqual(beats.slice(2).map(() => 20));
+    expect(beats.length).toBeGreaterThanOrEqual(5);
+    expect(beats.map(({ period }) => period)).toEqual([1, ...beats.slice(1).map(() => 20)]);
+  });
+
+  test("a started appliance checks everybody within one interval, evenly, in no burst", async () => {
+    const { appliance, time, monitor } = await watch();
+    await using shop = await target();
+    const paths = Array.from({ length: 120 }, (_, index) => `/${index}`);
+    for (const path of paths) await monitor({ type: "http", name: "Shop", url: shop.at(path) });
+    const { engine } = applianceOn(appliance);
+    await engine.runOnce();
+    expect(shop.asked).toEqual([]);
+    const inSecond = [];
+    for (let second = 0; second < 60; second++) {
+      const before = shop.asked.length;
+      time.now += 1_000;
+      await engine.runOnce();
+      inSecond.push(shop.asked.length - before);
+    }
+    expect(shop.asked.map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
+    expect(Math.max(...inSecond)).toBeLessThanOrEqual(4);
+  });
+
+  test("2,000 monitors of one host that are due at once are each checked once, at most 1,000 at a time", async () => {
+    const { engine, database, monitor, time } = await watch();
+    await using shop = await target(slow(50));
+    for (let index = 0; index < 2_000; index++)
+      await monitor({ type: "http", name: "Shop", url: shop.at(`/${index}`) });
+    await engine.runOnce();
+    time.now += 5_000;
+    await engine.runOnce();
+    const counted = database
+      .query("SELECT count(*) AS beats, count(DISTINCT monitor_key) AS monitors FROM heartbeats")
+      .get();
+    expect(counted).toEqual({ beats: 2_000, monitors: 2_000 });
+    expect(new Set(shop.asked.map(({ path }) => path)).size).toBe(2_000);
+    expect(shop.asked).toHaveLength(2_000);
+    expect(shop.mostAtOnce()).toBeLessThanOrEqual(1_000);
+    expect(
+      database.query("SELECT status, count(*) AS n FROM monitor_states GROUP BY 1").all(),
+    ).toEqual([{ status: "up", n: 2_000 }]);
+  });
+});
+
+describe("what it is", () => {
+  test("it takes the failure and its retries, at the retry interval, to be down; one success to be up", async () => {
+    const { pass, statusOf, beatsOf, changes, site } = await watch();
+    await using shop = await site({ retries: 2, interval: 60, retryInterval: 10 });
+    await pass(60);
+    shop.fails();
+    const before = await beatsOf(shop.id);
+    while (statuses(await beatsOf(shop.id)).at(-1) !== "down") await pass(1);
+    expect(await statusOf(shop.id)).toBe("up");
+    await pass(10);
+    expect(await statusOf(shop.id)).toBe("up");
+    await pass(10);
+    expect(await statusOf(shop.id)).toBe("down");
+    await pass(60);
+    const failures = (await beatsOf(shop.id)).slice(before.length);
+    expect(gaps(failures).slice(0, 2)).toEqual([10, 10]);
+    expect(failures.map(({ period }) => period)).toEqual([10, 10, 60, 60]);
+    expect(failures.map(({ message }) => message)).toEqual(
+      failures.map(() => "HTTP 500 (Internal Server Error), expected 200-299."),
+    );
+    shop.recovers();
+    await pass(60);
+    expect(await statusOf(shop.id)).toBe("up");
+    expect((await changes()).map(({ type }) => type)).toEqual([
+      "monitor.up",
+      "monitor.down",
+      "monitor.up",
+    ]);
+  });
+
+  test("a success between failures begins the count anew", async () => {
+    const { pass, statusOf, site } = await watch();
+    await using shop = await site({ retries: 1, interval: 10, retryInterval: 10 });
+    for (const reply of [200, 500, 200, 500, 200, 500]) {
+      shop.reply(answer(reply));
+      await pass(10);
+      expect(await statusOf(shop.id)).not.toBe("down");
+    }
+    await pass(10);
+    expect(await statusOf(shop.id)).toBe("down");
+  });
+
+  test("a success that took longer than it may is degraded, and counts as up in its uptime", async () => {
+    const { engine, monitorOf, beatsOf, site } = await watch();
+    await using shop = await site({ degradedAfterMs: 1 });
+    shop.reply(slow(20));
+    await engine.runOnce();
+    expect(await monitorOf(shop.id)).toMatchObject({
+      status: "degraded",
+      lastMessage: expect.stringMatching(/^Answered in \d+ ms, more than 1 ms\.$/),
+      uptime24h: 1,
+    });
+    expect(statuses(await beatsOf(shop.id))).toEqual(["degraded"]);
+  });
+
+  test("every change of state appends one event, in the very write that changes it, and nothing else does", async () => {
+    const { store, database, pass, changes, job, site, time } = await watch();
+    await using shop = await site({ interval: 10, retries: 1, retryInterval: 5 });
+    const backup = await job({ degradedAfterMs: 500 });
+    const untold: unknown[] = [];
+    const lastTold = `SELECT type FROM events WHERE subject_id = monitor_id
+      AND type IN ('monitor.up', 'monitor.degraded', 'monitor.down') ORDER BY seq DESC LIMIT 1`;
+    const differing = database.query(`SELECT monitor_id, status FROM monitor_states
+      WHERE 'monitor.' || status <> coalesce((${lastTold}), 'monitor.pending')`);
+    store.onCommit(() => untold.push(...differing.all()));
+    for (const reply of [200, 500, 500, 200, 200, 500, 500, 500, 200]) {
+      shop.reply(answer(reply));
+      await pass(10);
+      await backup.report(reply === 200 ? { latency_ms: "600" } : { status: "down", msg: "Full." });
+    }
+    expect(untold).toEqual([]);
+    for (const { id } of [shop, backup]) {
+      const its = (await changes()).filter(({ subjectId }) => subjectId === id);
+      const after = its.map(({ type }) => type.replace("monitor.", ""));
+      expect(its.map(({ data }) => data?.["before"])).toEqual(["pending", ...after.slice(0, -1)]);
+      const at = its.map((event) => event.at);
+      expect(its.map(({ data }) => data?.["since"])).toEqual([
+        expect.any(String),
+        ...at.slice(0, -1),
+      ]);
+      expect(after).toEqual(
+        id === shop.id
+          ? ["up", "down", "up", "down", "up"]
+          : ["degraded", "down", "degraded", "down", "degraded"],
+      );
+    }
+    expect((await changes()).at(-1)).toMatchObject({
+      at: new Date(time.now).toISOString(),
+      data: { message: "Answered in 600 ms, more than 500 ms.", latencyMs: 600 },
+    });
+  });
+
+  test("each organization's monitors are what their own targets make them, told to it alone", async () => {
+    const { engine, ours, theirs, changes, site } = await watch();
+    await using shop = await site();
+    const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), retries: 0 };
+    const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
+    shop.reply(answer(503), "/theirs");
+    await engine.runOnce();
+    const told = (await changes()).map(
+      ({ organizationId, type, subjectId }) => `${organizationId} ${type} ${subjectId}`,
+    );
+    const expected = [
+      `${ours.id} monitor.up ${shop.id}`,
+      `${theirs.id} monitor.down ${json.data.id}`,
+    ];
+    expect(told.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+test("a check that hangs holds up nobody, and its monitor is not checked a second time meanwhile", async () => {
+  const { engine, statusOf, beatsOf, site, time } = await watch();
+  await using silent = await site({ interval: 5, timeout: 5 });
+  silent.reply(hang);
+  const first = engine.runOnce();
+  await silent.untilAsked(1);
+  await using shop = await site();
+  const second = engine.runOnce();
+  await shop.untilAsked(1);
+  time.now += 5_000;
+  const third = engine.runOnce();
+  silent.release();
+  await Promise.all([first, second, third]);
+  expect([await statusOf(silent.id), await statusOf(shop.id)]).toEqual(["up", "up"]);
+  expect(silent.asked).toHaveLength(1);
+  expect(await beatsOf(silent.id)).toHaveLength(1);
+});

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Limits, scheduler } from "../../../src/monitoring/checks/scheduler.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
+import { readSince } from "../../../src/events/log.ts";
+import { answer, hang, target } from "../../support/target.ts";
+import { member } from "../../support/visiting.ts";
+import { type Beat, watch } from "../../support/watch.ts";
+
+type Monitor = { organizationId: string; lane: string; interval: number; takes: number };
+type Start = { key: number; at: number; dueAt: number; beyondShare: boolean };
+
+/** Lets these monitors be checked for so long on a clock of its own; a check that hangs takes very long. */
+async function simulated(monitors: readonly Monitor[], limits: Limits, until: number) {
+  let now = 0;
+  const share = (() => {
+    const organizations = new Set(monitors.map(({ organizationId }) => organizationId));
+    return Math.max(1, Math.floor(limits.reserved / organizations.size));
+  })();
+  const started: Start[] = [];
+  const overdue: number[] = [];
+  const most = { all: 0, lanes: new Map<string, number>() };
+  const ends: { at: number; end: () => void }[] = [];
+  const running = new Map<number, Monitor>();
+  const of = (key: number) => monitors[key] as Monitor;
+  const count = (isSo: (monitor: Monitor) => boolean) => [...running.values()].filter(isSo).length;
+  const termsOf = ({ organizationId, lane, interval }: Monitor) => ({
+    organizationId,
+    lane,
+    patienceMs: interval,
+  });
+  const jobs = scheduler(
+    {
+      async run(key, dueAt) {
+        const { organizationId, lane, takes, interval } = of(key);
+        const beyondShare = count((one) => one.organizationId === organizationId) >= share;
+        started.push({ key, at: now, dueAt, beyondShare });
+        running.set(key, of(key));
+        most.all = Math.max(most.all, running.size);
+        const here = `${organizationId} ${lane}`;
+        const inLane = count((one) => one.organizationId === organizationId && one.lane === lane);
+        most.lanes.set(here, Math.max(most.lanes.get(here) ?? 0, inLane));
+        await new Promise<void>((end) => ends.push({ at: now + takes, end }));
+        running.delete(key);
+        jobs.schedule(
+          key,
+          dueAt + interval * Math.ceil((now - dueAt + 1) / interval),
+          termsOf(of(key)),
+        );
+      },
+      overdue: (key) => void overdue.push(key),
+    },
+    () => now,
+    limits,
+  );
+  for (const [key, monitor] of monitors.entries()) jobs.schedule(key, 0, termsOf(monitor));
+  while (now < until) {
+    jobs.startDue();
+    const next = Math.min(jobs.nextDueAt() ?? Infinity, ...ends.map(({ at }) => at));
+    now = Math.max(now, next);
+    for (const ended of ends.filter(({ at }) => at <= now)) {
+      ends.splice(ends.indexOf(ended), 1);
+      ended.end();
+      // What waited for this place is started before the next one is free.
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+    }
+  }
+  return { started, overdue, most, share };
+}
+
+const limits = fc.record({
+  reserved: fc.integer({ min: 1, max: 12 }),
+  shared: fc.integer({ min: 1, max: 6 }),
+  perLane: fc.constant(100),
+});
+const monitor = fc.record({
+  organizationId: fc.constantFrom("a", "b", "c", "d"),
+  lane: fc.constantFrom("x", "y", "z"),
+  interval: fc.integer({ min: 5, max: 40 }),
+  takes: fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constant(60)),
+});
+const many = fc.array(monitor, { minLength: 1, maxLength: 40 });
+
+describe("whatever the others do,", () => {
+  test("an organization with no more monitors than its share has each checked when it is due", async () => {
+    await fc.assert(
+      fc.asyncProperty(many, limits, async (monitors, limits) => {
+        const { started, overdue, share } = await simulated(monitors, limits, 300);
+        const all = Map.groupBy(monitors.keys(), (key) => monitors[key]?.organizationId);
+        for (const keys of all.values()) {
+          if (keys.length > share) continue;
+          const its = started.filter(({ key }) => keys.includes(key));
+          expect(its.filter(({ at, dueAt }) => at !== dueAt)).toEqual([]);
+          expect(overdue.filter((key) => keys.includes(key))).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  test("who waits for more than its share waits for one turn: each of the others begins one meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(many, limits, async (monitors, limits) => {
+        const { started } = await simulated(monitors, limits, 300);
+        const organizationOf = ({ key }: Start) => monitors[key]?.organizationId ?? "";
+        // Who waits at some moment has a check that was due before it and began after it.
+        for (const [index, own] of started.entries()) {
+          if (own.at === own.dueAt) continue;
+          const before = started.slice(0, index);
+          const last = before.findLastIndex((one) => organizationOf(one) === organizationOf(own));
+          const meanwhile = before
+            .slice(last + 1)
+            .filter(({ at, beyondShare }) => beyondShare && at > own.dueAt);
+          const others = Map.groupBy(meanwhile, organizationOf);
+          for (const [, begun] of others) expect(begun.length).toBeLessThanOrEqual(1);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("no more run at one time than there are places, in all and in each lane of each organization", async () => {
+    const narrow = limits.map((each) => ({ ...each, perLane: 2 }));
+    await fc.assert(
+      fc.asyncProperty(many, narrow, async (monitors, limits) => {
+        const { most, started } = await simulated(monitors, limits, 300);
+        expect(most.all).toBeLessThanOrEqual(limits.shared + Math.max(limits.reserved, 4));
+        for (const inLane of most.lanes.values()) expect(inLane).toBeLessThanOrEqual(2);
+        expect(new Set(started.map(({ key }) => key)).size).toBe(monitors.length);
+      }),
+    );
+  });
+});
+
+test("what others leave idle is used: one organization alone has all places but their shares", async () => {
+  const hanging = { organizationId: "a", lane: "x", interval: 5, takes: 1_000 };
+  const idle = { organizationId: "b", lane: "x", interval: 1_000, takes: 0 };
+  const monitors = [idle, ...Array.from({ length: 50 }, () => hanging)];
+  const { most } = await simulated(monitors, { reserved: 8, shared: 8, perLane: 100 }, 100);
+  expect(most.lanes.get("a x")).toBe(8 / 2 + 8);
+});
+
+/** An engine with one place for each organization; ours has it taken by a check that hangs. */
+async function crowded() {
+  const made = await watch();
+  const { time, appliance, store, monitor } = made;
+  const places = { reserved: 1, shared: 0, perLane: 1 };
+  const engine = checkEngine({ ...appliance, monotonic: appliance.clock, places });
+  await engine.runOnce();
+  const shop = await made.site({ interval: 5, timeout: 5 });
+  await engine.runOnce();
+  const silent = await target(hang);
+  await monitor({ type: "http", name: "Silent", url: silent.at(), interval: 3_600, timeout: 60 });
+  const running: Promise<void>[] = [];
+  const turn = (seconds: number) => {
+    time.now += seconds * 1_000;
+    running.push(engine.runOnce());
+  };
+  turn(0);
+  await silent.untilAsked(1);
+  return {
+    ...made,
+    shop,
+    silent,
+    /** Lets so many seconds go by, a second at a time. */
+    turns: async (seconds: number) => {
+      for (let second = 0; second < seconds; second++) {
+        turn(1);
+        // Whatever is due has its turn while these are answered.
+        for (let request = 0; request < 5; request++) await made.monitorOf(shop.id);
+      }
+    },
+    /** Resolves once so many results are stored. */
+    untilBeats: async (read: () => Promise<Beat[]>, wanted: number) => {
+      for (;;) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const stop = store.onCommit(resolve);
+        const beats = await read();
+        if (beats.length < wanted) await promise;
+        stop();
+        if (beats.length >= wanted) return beats;
+      }
+    },
+    /** The check that hangs is over, and whatever waited for it. */
+    ended: async () => {
+      silent.release(answer());
+      await Promise.all(running);
+      await engine.runOnce();
+    },
+    async [Symbol.asyncDispose]() {
+      await silent[Symbol.asyncDispose]();
+      await shop[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a check whose turn does not come shows as unknown, each time anew, and nothing else is made of it", async () => {
+  await using made = await crowded();
+  const { shop, turns, untilBeats, ended, beatsOf, monitorOf, changes, store } = made;
+  const before = await beatsOf(shop.id);
+  await turns(55);
+  const late = (await untilBeats(() => beatsOf(shop.id), before.length + 3)).slice(before.length);
+  const message = "Not judged: too many other checks are under way.";
+  for (const beat of late)
+    expect(beat).toMatchObject({ status: "unknown", message, latencyMs: null, period: 15 });
+  const gaps = late
+    .slice(1)
+    .map(({ at }, index) => Date.parse(at) - Date.parse(late[index]?.at ?? ""));
+  expect(new Set(gaps)).toEqual(new Set([15_000]));
+  expect(await monitorOf(shop.id)).toMatchObject({
+    status: "up",
+    lastMessage: message,
+    lastCheckedAt: late.at(-1)?.at,
+    uptime24h: 1,
+  });
+  expect(shop.asked).toHaveLength(before.length);
+  const { page } = await member(made, "viewer");
+  const row = async () =>
+    (await page("GET", "/dashboard/overview")).json.data.ungrouped.find(
+      ({ id }: { id: string }) => id === shop.id,
+    );
+  expect(await row()).toMatchObject({ status: "unknown", lastMessage: message });
+  await ended();
+  expect((await row()).status).toBe("up");
+  expect((await beatsOf(shop.id)).at(-1)?.status).toBe("up");
+  const told = (await changes()).filter(({ subjectId }) => subjectId === shop.id);
+  expect(told.map(({ type }) => type)).toEqual(["monitor.up"]);
+  const troubles = (await readSince(store, 0, 10_000)).filter(
+    ({ type }) => type === "appliance.troubled",
+  );
+  expect(troubles.map(({ data }) => data)).toEqual([{ message }]);
+});
+
+test("the checks of another organization are made when they are due all the while", async () => {
+  await using made = await crowded();
+  const { theirs, turns, untilBeats, ended, shop } = made;
+  const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), interval: 5, timeout: 5 };
+  const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
+  const path = `/api/v1/monitors/${json.data.id}/heartbeats`;
+  const read = async (): Promise<Beat[]> => (await theirs.api("GET", path)).json.data.toReversed();
+  for (let checks = 1; checks <= 4; checks++) {
+    await turns(checks === 1 ? 1 : 5);
+    await untilBeats(read, checks);
+  }
+  await ended();
+  const beats = await read();
+  expect(new Set(beats.map(({ status }) => status))).toEqual(new Set(["up"]));
+  const gaps = beats
+    .slice(2)
+    .map(({ at }, index) => Date.parse(at) - Date.parse(beats[index + 1]?.at ?? ""));
+  expect(new Set(gaps)).toEqual(new Set([5_000]));
+  expect(beats).toHaveLength(4);
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { valueAt } from "../../../src/monitoring/checks/json-path.ts";
+
+const answer = {
+  status: "ok",
+  count: 0,
+  ready: false,
+  nothing: null,
+  items: [{ state: "up", "odd.key": 1 }, { state: "down" }, ["nested", [7]]],
+  naïve_名: "letters of any script",
+  "kebab-key": "kebab",
+  "": { "": "empty names" },
+  "it's": 1,
+  'say "hi"': 2,
+  "a[0].b": "looks like a path",
+  length: 3,
+};
+
+const found: [path: string, value: unknown][] = [
+  ["$", answer],
+  ["$.status", "ok"],
+  ["$.count", 0],
+  ["$.ready", false],
+  ["$.nothing", null],
+  ["$.items[0].state", "up"],
+  ["$.items[1]['state']", "down"],
+  ['$["items"][0]["odd.key"]', 1],
+  ["$.items[2][1][0]", 7],
+  ["$.naïve_名", "letters of any script"],
+  ["$.kebab-key", "kebab"],
+  ["$['']['']", "empty names"],
+  [`$["it's"]`, 1],
+  [`$['say "hi"']`, 2],
+  ["$['a[0].b']", "looks like a path"],
+  ["$.length", 3],
+];
+
+describe("a JSON path", () => {
+  for (const [path, value] of found)
+    test(`${path} leads to its value`, () => expect(valueAt(answer, path)).toEqual(value));
+
+  for (const path of [
+    "$.missing",
+    "$.status.length",
+    "$.status[0]",
+    "$.items[3]",
+    "$.items.length",
+    "$.items['0']",
+    "$.items[0][0]",
+    "$.nothing.more",
+    "$.count[0]",
+    "$.toString",
+    "$.constructor",
+    "$.__proto__",
+    "$.items.map",
+  ])
+    test(`${path} leads nowhere, so to undefined`, () =>
+      expect(valueAt(answer, path)).toBeUndefined());
+
+  test("takes no part of an object that its JSON did not write", () => {
+    expect(valueAt(JSON.parse('{"__proto__": {"state": "up"}}'), "$.__proto__.state")).toBe("up");
+    expect(valueAt(JSON.parse('{"a": 1}'), "$.__proto__")).toBeUndefined();
+  });
+
+  test("into something that is no object or list leads nowhere, and $ to the thing itself", () => {
+    for (const json of [null, 1, "text", true]) {
+      expect(valueAt(json, "$")).toBe(json);
+      expect(valueAt(json, "$.a")).toBeUndefined();
+      expect(valueAt(json, "$[0]")).toBeUndefined();
+    }
+  });
+
+  test("leads to every value of any JSON, whatever its names", () => {
+    const name = fc
+      .string({ unit: "grapheme", maxLength: 4 })
+      .filter((text) => !/['\\\p{Cc}]/u.test(text) && text !== "__proto__");
+    const { json } = fc.letrec((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<unknown>(null, true, 0, "text"),
+        fc.array(tie("json"), { maxLength: 3 }),
+        fc.dictionary(name, tie("json"), { maxKeys: 3 }),
+      ),
+    }));
+    const places = (value: unknown, path: string): [string, unknown][] => [
+      [path, value],
+      ...(typeof value !== "object" || value === null
+        ? []
+        : Object.entries(value).flatMap(([key, inner]) =>
+            places(inner, path + (Array.isArray(value) ? `[${key}]` : `['${key}']`)),
+          )),
+    ];
+    fc.assert(
+      fc.property(json, (json) => {
+        for (const [path, value] of places(json, "$")) expect(valueAt(json, path)).toEqual(value);
+      }),
+    );
+  });
+});

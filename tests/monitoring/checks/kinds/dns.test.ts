@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import { freePort } from "../../../support/binary.ts";
+import { check } from "../../../support/checking.ts";
+import { dnsmasq, silentNameServer, testWith, zone } from "../../../support/real-targets.ts";
+
+describe("expected values", () => {
+  async function answers(cases: readonly [fields: object, message: string | RegExp][]) {
+    await using server = await dnsmasq();
+    const resolver = `127.0.0.1:${server.port}`;
+    for (const [fields, message] of cases) {
+      const found = await check("dns", { host: "signalbox.test", resolver, ...fields });
+      expect([fields, found.message]).toEqual([
+        fields,
+        typeof message === "string" ? message : expect.stringMatching(message),
+      ]);
+    }
+  }
+
+  testWith(["dnsmasq"], "may be some of the records, in any order and notation of names", () =>
+    answers([
+      [{ expected: [] }, /^2 records in \d+ ms\.$/],
+      [{ expected: zone.A.values.toReversed() }, /^2 records/],
+      [{ expected: ["192.0.2.2"] }, /^2 records/],
+      [{ host: "SIGNALBOX.test.", recordType: "AAAA", expected: ["2001:DB8::1"] }, /^1 record in/],
+      [{ recordType: "MX", expected: ["20 MX2.signalbox.test."] }, /^2 records/],
+      [{ recordType: "NS", expected: ["NS1.signalbox.test."] }, /^1 record in/],
+      [
+        { host: zone.CNAME.host, recordType: "CNAME", expected: ["Signalbox.test."] },
+        /^1 record in/,
+      ],
+      [{ host: zone.CNAME.host, expected: zone.A.values }, /^2 records/],
+      [
+        { host: zone.SRV.host, recordType: "SRV", expected: ["10 20 5060 sip.signalbox.test."] },
+        /^1 /,
+      ],
+      [{ recordType: "CAA", expected: ['0 issue "ca.test"'] }, /^1 record in/],
+      [{ recordType: "TXT", expected: zone.TXT.values }, /^\d records? in/],
+    ]),
+  );
+
+  testWith(["dnsmasq"], "that are missing are counted, not told", () =>
+    answers([
+      [{ expected: ["192.0.2.1", "192.0.2.9"] }, "The A records lack 1 of 2 expected values."],
+      [
+        { recordType: "MX", expected: ["10 mx2.signalbox.test"] },
+        "The MX records lack 1 of 1 expected values.",
+      ],
+      [
+        { recordType: "TXT", expected: ["v=spf1", "-all "] },
+        "The TXT records lack 2 of 2 expected values.",
+      ],
+      [
+        { recordType: "CAA", expected: ["0 issue ca.test"] },
+        "The CAA records lack 1 of 1 expected values.",
+      ],
+    ]),
+  );
+
+  testWith(["dnsmasq"], "are missing where there is no record or no such name", () =>
+    answers([
+      ...Object.keys(zone).map((recordType): [object, string] => [
+        { host: "nobody.test", recordType },
+        `There is no ${recordType} record of this name.`,
+      ]),
+      [{ host: zone.SRV.host, recordType: "AAAA" }, "There is no AAAA record of this name."],
+      [{ host: "www.signalbox.test", recordType: "SRV" }, "There is no SRV record of this name."],
+    ]),
+  );
+});
+
+describe("a name server", () => {
+  test("that is silent is down when the time is up", async () => {
+    await using server = await silentNameServer();
+    const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+    expect(await check("dns", fields, { timeoutMs: 2_000 })).toMatchObject({
+      status: "down",
+      message: expect.stringMatching(/does not answer|^Timed out after 2 s/),
+    });
+  });
+
+  test("where nobody listens is down within the time", async () => {
+    const fields = { host: "signalbox.test", resolver: `127.0.0.1:${freePort()}` };
+    expect(await check("dns", fields, { timeoutMs: 500 })).toMatchObject({ status: "down" });
+  });
+
+  const codes: [code: number, message: string][] = [
+    [2, "The name server failed (SERVFAIL)."],
+    [3, "There is no A record of this name."],
+    [5, "The name server refused to answer."],
+  ];
+  for (const [code, message] of codes)
+    test(`that answers with code ${code}: ${message}`, async () => {
+      await using server = await nameServer((question) => {
+        const answer = Buffer.from(question);
+        answer.writeUInt16BE(0x8180 | code, 2);
+        return answer;
+      });
+      const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+      expect(await check("dns", fields)).toMatchObject({ status: "down", message });
+    });
+
+  test("that talks nonsense is down, whatever it says", async () => {
+    for (const nonsense of ["", "x", "x".repeat(600)]) {
+      await using server = await nameServer((question) =>
+        Buffer.concat([question.subarray(0, 2), Buffer.from(nonsense)]),
+      );
+      const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+      expect(await check("dns", fields, { timeoutMs: 1_000 })).toMatchObject({ status: "down" });
+    }
+  });
+});
+
+/** A name server that answers every question as the test says. */
+async function nameServer(answers: (question: Buffer) => Buffer) {
+  const socket = await Bun.udpSocket({
+    hostname: "127.0.0.1",
+    socket: {
+      data: (socket, question, port, address) =>
+        void socket.send(answers(Buffer.from(question)), port, address),
+    },
+  });
+  return { port: socket.port, [Symbol.asyncDispose]: async () => socket.close() };
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "bun:test";
+import { brotliCompressSync, constants, createGzip, deflateSync, gzipSync } from "node:zlib";
+import { check, listener, says } from "../../../support/checking.ts";
+import { answer, endless, type Reply, target } from "../../../support/target.ts";
+
+const mib = 1024 * 1024;
+const broken = "The compressed body of the answer is broken.";
+const lacks = "HTTP 200 (OK), but the first 1 MiB of the answer lack the keyword.";
+const found = expect.stringMatching(/^HTTP 2\d\d \(.*\) in \d+ ms, first byte after \d+ ms\.$/);
+
+async function messageOf(reply: Reply, fields: object = { keyword: "hello" }): Promise<string> {
+  await using shop = await target(reply);
+  return (await check("http", { url: shop.at(), ...fields })).message;
+}
+
+const coded = (coding: string, body: string | Uint8Array, status = 200) =>
+  answer(status, body, { "content-encoding": coding });
+
+describe("a compressed body is read as what it stands for:", () => {
+  const text = `${"filler ".repeat(5_000)}hello`;
+  for (const [coding, compress] of [
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["GZIP", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ] as const) {
+    test(`${coding}, whole`, async () => {
+      expect(await messageOf(coded(coding, compress(text)))).toEqual(found);
+      expect(await messageOf(coded(coding, compress('{"a":1}')), { jsonPath: "$.a" })).toEqual(
+        found,
+      );
+      expect(await messageOf(coded(coding, compress("bye")))).toContain("the keyword is missing");
+    });
+
+    test(`${coding}, cut short or changed, is broken`, async () => {
+      const whole = compress(text);
+      expect(await messageOf(coded(coding, whole.subarray(0, whole.length / 2)))).toBe(broken);
+      expect(await messageOf(coded(coding, "plain text"))).toBe(broken);
+    });
+
+    test(`${coding}, byte by byte`, async () => {
+      const bytes = compress(text);
+      await using shop = await listener((socket) => {
+        socket.setNoDelay(true).once("data", () => {
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\n\r\n`);
+          for (const byte of bytes) socket.write(Buffer.of(byte));
+          socket.end();
+        });
+      });
+      expect((await check("http", { url: shop.url, keyword: "hello" })).message).toEqual(found);
+    });
+  }
+
+  test("none, where nothing was compressed", async () => {
+    for (const coding of ["identity", ""])
+      expect(await messageOf(coded(coding, "hello"))).toEqual(found);
+  });
+
+  test("nothing, where there is no body to compress", async () => {
+    const absent = { keywordAbsent: "hello" };
+    expect(await messageOf(coded("gzip", "", 204), absent)).toEqual(found);
+    expect(await messageOf(coded("gzip", ""), absent)).toEqual(found);
+    const head = { ...absent, method: "HEAD" };
+    expect(await messageOf(coded("gzip", gzipSync("hello")), head)).toEqual(found);
+  });
+
+  test("not at all, when nobody asked for it", async () => {
+    const unknown = "The body of the answer has an encoding that nobody asked for.";
+    for (const coding of ["zstd", "compress", "gzip, gzip", "constructor", "__proto__", "hello"])
+      expect([coding, await messageOf(coded(coding, "hello"))]).toEqual([coding, unknown]);
+  });
+
+  test("but not when nothing in it is looked at", async () => {
+    for (const coding of ["gzip", "zstd", "constructor"])
+      expect(await messageOf(coded(coding, "no gzip"), {})).toEqual(found);
+  });
+});
+
+describe("of a body, no more than 1 MiB is looked at:", () => {
+  const long = (at: number) => `${"x".repeat(at)}hello${"x".repeat(2 * mib)}`;
+
+  test("the keyword counts up to there", async () => {
+    expect(await messageOf(answer(200, long(mib - 5)))).toEqual(found);
+    expect(await messageOf(answer(200, long(mib - 4)))).toBe(lacks);
+    expect(await messageOf(coded("gzip", gzipSync(long(mib - 5))))).toEqual(found);
+    expect(await messageOf(coded("br", brotliCompressSync(long(mib - 4))))).toBe(lacks);
+  });
+
+  test("JSON of that length is read, a longer one is not", async () => {
+    const jsonOf = (length: number) => JSON.stringify("x".repeat(length - 2));
+    const path = { jsonPath: "$" };
+    expect(await messageOf(answer(200, jsonOf(mib)), path)).toEqual(found);
+    expect(await messageOf(answer(200, jsonOf(mib + 1)), path)).toBe(
+      "HTTP 200 (OK), but it is longer than the 1 MiB that are read as JSON.",
+    );
+  });
+
+  test("an endless stream is an answer like any other", async () => {
+    await using shop = await target(endless);
+    expect(await check("http", { url: shop.at() })).toMatchObject({ status: "up" });
+    expect((await check("http", { url: shop.at(), keyword: "hello" })).message).toBe(lacks);
+    expect(await check("http", { url: shop.at(), keywordAbsent: "hello" })).toMatchObject({
+      status: "up",
+    });
+  });
+
+  test("a compression bomb is not unpacked beyond that", async () => {
+    const nothing = Buffer.alloc(256 * mib);
+    const quick = { [constants.BROTLI_PARAM_QUALITY]: 1 };
+    const bombs = {
+      gzip: gzipSync(nothing),
+      deflate: deflateSync(nothing),
+      br: brotliCompressSync(nothing, { params: quick }),
+    };
+    for (const [coding, bomb] of Object.entries(bombs)) {
+      const before = process.memoryUsage().rss;
+      expect(await messageOf(coded(coding, bomb))).toBe(lacks);
+      expect(process.memoryUsage().rss - before).toBeLessThan(100 * mib);
+    }
+  });
+
+  test("a compressed stream that stands for nothing, however long, ends there, too", async () => {
+    const empty = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0, 0, 255, 255)));
+    await using shop = await listener((socket) => {
+      const more = () => {
+        while (!socket.destroyed && socket.write(empty));
+      };
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
+        socket.write(Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3));
+        socket.on("drain", more);
+        more();
+      });
+    });
+    expect((await check("http", { url: shop.url, keyword: "hello" })).message).toBe(lacks);
+  });
+
+  test("an endless stream of gzip is no reason to read on", async () => {
+    await using shop = await target((response) => {
+      const gzip = createGzip();
+      const piece = Buffer.alloc(64 * 1024, "x");
+      const more = () => {
+        while (!response.destroyed && gzip.write(piece));
+      };
+      response.writeHead(200, { "content-encoding": "gzip" });
+      gzip.on("drain", more).pipe(response);
+      response.on("close", () => gzip.destroy());
+      more();
+    });
+    expect((await check("http", { url: shop.at(), keyword: "hello" })).message).toBe(lacks);
+  });
+});
+
+describe("a text", () => {
+  test("is found wherever it is cut, also within a character", async () => {
+    const word = "größe 😀";
+    const bytes = Buffer.from(`a${word}z`);
+    for (let at = 1; at < bytes.length; at++) {
+      const cut = [bytes.subarray(0, at), bytes.subarray(at)];
+      const chunks = cut.map((each) =>
+        Buffer.concat([Buffer.from(`${each.length.toString(16)}\r\n`), each, Buffer.from("\r\n")]),
+      );
+      const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+      await using shop = await listener(says(head, ...chunks, "0\r\n\r\n"));
+      expect((await check("http", { url: shop.url, keyword: word })).message).toEqual(found);
+    }
+  });
+
+  test("is read in the charset of its Content-Type, as UTF-8 where it names none that is known", async () => {
+    const latin = Buffer.from("größe", "latin1");
+    for (const type of [
+      "text/plain; charset=iso-8859-1",
+      'text/plain; charset="ISO-8859-1"',
+      "text/plain;charset=latin1",
+      "text/html; charset=windows-1252",
+    ])
+      expect(
+        await messageOf(answer(200, latin, { "content-type": type }), { keyword: "größe" }),
+      ).toEqual(found);
+    for (const type of ["text/plain", "text/plain; charset=utf-8", "text/plain; charset=x"]) {
+      const headers = { "content-type": type };
+      expect(await messageOf(answer(200, "größe", headers), { keyword: "größe" })).toEqual(found);
+      expect(await messageOf(answer(200, latin, headers), { keyword: "größe" })).toContain(
+        "missing",
+      );
+    }
+  });
+});
+
+test("a body cut short is down, whatever was found in it", async () => {
+  const start = "HTTP/1.1 200 OK\r\n";
+  for (const bytes of [
+    `${start}Content-Length: 10\r\n\r\nhello`,
+    `${start}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`,
+  ])
+    for (const fields of [{}, { keyword: "hello" }]) {
+      await using shop = await listener(says(bytes));
+      expect(await check("http", { url: shop.url, ...fields })).toMatchObject({
+        status: "down",
+        message: "The connection was closed before the answer was complete.",
+      });
+    }
+});
+
+test("a body that does not come is down when the time is up", async () => {
+  await using shop = await listener((socket) => {
+    socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"));
+  });
+  expect((await check("http", { url: shop.url }, { timeoutMs: 200 })).message).toBe(
+    "Timed out after 0.2 s while reading the answer.",
+  );
+});

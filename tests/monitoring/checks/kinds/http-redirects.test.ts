@@ -1,0 +1,298 @@
+import { describe, expect, test } from "bun:test";
+import { checkHttp } from "../../../../src/monitoring/checks/kinds/http.ts";
+import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
+import type { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
+import { freePort } from "../../../support/binary.ts";
+import { check, contextOf } from "../../../support/checking.ts";
+import { dashboard } from "../../../support/dashboard.ts";
+import { answer, redirect, target } from "../../../support/target.ts";
+
+const elsewhere = "Redirected to something that is not an http or https address.";
+
+const bodyKept = "Redirected to another origin, which is not given the request's body.";
+const onlyAsked = "Redirected to another origin, which is asked by GET or HEAD alone.";
+
+/** A target that redirects to itself, and to another one. */
+async function two() {
+  const shop = await target();
+  const other = await target();
+  return {
+    shop,
+    other,
+    async [Symbol.asyncDispose]() {
+      await shop[Symbol.asyncDispose]();
+      await other[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a redirect leads", () => {
+  const places: [location: string, path: string][] = [
+    ["/b?c=d", "/b?c=d"],
+    ["b", "/a/b"],
+    ["../b", "/b"],
+    ["?c", "/a/start?c"],
+    ["/b#fragment", "/b"],
+    ["//127.0.0.1:PORT/b", "/b"],
+    ["http://127.0.0.1:PORT/b", "/b"],
+    ["HTTP://127.0.0.1:PORT/b", "/b"],
+    ["http://user:password@127.0.0.1:PORT/b", "/b"],
+    ["/ä", "/%C3%83%C2%A4"],
+  ];
+  for (const [location, path] of places)
+    test(`from /a/start by ${location} to ${path}`, async () => {
+      await using shop = await target();
+      const to = Buffer.from(location.replace("PORT", String(shop.port))).toString("latin1");
+      shop.reply(redirect(to), "/a/start");
+      expect(await check("http", { url: shop.at("/a/start") })).toMatchObject({ status: "up" });
+      expect(shop.asked.map((asked) => asked.path)).toEqual(["/a/start", path]);
+    });
+
+  for (const location of [
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "data:text/plain,fine",
+    "ftp://127.0.0.1/",
+    "http://",
+    "http://a%00b/",
+    "http://127.0.0.1:70000/",
+    "//",
+  ])
+    test(`nowhere by ${location}`, async () => {
+      await using shop = await target(redirect(location));
+      expect(await check("http", { url: shop.at() })).toMatchObject({
+        status: "down",
+        message: elsewhere,
+      });
+      expect(shop.asked).toHaveLength(1);
+    });
+
+  test("five times, and not a sixth", async () => {
+    await using shop = await target(redirect("/"));
+    expect(await check("http", { url: shop.at() })).toMatchObject({
+      status: "down",
+      message: "Redirected more than 5 times.",
+    });
+    expect(shop.asked).toHaveLength(6);
+    for (let step = 0; step < 5; step++) shop.reply(redirect(`/${step + 1}`), `/${step}`);
+    shop.reply(answer(), "/5");
+    expect(await check("http", { url: shop.at("/0") })).toMatchObject({ status: "up" });
+  });
+
+  test("nowhere without a Location, so its status counts", async () => {
+    await using shop = await target(answer(302));
+    expect(await check("http", { url: shop.at() })).toMatchObject({
+      message: "HTTP 302 (Found), expected 200-299.",
+    });
+  });
+
+  test("to what is judged, whatever was expected of the first answer", async () => {
+    await using shop = await target(answer(200, "here"));
+    shop.reply(redirect("/b"), "/a");
+    const fields = { url: shop.at("/a"), expectedStatus: ["302"], keyword: "here" };
+    expect(await check("http", fields)).toMatchObject({
+      message: "HTTP 200 (OK), expected 302.",
+    });
+    expect(await check("http", { ...fields, expectedStatus: ["200"] })).toMatchObject({
+      status: "up",
+    });
+  });
+
+  test("never to an address that is blocked, by number or by name", async () => {
+    await using shop = await target();
+    await using own = await target();
+    const listeners = [{ host: "127.0.0.1", port: own.port }];
+    for (const location of [
+      "http://169.254.169.254/",
+      "http://[::ffff:169.254.169.254]/",
+      "http://0xa9fea9fe/",
+      "http://0.0.0.0/",
+      `http://localhost:${own.port}/`,
+      own.at(),
+    ]) {
+      shop.reply(redirect(location));
+      const found = await check("http", { url: shop.at() }, { listeners });
+      expect(found).toMatchObject({ status: "down", final: true });
+      expect(found.message).toStartWith("Blocked: the target is ");
+    }
+    expect(own.asked).toEqual([]);
+  });
+
+  test("to a place that is gone: that is the reason", async () => {
+    await using shop = await target(redirect(`http://127.0.0.1:${freePort()}/`));
+    expect(await check("http", { url: shop.at() })).toMatchObject({
+      message: "The connection was refused.",
+    });
+  });
+});
+
+describe("what a redirect makes of the request:", () => {
+  const changes: [status: number, before: string, after: string][] = [
+    [301, "GET", "GET"],
+    [301, "HEAD", "HEAD"],
+    [301, "POST", "GET"],
+    [301, "PUT", "PUT"],
+    [302, "POST", "GET"],
+    [302, "DELETE", "DELETE"],
+    [303, "GET", "GET"],
+    [303, "HEAD", "HEAD"],
+    [303, "POST", "GET"],
+    [303, "PUT", "GET"],
+    [307, "POST", "POST"],
+    [307, "GET", "GET"],
+    [308, "POST", "POST"],
+    [308, "PATCH", "PATCH"],
+  ];
+  for (const [status, before, after] of changes)
+    test(`${before} becomes ${after} by ${status}, with its body or without`, async () => {
+      await using shop = await target();
+      shop.reply(redirect("/b", status), "/a");
+      const body = before === "GET" || before === "HEAD" ? null : "sent";
+      await check("http", { url: shop.at("/a"), method: before, body });
+      expect(shop.asked).toMatchObject([
+        { method: before, body: body ?? "" },
+        { method: after, path: "/b", body: after === before ? (body ?? "") : "" },
+      ]);
+    });
+
+  const secrets = {
+    headers: { "X-Api-Key": "key", Cookie: "session" },
+    bearerToken: "token",
+  };
+
+  test("the same origin is given the headers and the credentials again", async () => {
+    await using shop = await target();
+    shop.reply(redirect("/b"), "/a");
+    await check("http", { url: shop.at("/a"), ...secrets });
+    for (const { headers } of shop.asked)
+      expect(headers).toMatchObject({
+        "x-api-key": "key",
+        cookie: "session",
+        authorization: "Bearer token",
+      });
+  });
+
+  test("another origin is given none of them, also not when it leads back", async () => {
+    await using made = await two();
+    const { shop, other } = made;
+    shop.reply(redirect(other.at("/b")), "/a");
+    other.reply(redirect(shop.at("/c")), "/b");
+    await check("http", { url: shop.at("/a"), ...secrets });
+    for (const { headers } of [...other.asked, ...shop.asked.slice(1)])
+      expect(Object.keys(headers).toSorted()).toEqual([
+        "accept",
+        "accept-encoding",
+        "connection",
+        "host",
+        "user-agent",
+      ]);
+    expect(shop.asked.map(({ path }) => path)).toEqual(["/a", "/c"]);
+  });
+
+  const askers = new Set(["GET", "HEAD"]);
+  const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+  const every = [301, 302, 303, 307, 308].flatMap((status) =>
+    methods.flatMap((method) => [null, "secret"].map((body) => [status, method, body] as const)),
+  );
+  test.each(every)(
+    "another origin is only asked by GET or HEAD, never with a body: %d of %s with %s",
+    async (status, method, body) => {
+      await using made = await two();
+      const { shop, other } = made;
+      shop.reply(redirect(other.at(), status));
+      const fields = { url: shop.at(), method, body, ...secrets };
+      const found = await check("http", fields);
+      for (const asked of other.asked) {
+        expect(askers).toContain(asked.method);
+        expect([asked.body, asked.headers["content-length"]]).toEqual(["", undefined]);
+      }
+      const becomesGet =
+        (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
+      const isFollowed = becomesGet || (askers.has(method) && body === null);
+      expect([found.status, other.connections()]).toEqual(isFollowed ? ["up", 1] : ["down", 0]);
+      if (!isFollowed) expect(found.message).toBe(body === null ? onlyAsked : bodyKept);
+    },
+  );
+
+  test("another origin is not given the body, so the check fails and says so", async () => {
+    await using made = await two();
+    const { shop, other } = made;
+    shop.reply(redirect(other.at(), 307));
+    const fields = { url: shop.at(), method: "POST", ...secrets };
+    expect(await check("http", { ...fields, body: "secret" })).toMatchObject({
+      status: "down",
+      message: bodyKept,
+    });
+    expect(other.asked).toEqual([]);
+    shop.reply(redirect(other.at(), 303));
+    expect(await check("http", { ...fields, body: "secret" })).toMatchObject({ status: "up" });
+    expect(other.asked).toMatchObject([{ method: "GET", body: "" }]);
+  });
+});
+
+describe("from a public address to a private one", () => {
+  const blocked = "Blocked: a public address redirected to a private one.";
+
+  /** Names of these tests, all of which are on loopback; what is public is said by the test. */
+  async function led(hops: readonly (readonly string[])[], fields: object = {}) {
+    await using shop = await target();
+    const names = hops.map((_, index) => `http://hop${index}.example:${shop.port}/${index}`);
+    names.forEach((name, index) => index > 0 && shop.reply(redirect(name), `/${index - 1}`));
+    const settings = NewMonitor.parse({ type: "http", name: "Shop", url: names[0], ...fields });
+    const addresses = (host: string) =>
+      (hops[Number(/\d+/.exec(host)?.[0])] ?? []).map((kind) => ({
+        address: "127.0.0.1",
+        family: 4 as const,
+        isPrivate: kind === "private",
+      }));
+    const ending = new AbortController();
+    const context = { ...contextOf(ending), addressesOf: async (host: string) => addresses(host) };
+    const outcome = await checkHttp(settings as never, context).then(
+      ({ status }) => status as string,
+      (error: TargetFailure) => (error.final ? error.message : `not final: ${error.message}`),
+    );
+    ending.abort();
+    return { outcome, asked: shop.asked.map(({ path }) => path), connections: shop.connections() };
+  }
+
+  const cases: [string, string[][], reached: number][] = [
+    ["a name of the LAN", [["public"], ["private"]], 1],
+    ["a name that has both", [["public"], ["private", "public"]], 1],
+    ["from a name that has both", [["public", "private"], ["private"]], 1],
+    ["by way of another public one", [["public"], ["public"], ["private"]], 2],
+    ["out of the LAN and back", [["private"], ["public"], ["private"]], 2],
+  ];
+  for (const [what, hops, reached] of cases) {
+    test(`nothing goes: ${what}`, async () => {
+      const { outcome, asked, connections } = await led(hops);
+      expect([outcome, asked.length, connections]).toEqual([blocked, reached, reached]);
+    });
+
+    test(`it goes where the monitor says so: ${what}`, async () => {
+      const { outcome, asked } = await led(hops, { followToPrivate: true });
+      expect([outcome, asked.length]).toEqual(["up", hops.length]);
+    });
+  }
+
+  test("is not: from private to private, from private to public, from public to public", async () => {
+    for (const hops of [
+      [["private"], ["private"]],
+      [["private"], ["public"]],
+      [["public"], ["public"]],
+      [["private"], ["private"], ["public"], ["public"]],
+    ])
+      expect((await led(hops)).outcome).toBe("up");
+  });
+
+  test("a monitor that was saved before there was the field is as one that says no", async () => {
+    const made = await dashboard();
+    const { id } = await made.monitor({ type: "http", name: "Old", url: "http://intranet.lan/" });
+    made.database.run("UPDATE monitors SET settings = json_remove(settings, '$.followToPrivate')");
+    expect((await made.monitorOf(id)).followToPrivate).toBe(false);
+    expect((await made.api("GET", "/api/v1/monitors")).json.data[0].followToPrivate).toBe(false);
+    const changed = await made.changeMonitor(id, { name: "New" });
+    expect([changed.status, changed.json.data.followToPrivate]).toEqual([200, false]);
+    const allowed = await made.changeMonitor(id, { followToPrivate: true });
+    expect(allowed.json.data.followToPrivate).toBe(true);
+  });
+});

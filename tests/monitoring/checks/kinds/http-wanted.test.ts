@@ -1,0 +1,177 @@
+import { describe, expect, test } from "bun:test";
+import { check, listener, says } from "../../../support/checking.ts";
+import { canary } from "../../../support/samples.ts";
+import { answer, hang, redirect, type Reply, reset, target } from "../../../support/target.ts";
+
+/** What a check of a target that replies so says. */
+async function found(reply: Reply, fields: object = {}): Promise<string> {
+  await using shop = await target(reply);
+  const { status, message } = await check("http", { url: shop.at(), ...fields });
+  return `${status}: ${message.replaceAll(/\d+ ms/g, "# ms")}`;
+}
+
+const json = (value: unknown) =>
+  answer(200, JSON.stringify(value), { "content-type": "application/json" });
+const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
+const but = (flaw: string) => `down: HTTP 200 (OK), but ${flaw}.`;
+
+describe("an answer is what is wanted", () => {
+  const cases: [what: string, reply: Reply, fields: object, found: string][] = [
+    ["any status of 200 to 299", answer(299), {}, "up: HTTP 299 in # ms, first byte after # ms."],
+    ["not another status", answer(404), {}, "down: HTTP 404 (Not Found), expected 200-299."],
+    [
+      "the expected status alone",
+      answer(200),
+      { expectedStatus: ["204", "400-499"] },
+      "down: HTTP 200 (OK), expected 204 or 400-499.",
+    ],
+    [
+      "the last of an expected range",
+      answer(499),
+      { expectedStatus: ["204", "400-499"] },
+      "up: HTTP 499 in # ms, first byte after # ms.",
+    ],
+    ["the keyword", answer(200, "all is fine"), { keyword: "is fine" }, isUp],
+    [
+      "not the keyword in another case",
+      answer(),
+      { keyword: "Fine" },
+      but("the keyword is missing"),
+    ],
+    ["the keyword beyond ASCII", answer(200, "schön 😀"), { keyword: "ön 😀" }, isUp],
+    ["without the absent word", answer(200, "fine"), { keywordAbsent: "error" }, isUp],
+    [
+      "not with it",
+      answer(200, "no error"),
+      { keywordAbsent: "error" },
+      but("it has the keyword that must be absent"),
+    ],
+    [
+      "not with both words",
+      answer(200, "fine error"),
+      { keyword: "fine", keywordAbsent: "error" },
+      but("it has the keyword that must be absent"),
+    ],
+    [
+      "no body where none is looked at",
+      answer(204, ""),
+      {},
+      "up: HTTP 204 (No Content) in # ms, first byte after # ms.",
+    ],
+    ["not an empty body", answer(200, ""), { keyword: "x" }, but("the keyword is missing")],
+    ["something at the path", json({ a: null }), { jsonPath: "$.a" }, isUp],
+    ["not nothing at the path", json({ b: 1 }), { jsonPath: "$.a" }, but("it has nothing at $.a")],
+    ["the text at the path", json({ a: ["ok"] }), { jsonPath: "$.a[0]", jsonEquals: "ok" }, isUp],
+    ["the number", json({ a: 1.5 }), { jsonPath: "$.a", jsonEquals: 1.5 }, isUp],
+    ["false", json({ a: false }), { jsonPath: "$.a", jsonEquals: false }, isUp],
+    [
+      "not a number as text",
+      json({ a: "1" }),
+      { jsonPath: "$.a", jsonEquals: 1 },
+      but("the value at $.a is another"),
+    ],
+    ["the whole", json("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
+    ["not what is no JSON", answer(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
+    ["not half of a JSON", answer(200, '{"a":1'), { jsonPath: "$.a" }, but("it is not JSON")],
+    ["not an empty body as JSON", answer(200, ""), { jsonPath: "$" }, but("it is not JSON")],
+    [
+      "a redirect that is not followed",
+      redirect("/other"),
+      { followRedirects: false, expectedStatus: ["302"] },
+      "up: HTTP 302 (Found) in # ms, first byte after # ms.",
+    ],
+  ];
+  for (const [what, reply, fields, expected] of cases)
+    test(what, async () => expect(await found(reply, fields)).toBe(expected));
+});
+
+describe("a request", () => {
+  test("is what the monitor says, with a body of its length", async () => {
+    await using shop = await target();
+    const fields = {
+      method: "PUT",
+      body: '{"größe":1}',
+      headers: { "X-Team": "ops", "user-agent": "probe", Accept: "application/json" },
+    };
+    await check("http", { url: shop.at("/a%20b?c=d&e#f"), ...fields });
+    const [asked] = shop.asked;
+    expect(asked).toMatchObject({ method: "PUT", path: "/a%20b?c=d&e", body: fields.body });
+    expect(asked?.headers).toEqual({
+      host: `127.0.0.1:${shop.port}`,
+      "user-agent": "probe",
+      accept: "application/json",
+      "accept-encoding": "gzip, deflate, br",
+      "x-team": "ops",
+      "content-length": "13",
+      connection: "close",
+    });
+  });
+
+  for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+    test(`can be ${method}, without a body`, async () => {
+      await using shop = await target();
+      expect(await check("http", { url: shop.at(), method })).toMatchObject({ status: "up" });
+      expect(shop.asked).toMatchObject([{ method, body: "" }]);
+      const needsLength = ["POST", "PUT", "PATCH"].includes(method);
+      expect(shop.asked[0]?.headers["content-length"]).toBe(needsLength ? "0" : undefined);
+    });
+
+  test("carries credentials as they are, before a header that says another", async () => {
+    await using shop = await target();
+    const headers = { AUTHORIZATION: "other" };
+    const basicAuth = { username: "probe", password: "pa:ß" };
+    await check("http", { url: shop.at(), headers, basicAuth });
+    await check("http", { url: shop.at(), headers, bearerToken: "tokén" });
+    await check("http", { url: shop.at(), headers });
+    const sent = shop.asked.map(({ headers: { authorization = "" } }) => authorization);
+    expect(sent).toEqual([
+      `Basic ${Buffer.from("probe:pa:ß").toString("base64")}`,
+      `Bearer ${Buffer.from("tokén").toString("latin1")}`,
+      "other",
+    ]);
+  });
+
+  test("that is large arrives whole", async () => {
+    await using shop = await target();
+    const body = "ü".repeat(64 * 1024);
+    await check("http", { url: shop.at(), method: "POST", body });
+    expect(shop.asked[0]?.body === body).toBe(true);
+  });
+});
+
+describe("what the target says stays out of every message:", () => {
+  const replies: Record<string, Reply> = {
+    "its body": answer(200, canary),
+    "its body of JSON": json({ [canary]: canary }),
+    "its reason": (response) => void response.writeHead(500, canary).end(),
+    "its headers": answer(404, "", { "x-a": canary, "content-type": canary }),
+    "its coding": answer(200, "x", { "content-encoding": canary }),
+    "where it redirects to": redirect(`http://${canary}.invalid/${canary}`),
+    "where it redirects to by another scheme": redirect(`ftp://${canary}/`),
+    "where it redirects to in vain": redirect(`http://127.0.0.1:1/${canary}`),
+    "its address": hang,
+    "a reset": reset,
+  };
+  const asks = [
+    {},
+    { keyword: "missing" },
+    { keywordAbsent: canary },
+    { jsonPath: "$.status" },
+    { bearerToken: canary, headers: { "X-Key": canary }, expectedStatus: ["201"] },
+  ];
+  for (const [name, reply] of Object.entries(replies))
+    test(name, async () => {
+      await using shop = await target(reply);
+      for (const fields of asks) {
+        const settings = { url: shop.at(`/${canary}`), ...fields };
+        const { message } = await check("http", settings, { timeoutMs: 200 });
+        expect(message).not.toContain(canary);
+      }
+    });
+
+  test("what is no HTTP at all", async () => {
+    await using shop = await listener(says(`${canary} ${canary}\r\n\r\n`));
+    const { message } = await check("http", { url: shop.url });
+    expect(message).toBe("The answer is not valid HTTP.");
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, test } from "bun:test";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { check } from "../../../support/checking.ts";
+import { answer, endless, redirect, reset, target } from "../../../support/target.ts";
+
+/** What a check of a site with this one answer finds. */
+async function found(reply: Parameters<typeof target>[0], fields: object = {}) {
+  await using site = await target(reply);
+  const { status, message } = await check("http", { url: site.at(), ...fields });
+  return [status, message];
+}
+
+const up = ["up", expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/)];
+const down = (message: string) => ["down", message];
+const but = (flaw: string) => down(`HTTP 200 (OK), but ${flaw}.`);
+const json = (body: unknown) => answer(200, JSON.stringify(body));
+const encoded = (coding: string, body: Uint8Array) =>
+  answer(200, body, { "content-encoding": coding });
+
+describe("the status", () => {
+  test("is up within what is expected, else down", async () => {
+    expect(await found(answer(200))).toEqual(up);
+    expect(await found(answer(503))).toEqual(
+      down("HTTP 503 (Service Unavailable), expected 200-299."),
+    );
+    const expectedStatus = ["401", "500-503"];
+    expect((await found(answer(502), { expectedStatus }))[0]).toBe("up");
+    expect(await found(answer(200), { expectedStatus })).toEqual(
+      down("HTTP 200 (OK), expected 401 or 500-503."),
+    );
+  });
+
+  test("that never comes is a reason of its own", async () => {
+    expect(await found(reset)).toEqual(
+      down("The connection was closed before the answer was complete."),
+    );
+  });
+});
+
+describe("the body", () => {
+  test("has the keyword, and not the one that must be absent", async () => {
+    const reply = answer(200, "all is well");
+    expect(await found(reply, { keyword: "is well" })).toEqual(up);
+    expect(await found(reply, { keyword: "is bad" })).toEqual(but("the keyword is missing"));
+    expect(await found(reply, { keywordAbsent: "is bad" })).toEqual(up);
+    expect(await found(reply, { keywordAbsent: "is well" })).toEqual(
+      but("it has the keyword that must be absent"),
+    );
+  });
+
+  test("is read in its charset", async () => {
+    const reply = answer(200, Buffer.from("Grüße", "latin1"), {
+      "content-type": "text/html; charset=iso-8859-1",
+    });
+    expect(await found(reply, { keyword: "Grüße" })).toEqual(up);
+  });
+
+  test("has a value at a JSON path", async () => {
+    const reply = json({ state: "ok", count: 3, list: [{ on: true }], none: null });
+    for (const [jsonPath, jsonEquals] of [
+      ["$.state", "ok"],
+      ["$.count", 3],
+      ["$.list[0].on", true],
+      ["$['state']", null],
+      ["$.none", null],
+    ])
+      expect(await found(reply, { jsonPath, jsonEquals })).toEqual(up);
+    expect(await found(reply, { jsonPath: "$.count", jsonEquals: "3" })).toEqual(
+      but("the value at $.count is another"),
+    );
+    expect(await found(reply, { jsonPath: "$.list[1]" })).toEqual(
+      but("it has nothing at $.list[1]"),
+    );
+    expect(await found(answer(200, "<p>"), { jsonPath: "$" })).toEqual(but("it is not JSON"));
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("is decoded from %s", async (coding, encode) => {
+    expect(await found(encoded(coding, encode("all is well")), { keyword: "well" })).toEqual(up);
+    const bomb = encode(Buffer.alloc(50 * 1024 * 1024));
+    expect(await found(encoded(coding, bomb), { keyword: "well" })).toEqual(
+      but("the first 1 MiB of the answer lack the keyword"),
+    );
+    expect(await found(encoded(coding, Buffer.from("no such thing")), { keyword: "well" })).toEqual(
+      down("The compressed body of the answer is broken."),
+    );
+  });
+
+  test("that has no end is looked at up to a bound", async () => {
+    expect(await found(endless)).toEqual(up);
+    expect(await found(endless, { keyword: "xxx" })).toEqual(up);
+    expect(await found(endless, { keyword: "y" })).toEqual(
+      but("the first 1 MiB of the answer lack the keyword"),
+    );
+    expect(await found(endless, { jsonPath: "$" })).toEqual(
+      but("it is longer than the 1 MiB that are read as JSON"),
+    );
+  });
+});
+
+describe("the request", () => {
+  test("is what the monitor says, with its credentials", async () => {
+    await using site = await target();
+    await check("http", {
+      url: site.at("/path?q=1#part"),
+      method: "POST",
+      headers: { "X-Team": "ops", "user-agent": "Ours" },
+      body: "Grüße",
+      basicAuth: { username: "robot", password: "s:3" },
+    });
+    expect(site.asked).toMatchObject([
+      {
+        method: "POST",
+        path: "/path?q=1",
+        body: "Grüße",
+        headers: {
+          host: `127.0.0.1:${site.port}`,
+          "x-team": "ops",
+          "user-agent": "Ours",
+          "content-length": "7",
+          authorization: `Basic ${btoa("robot:s:3")}`,
+        },
+      },
+    ]);
+  });
+
+  test("keeps a token that is no Latin-1 on one line", async () => {
+    await using site = await target();
+    // U+010A would be a line break in one byte.
+    const bearerToken = "oneĊX-Injected: 1";
+    await check("http", { url: site.at(), bearerToken });
+    const [asked] = site.asked;
+    expect(Object.keys(asked?.headers ?? {})).not.toContain("x-injected");
+    const sent = Buffer.from(asked?.headers.authorization ?? "", "latin1").toString();
+    expect(sent).toBe(`Bearer ${bearerToken}`);
+  });
+});
+
+describe("a redirect", () => {
+  test("is followed five times, or not at all where that is asked", async () => {
+    await using site = await target();
+    for (let hop = 0; hop < 6; hop++) site.reply(redirect(`/${hop + 1}`), `/${hop}`);
+    expect(await check("http", { url: site.at("/1") })).toMatchObject({ status: "up" });
+    expect(await check("http", { url: site.at("/0") })).toMatchObject({
+      status: "down",
+      message: "Redirected more than 5 times.",
+    });
+    const stays = { url: site.at("/0"), followRedirects: false };
+    expect(await check("http", stays)).toMatchObject({
+      message: "HTTP 302 (Found), expected 200-299.",
+    });
+  });
+
+  test("to another origin gets neither headers nor credentials, nor the body", async () => {
+    await using other = await target();
+    await using site = await target(redirect(other.at("/there")));
+    const fields = { url: site.at(), headers: { "X-Key": "k" }, bearerToken: "t" };
+    expect(await check("http", fields)).toMatchObject({ status: "up" });
+    const [asked] = other.asked;
+    expect(asked?.path).toBe("/there");
+    expect(asked?.headers["x-key"]).toBeUndefined();
+    expect(asked?.headers.authorization).toBeUndefined();
+    site.reply(redirect(other.at("/there"), 307));
+    const posted = { ...fields, method: "POST", body: "secret" };
+    expect(await check("http", posted)).toMatchObject({
+      status: "down",
+      message: "Redirected to another origin, which is not given the request's body.",
+    });
+    expect(other.asked).toHaveLength(1);
+  });
+
+  test("within the origin keeps all but what its status drops", async () => {
+    await using site = await target();
+    for (const [status, method, body] of [
+      [302, "GET", ""],
+      [303, "GET", ""],
+      [307, "PUT", "x"],
+      [308, "PUT", "x"],
+    ] as const) {
+      site.reply(redirect("/there", status), "/");
+      const sent = status === 302 ? "POST" : "PUT";
+      await check("http", { url: site.at("/"), method: sent, body: "x", bearerToken: "t" });
+      const asked = site.asked.at(-1);
+      expect([status, asked?.method, asked?.body]).toEqual([status, method, body]);
+      expect(asked?.headers.authorization).toBe("Bearer t");
+    }
+  });
+
+  test.each(["file:///etc/passwd", "javascript:alert(1)", "http://"])(
+    "to %s goes nowhere",
+    async (location) => {
+      expect((await found(redirect(location)))[0]).toBe("down");
+    },
+  );
+
+  test("to a blocked address is down at once, without a connection", async () => {
+    await using site = await target(redirect("http://169.254.169.254/latest/meta-data"));
+    const outcome = await check("http", { url: site.at() });
+    expect(outcome).toMatchObject({ status: "down", final: true });
+    expect(outcome.message).toStartWith("Blocked: the target is a link-local address");
+  });
+});
+
+test("what the target says is nowhere in what is found", async () => {
+  const said = "CANARY-5d1c";
+  const headers = { "x-said": said, "content-type": `text/${said}`, location: `/${said}` };
+  const replies = [
+    answer(500, said, headers),
+    answer(200, said, headers),
+    redirect(`ftp://${said}/`),
+    answer(200, said, { "content-encoding": said }),
+  ];
+  for (const reply of replies)
+    for (const fields of [{}, { keyword: "none" }, { jsonPath: "$.a" }, { keywordAbsent: said }])
+      expect(JSON.stringify(await found(reply, fields))).not.toContain(said);
+});

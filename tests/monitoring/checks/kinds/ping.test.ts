@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { check } from "../../../support/checking.ts";
+import { testWith } from "../../../support/real-targets.ts";
+
+for (const packets of [1, 3])
+  testWith(["ping"], `this machine is up, asked with ${packets} packets`, async () => {
+    for (const host of ["127.0.0.1", "localhost"])
+      expect(await check("ping", { host, packets })).toEqual({
+        status: "up",
+        message: expect.stringMatching(/^Replied in \d+ ms\.$/),
+        latencyMs: expect.any(Number),
+      });
+  });
+
+testWith(["ping"], "an address that leads nowhere is down within its time", async () => {
+  expect(await check("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({
+    status: "down",
+    latencyMs: null,
+  });
+});
+
+testWith(["ping"], "the ping of a check that is stopped ends with it", async () => {
+  const cancelled = new AbortController();
+  const found = check("ping", { host: "127.0.0.1", packets: 10 }, { cancelled: cancelled.signal });
+  cancelled.abort();
+  expect(await found).toMatchObject({ status: "unknown" });
+});
+
+test("a name that leads to a blocked address is not pinged", async () => {
+  expect(await check("ping", { host: "0x0" })).toMatchObject({
+    status: "down",
+    final: true,
+    message: "Blocked: the target is no address of a host.",
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import type { CheckContext, CheckKind } from "../../../../src/monitoring/checks/check.ts";
+import { checkKinds } from "../../../../src/monitoring/checks/kinds.ts";
+import type { MonitorType } from "../../../../src/monitoring/monitors/schema.ts";
+import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { contextOf } from "../../../support/checking.ts";
+import { newMonitors } from "../../../support/samples.ts";
+
+for (const type of ["http", "tcp", "tls", "ping"] as const)
+  test(`${type}: a check whose name servers are silent knows that it waits for them`, async () => {
+    const asked = Promise.withResolvers<void>();
+    const context: CheckContext = {
+      ...contextOf(),
+      addressesOf() {
+        asked.resolve();
+        return new Promise(() => {});
+      },
+    };
+    const settings = NewMonitor.parse({ type, name: "Target", ...newMonitors[type] });
+    const check = checkKinds[type] as unknown as CheckKind<MonitorType>;
+    void check(settings as never, context);
+    await asked.promise;
+    expect(context.step).toBe("resolving the name");
+  });

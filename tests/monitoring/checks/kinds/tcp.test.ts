@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { freePort } from "../../../support/binary.ts";
+import { check, listener, type Says, untilNoneTo } from "../../../support/checking.ts";
+
+const kib = 1024;
+
+async function found(greets: Says, fields: object, timeoutMs = 5_000) {
+  await using server = await listener(greets);
+  const target = { host: "127.0.0.1", port: server.port, ...fields };
+  return await check("tcp", target, { timeoutMs });
+}
+
+const silent: Says = (socket) => void socket.resume();
+const echo: Says = (socket) => void socket.pipe(socket);
+
+describe("a port is up", () => {
+  test("when it takes the connection, where nothing more is asked", async () => {
+    expect(await found(silent, {})).toEqual({
+      status: "up",
+      message: expect.stringMatching(/^Connected in \d+ ms\.$/),
+      latencyMs: expect.any(Number),
+    });
+  });
+
+  test("when it says what is expected, at once or when it is spoken to", async () => {
+    const up = {
+      status: "up" as const,
+      message: expect.stringMatching(/^Answered as expected in \d+ ms\.$/),
+      latencyMs: expect.any(Number),
+    };
+    expect(await found((socket) => void socket.write("220 mail\r\n"), { expect: "220 " })).toEqual(
+      up,
+    );
+    expect(await found(echo, { send: "PING\r\nü", expect: "G\r\nü" })).toEqual(up);
+    expect(await found((socket) => void socket.end("bye"), { expect: "bye" })).toEqual(up);
+  });
+
+  test("when the expected text arrives in any pieces", async () => {
+    const text = "some ünexpected wörds";
+    const bytes = Buffer.from(text);
+    for (let at = 1; at < bytes.length; at++) {
+      const greets: Says = (socket) => {
+        socket.setNoDelay(true).write(bytes.subarray(0, at));
+        setImmediate(() => socket.write(bytes.subarray(at)));
+      };
+      expect(await found(greets, { expect: text })).toMatchObject({ status: "up" });
+    }
+  });
+
+  test("when the expected text is the last of the first 64 KiB", async () => {
+    const greets: Says = (socket) => void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
+    expect(await found(greets, { expect: "pong" })).toMatchObject({ status: "up" });
+  });
+});
+
+describe("a port is down", () => {
+  test("when nobody listens", async () => {
+    expect(await check("tcp", { host: "127.0.0.1", port: freePort() })).toMatchObject({
+      status: "down",
+      message: "The connection was refused.",
+    });
+  });
+
+  const cases: [what: string, greets: Says, message: string][] = [
+    [
+      "when it closes without the expected text",
+      (socket) => void socket.end("pon"),
+      "The connection was closed without the expected answer.",
+    ],
+    [
+      "when it resets the connection",
+      (socket) => void socket.once("data", () => socket.resetAndDestroy()),
+      "The connection was closed before the answer was complete.",
+    ],
+    [
+      "when it says something else and waits",
+      (socket) => void socket.write("-ERR\r\n"),
+      "Timed out after 0.3 s while waiting for the answer.",
+    ],
+    [
+      "when it goes on and on without it",
+      (socket) => {
+        const piece = "x".repeat(16 * kib);
+        const more = () => {
+          while (!socket.destroyed && socket.write(piece));
+        };
+        socket.on("drain", more);
+        more();
+      },
+      "The first 64 KiB of the answer lack what was expected.",
+    ],
+  ];
+  for (const [what, greets, message] of cases)
+    test(what, async () => {
+      const fields = { send: "ping\r\n", expect: "pong" };
+      const outcome = await found(greets, fields, 300);
+      expect(outcome).toMatchObject({ status: "down", message, latencyMs: null });
+    });
+});
+
+test("every check closes its connection, whatever it found", async () => {
+  for (const fields of [{}, { expect: "220" }, { expect: "nothing" }]) {
+    await using server = await listener((socket) => void socket.resume().write("220 mail\r\n"));
+    await check("tcp", { host: "127.0.0.1", port: server.port, ...fields }, { timeoutMs: 200 });
+    await server.untilAllClosed();
+    await untilNoneTo(server.port);
+  }
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import type { TLSSocket } from "node:tls";
+import { check, listener } from "../../../support/checking.ts";
+import { validDays } from "../../../support/certificates.ts";
+import { nginx, testWith } from "../../../support/real-targets.ts";
+import { secureListener } from "../../../support/secure-listener.ts";
+
+const day = 86_400_000;
+const host = "127.0.0.1";
+const end = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+const latencyMs = expect.any(Number);
+
+/** The same check in a process of its own, which trusts the authority. */
+async function trusting(ca: string, type: string, fields: object) {
+  const script = new URL("../../../support/check-once.ts", import.meta.url).pathname;
+  const run = Bun.spawn([process.execPath, script, type, JSON.stringify(fields)], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: ca },
+    stdout: "pipe",
+  });
+  return JSON.parse(await new Response(run.stdout).text());
+}
+
+describe("with an authority that is trusted", () => {
+  const until = /^The certificate is valid until \d{4}-\d\d-\d\d\.$/;
+
+  testWith(
+    ["nginx", "openssl"],
+    "a good certificate is up, by number and by name, over https too",
+    async () => {
+      await using site = await nginx();
+      const up = { status: "up", certificateExpiresAt: end, latencyMs };
+      const port = site.goodPort;
+      for (const fields of [{ host }, { host: "localhost" }, { host, serverName: "localhost" }])
+        expect(await trusting(site.ca, "tls", { port, ...fields })).toEqual({
+          ...up,
+          message: expect.stringMatching(until),
+        });
+      const url = `https://localhost:${port}/`;
+      expect(await trusting(site.ca, "http", { url, keyword: "Welcome" })).toEqual({
+        ...up,
+        message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
+      });
+      expect(await trusting(site.ca, "tls", { host, port, certificateExpiryDays: 60 })).toEqual({
+        ...up,
+        status: "degraded",
+        message: expect.stringMatching(
+          /^The certificate expires in \d+ days, on \d{4}-\d\d-\d\d\.$/,
+        ),
+      });
+    },
+    20_000,
+  );
+
+  testWith(
+    ["nginx", "openssl"],
+    "an expired one and one for another name are down, and say which it is",
+    async () => {
+      await using site = await nginx();
+      for (const [port, message] of [
+        [site.expiredPort, "The certificate has expired."],
+        [site.wrongNamePort, "The certificate is for another name."],
+      ] as const) {
+        expect(await trusting(site.ca, "tls", { host, port })).toEqual({
+          status: "down",
+          message,
+          certificateExpiresAt: end,
+          latencyMs,
+        });
+        const url = `https://localhost:${port}/`;
+        expect(await trusting(site.ca, "http", { url })).toMatchObject({ status: "down", message });
+      }
+      const named = { host, port: site.wrongNamePort, serverName: "elsewhere.test" };
+      expect(await trusting(site.ca, "tls", named)).toMatchObject({ status: "up" });
+    },
+    20_000,
+  );
+});
+
+testWith(
+  ["openssl"],
+  "a certificate that nobody vouches for is down, and its end is told",
+  async () => {
+    await using server = await secureListener("selfSigned");
+    expect(await check("tls", { host, port: server.port })).toEqual({
+      status: "down",
+      message: "The certificate is self-signed, so nobody vouches for it.",
+      latencyMs,
+      certificateExpiresAt: end,
+    });
+  },
+);
+
+testWith(["openssl"], "what is left of a certificate is told to the day", async () => {
+  const greets = (socket: TLSSocket) => {
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  };
+  await using server = await secureListener("selfSigned", { greets });
+  const url = `https://${host}:${server.port}/`;
+  const seen = async (now: number, certificateExpiryDays: number | null = 14) =>
+    check("http", { url, verifyTls: false, certificateExpiryDays }, { now });
+  const { certificateExpiresAt = "" } = await seen(Date.now());
+  const ends = Date.parse(certificateExpiresAt);
+  const date = certificateExpiresAt.slice(0, 10);
+  expect(ends).toBeGreaterThan(Date.now() + (validDays - 1) * day);
+  for (const [left, sentence] of [
+    [14 * day, `The certificate expires in 14 days, on ${date}.`],
+    [2 * day - 1, `The certificate expires in 1 day, on ${date}.`],
+    [day - 1, `The certificate expires in less than a day, on ${date}.`],
+    [0, `The certificate expired on ${date}.`],
+    [-day, `The certificate expired on ${date}.`],
+  ] as const) {
+    const found = { status: "degraded", message: sentence, certificateExpiresAt };
+    expect(await seen(ends - left)).toMatchObject(found);
+    expect(await seen(ends - left, null)).toMatchObject({ status: "up" });
+  }
+  expect(await seen(ends - 14 * day - 1)).toMatchObject({ status: "up", certificateExpiresAt });
+});
+
+test("a port that is silent, or hangs up, is down with a reason", async () => {
+  await using silent = await listener((socket) => void socket.resume());
+  expect(await check("tls", { host, port: silent.port }, { timeoutMs: 200 })).toMatchObject({
+    status: "down",
+    message: "Timed out after 0.2 s while connecting.",
+  });
+  await silent.untilAllClosed();
+  await using rude = await listener((socket) => void socket.once("data", () => socket.destroy()));
+  expect(await check("tls", { host, port: rude.port })).toMatchObject({ status: "down" });
+  await rude.untilAllClosed();
+});

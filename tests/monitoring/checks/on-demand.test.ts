@@ -1,0 +1,150 @@
+import { describe, expect, test } from "bun:test";
+import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
+import type { Answer } from "../../support/appliance.ts";
+import { answer, hang, target } from "../../support/target.ts";
+import { member, person, statusesOf, visitor } from "../../support/visiting.ts";
+import { watch } from "../../support/watch.ts";
+
+const path = "/dashboard/monitors/try";
+
+type Ask = () => Promise<Answer>;
+
+/** People and keys of two organizations who try a monitor at a target that hangs until it is released. */
+async function world() {
+  const made = await watch();
+  const shop = await target(hang);
+  const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
+  const asks = (page: (method: string, path: string, options: object) => Promise<Answer>): Ask => {
+    return () => page("POST", path, { body });
+  };
+  return {
+    ...made,
+    shop,
+    someone: async (): Promise<Ask> => asks((await member(made, "member")).page),
+    stranger: async (): Promise<Ask> => {
+      const { id } = await person(made, made.theirs.id, "member");
+      return asks((await visitor(made, id)).page);
+    },
+    /** Starts so many; they are under way when this resolves. */
+    underWay: async (ask: Ask, count: number) => {
+      const before = shop.asked.length;
+      const running = Array.from({ length: count }, ask);
+      await shop.untilAsked(before + count);
+      return running;
+    },
+    async [Symbol.asyncDispose]() {
+      await shop[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function expectTooMany({ status, json, headers }: Answer) {
+  expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
+  expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+}
+
+describe("of checks that are asked for, there are at one time", () => {
+  test("four of one person, whom they belong to alone", async () => {
+    await using made = await world();
+    const { shop, someone, underWay } = made;
+    const [ann, bob] = [await someone(), await someone()];
+    const four = await underWay(ann, 4);
+    expectTooMany(await ann());
+    const others = await underWay(bob, 1);
+    expect(shop.asked).toHaveLength(5);
+    shop.release();
+    expect(statusesOf(await Promise.all([...four, ...others]))).toEqual(Array(5).fill(200));
+    const again = await underWay(ann, 4);
+    shop.release(answer(500));
+    expect(statusesOf(await Promise.all(again))).toEqual(Array(4).fill(200));
+  });
+
+  test("four of one API key, as checks of monitors count the same", async () => {
+    await using made = await world();
+    const { shop, monitor, ours } = made;
+    const monitors = [];
+    for (let number = 0; number < 5; number++)
+      monitors.push(await monitor({ type: "http", name: "Shop", url: shop.at(`/${number}`) }));
+    const check = ({ id }: { id: string }) => ours.api("POST", `/api/v1/monitors/${id}/check`);
+    const four = monitors.slice(0, 4).map(check);
+    await shop.untilAsked(4);
+    expectTooMany(await check(monitors[4]));
+    shop.release();
+    expect(statusesOf(await Promise.all(four))).toEqual([200, 200, 200, 200]);
+  });
+
+  test("sixteen of one organization, whoever asks, and another's go on", async () => {
+    await using made = await world();
+    const { shop, someone, stranger, underWay } = made;
+    const running = [];
+    for (let people = 0; people < 4; people++)
+      running.push(...(await underWay(await someone(), 4)));
+    expectTooMany(await (await someone())());
+    running.push(...(await underWay(await stranger(), 4)));
+    shop.release();
+    expect(statusesOf(await Promise.all(running))).toEqual(Array(20).fill(200));
+  });
+
+  test("64 in all", async () => {
+    const { appliance } = await watch();
+    await using shop = await target(hang);
+    const engine = checkEngine({ ...appliance, monotonic: appliance.clock });
+    const ask = (number: number) =>
+      engine.tryCheck(
+        { organizationId: `organization ${number >> 2}`, callerId: `person ${number}` },
+        {
+          type: "tcp",
+          settings: { host: "127.0.0.1", port: shop.port, send: null, expect: "never" },
+          timeoutMs: 60_000,
+          degradedAfterMs: null,
+        },
+      );
+    const running = Array.from({ length: 64 }, (_, number) => ask(number));
+    expect(await ask(64).catch((error: unknown) => error)).toMatchObject({ code: "RATE_LIMITED" });
+    await shop.untilConnected(64);
+    shop.disconnect();
+    expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(
+      new Set(["down"]),
+    );
+    expect(shop.connections()).toBe(64);
+  });
+});
+
+describe("of checks that are asked for, there are a minute", () => {
+  test("60 of one person and 240 of one organization, from the first on", async () => {
+    await using made = await world();
+    const { shop, time, someone, stranger } = made;
+    shop.reply(answer());
+    const inTurn = async (ask: Ask, count: number) => {
+      for (let number = 0; number < count; number++) expect((await ask()).status).toBe(200);
+    };
+    const ann = await someone();
+    await inTurn(ann, 60);
+    expectTooMany(await ann());
+    for (let people = 0; people < 3; people++) await inTurn(await someone(), 60);
+    expectTooMany(await (await someone())());
+    await inTurn(await stranger(), 1);
+    expect(shop.asked).toHaveLength(241);
+    time.now += 60_000;
+    await inTurn(ann, 1);
+  }, 60_000);
+});
+
+test("monitors that are changed again and again are checked at once 120 times a minute, then within seconds", async () => {
+  const made = await watch();
+  const { engine, site, changeMonitor, theirs, time } = made;
+  await using shop = await site({ interval: 3_600 });
+  await engine.runOnce();
+  for (let change = 0; change < 130; change++) {
+    await changeMonitor(shop.id, { url: shop.at(`/${change}`) });
+    await engine.runOnce();
+  }
+  expect(shop.asked).toHaveLength(120);
+  const body = { type: "http", name: "Theirs", url: shop.at("/theirs") };
+  await theirs.api("POST", "/api/v1/monitors", { body });
+  await engine.runOnce();
+  expect(shop.asked.map(({ path }) => path).slice(120)).toEqual(["/theirs"]);
+  time.now += 5_000;
+  await engine.runOnce();
+  expect(shop.asked.at(-1)?.path).toBe("/129");
+});

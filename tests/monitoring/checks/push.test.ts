@@ -1,0 +1,253 @@
+import { describe, expect, test } from "bun:test";
+import { dump, testAppliance } from "../../support/appliance.ts";
+import { watch } from "../../support/watch.ts";
+
+/** An appliance with one push monitor that it waits for. */
+async function waiting(fields: object = {}) {
+  const made = await watch();
+  const job = await made.job(fields);
+  await made.engine.runOnce();
+  return { ...made, ...job };
+}
+
+describe("a report", () => {
+  for (const method of ["GET", "POST"])
+    test(`by ${method} is stored when it is answered, with what the job had to say`, async () => {
+      const { report, monitorOf, beatsOf, id, time } = await waiting();
+      const { status, json, headers } = await report(
+        { status: "up", msg: "All 12 tables copied.", latency_ms: "4200" },
+        method,
+      );
+      expect([status, json]).toEqual([200, { ok: true }]);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(await monitorOf(id)).toMatchObject({
+        status: "up",
+        lastMessage: "All 12 tables copied.",
+        latencyMs: 4200,
+        lastCheckedAt: new Date(time.now).toISOString(),
+      });
+      time.now += 30_000;
+      await report({ status: "down", msg: "Disk full." }, method);
+      expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "Disk full." });
+      expect(await beatsOf(id)).toMatchObject([
+        { status: "up", latencyMs: 4200, message: null },
+        { status: "down", latencyMs: null, message: "Disk full.", period: 30 },
+      ]);
+    });
+
+  test("is not made by HEAD: a link checker must not speak for the job", async () => {
+    const { report, beatsOf, id } = await waiting();
+    const { status, headers } = await report({}, "HEAD");
+    expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
+    expect(await beatsOf(id)).toEqual([]);
+  });
+
+  test("that says nothing is up; down without a word says that it was reported", async () => {
+    const { report, monitorOf, id } = await waiting();
+    await report();
+    expect(await monitorOf(id)).toMatchObject({
+      status: "up",
+      lastMessage: "Reported up.",
+      latencyMs: null,
+    });
+    await report({ status: "down", msg: "" });
+    expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "Reported down." });
+  });
+
+  test("needs no key, takes a body it does not read, and comes through before the engine knew the monitor", async () => {
+    const { job, stranger, statusOf } = await watch();
+    const { id, path } = await job();
+    const { status, json } = await stranger("POST", path, { raw: "not { json" });
+    expect([status, json]).toEqual([200, { ok: true }]);
+    expect(await statusOf(id)).toBe("up");
+  });
+
+  test("slower than it may be is degraded", async () => {
+    const { report, monitorOf, id } = await waiting({ degradedAfterMs: 500 });
+    await report({ latency_ms: "500" });
+    expect((await monitorOf(id)).status).toBe("up");
+    await report({ latency_ms: "501" });
+    expect(await monitorOf(id)).toMatchObject({
+      status: "degraded",
+      lastMessage: "Answered in 501 ms, more than 500 ms.",
+    });
+  });
+
+  test("of failure counts as one failed check: as many more as there are retries make it down", async () => {
+    const { report, statusOf, id } = await waiting({ retries: 2 });
+    await report();
+    for (const expected of ["up", "up", "down"]) {
+      await report({ status: "down" });
+      expect(await statusOf(id)).toBe(expected);
+    }
+    await report();
+    expect(await statusOf(id)).toBe("up");
+  });
+
+  test("with an unknown parameter or a bad value is 422, names it, and stores nothing", async () => {
+    const made = await waiting();
+    const before = dump(made);
+    const bad: [query: string, path: string][] = [
+      ["state=down", "state"],
+      ["status=paused", "status"],
+      ["status=", "status"],
+      ["status=UP", "status"],
+      ["latency_ms=-1", "latency_ms"],
+      ["latency_ms=1.5", "latency_ms"],
+      ["latency_ms=1e3", "latency_ms"],
+      ["latency_ms=", "latency_ms"],
+      ["latency_ms=1234567890", "latency_ms"],
+      ["msg=a%0Ab", "msg"],
+      [`msg=${"x".repeat(501)}`, "msg"],
+      ["status=up&status=down", "status"],
+      ["msg=%ff", "query"],
+    ];
+    for (const [query, path] of bad) {
+      const { status, json } = await made.stranger("GET", `${made.path}?${query}`);
+      expect([query, status, json.error.details?.[0].path]).toEqual([query, 422, path]);
+    }
+    expect(dump(made)).toBe(before);
+  });
+
+  test("is answered only when it is on the disk: while that fails it is 503, and it is kept", async () => {
+    const { report, database, statusOf, beatsOf, changes, id } = await waiting();
+    await report();
+    database.run("PRAGMA query_only = ON");
+    const { status, json, headers } = await report({ status: "down" });
+    expect([status, json.error.code]).toEqual([503, "UNAVAILABLE"]);
+    expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    expect(await statusOf(id)).toBe("up");
+    database.run("PRAGMA query_only = OFF");
+    expect((await report({ status: "down" })).status).toBe(200);
+    expect((await beatsOf(id)).map((beat) => beat.status)).toEqual(["up", "down", "down"]);
+    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
+  });
+
+  test("is refused as long as the disk is full, also where it takes back the one before", async () => {
+    const { report, database } = await waiting();
+    database.run("PRAGMA query_only = ON");
+    for (const status of ["up", "down", "up"]) expect((await report({ status })).status).toBe(503);
+  });
+
+  test("many in one moment are each stored, and change what they should", async () => {
+    const { report, beatsOf, changes, id } = await waiting();
+    const statuses = ["down", "up", "down", "up", "up", "down"];
+    const answers = await Promise.all(statuses.map((status) => report({ status })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const beats = await beatsOf(id);
+    expect(beats.map(({ status }) => status).toSorted()).toEqual(statuses.toSorted());
+    expect(new Set(beats.map(({ at }) => at)).size).toBe(statuses.length);
+    const after = (await changes()).map(({ type }) => type);
+    expect(after.every((type, index) => type !== after[index - 1])).toBe(true);
+  });
+
+  test("while the monitor or its group is paused is taken, says so, and stores nothing", async () => {
+    const made = await waiting();
+    const { report, changeMonitor, group, pauseGroup, engine, id } = made;
+    const { id: groupId } = await group({ monitorIds: [id] });
+    const expectNothingStored = async () => {
+      const before = dump(made);
+      const { status, json } = await report({ status: "down" });
+      expect([status, json]).toEqual([200, { ok: true, paused: true }]);
+      expect(dump(made)).toBe(before);
+    };
+    await changeMonitor(id, { paused: true });
+    await engine.runOnce();
+    await expectNothingStored();
+    await changeMonitor(id, { paused: false });
+    await pauseGroup(groupId, true);
+    await engine.runOnce();
+    await expectNothingStored();
+    await pauseGroup(groupId, false);
+    await engine.runOnce();
+    expect((await report()).json).toEqual({ ok: true });
+  });
+});
+
+describe("silence", () => {
+  test("longer than interval and grace is down at once, whatever the retries, and said once", async () => {
+    const { report, pass, monitorOf, statusOf, changes, id } = await waiting({
+      interval: 60,
+      grace: 30,
+      retries: 5,
+    });
+    await report();
+    await pass(89);
+    expect(await statusOf(id)).toBe("up");
+    await pass(1);
+    expect(await monitorOf(id)).toMatchObject({
+      status: "down",
+      lastMessage: "Nothing was reported for 1 min 30 s.",
+    });
+    await pass(300);
+    await report();
+    expect((await changes()).map(({ type }) => type)).toEqual([
+      "monitor.up",
+      "monitor.down",
+      "monitor.up",
+    ]);
+  });
+
+  test("from the beginning is down after interval and grace, too", async () => {
+    const { pass, statusOf, id } = await waiting({ interval: 20, grace: 0 });
+    await pass(19);
+    expect(await statusOf(id)).toBe("pending");
+    await pass(1);
+    expect(await statusOf(id)).toBe("down");
+  });
+
+  test("just within the grace is up, report after report", async () => {
+    const { report, pass, changes } = await waiting({ interval: 20, grace: 10 });
+    for (let time = 0; time < 5; time++) {
+      await pass(29);
+      await report();
+    }
+    expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
+  });
+
+  test("while the appliance itself stood still is unknown, and a report read after it is in time", async () => {
+    const { report, engine, time, beatsOf, statusOf, id } = await waiting({
+      interval: 20,
+      grace: 0,
+    });
+    await report();
+    time.now += 60_000;
+    await engine.runOnce();
+    expect((await beatsOf(id)).map(({ status }) => status)).toEqual(["up", "unknown"]);
+    await report();
+    expect(await statusOf(id)).toBe("up");
+  });
+});
+
+describe("a wrong token", () => {
+  test("is 404, and 429 with Retry-After beyond 60 a minute, while right ones are taken", async () => {
+    const { stranger, report, time } = await waiting();
+    const guess = (index: number) => stranger("GET", `/push/${index}`);
+    for (let index = 0; index < 60; index++) expect((await guess(index)).status).toBe(404);
+    const { status, headers, json } = await guess(60);
+    expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(headers.get("retry-after")).toBe("60");
+    expect((await report()).json).toEqual({ ok: true });
+    time.now += 60_000;
+    expect((await guess(61)).status).toBe(404);
+  });
+
+  test("is limited by the address it comes from, and looks like any unknown path", async () => {
+    const addressOf = (request: Request) => request.headers.get("x-from") ?? "";
+    const { stranger } = await testAppliance({ addressOf });
+    const from = (address: string) =>
+      stranger("POST", "/push/wrong", { headers: { "X-From": address } });
+    for (let index = 0; index < 60; index++) await from("10.0.0.1");
+    expect((await from("10.0.0.1")).status).toBe(429);
+    const { status, json } = await from("10.0.0.2");
+    const { error } = (await stranger("GET", "/nothing")).json;
+    expect(status).toBe(404);
+    expect({ ...json.error, requestId: "" }).toEqual({ ...error, requestId: "" });
+  });
+
+  test("of a deleted monitor is as wrong as any other", async () => {
+    const { api, report, id } = await waiting();
+    await api("DELETE", `/api/v1/monitors/${id}`);
+    expect((await report()).status).toBe(404);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { check } from "../../support/checking.ts";
+import {
+  dnsmasq,
+  nginx,
+  redisServer,
+  silentNameServer,
+  testWith,
+  zone,
+} from "../../support/real-targets.ts";
+
+describe("nginx", () => {
+  testWith(["nginx", "openssl"], "is up over http, with what its answers hold", async () => {
+    await using site = await nginx();
+    const at = (path: string) => `http://127.0.0.1:${site.httpPort}${path}`;
+    expect(await check("http", { url: at("/") })).toMatchObject({ status: "up" });
+    expect(await check("http", { url: at("/moved") })).toMatchObject({ status: "up" });
+    expect(await check("http", { url: at("/moved"), followRedirects: false })).toMatchObject({
+      status: "down",
+      message: "HTTP 301 (Moved Permanently), expected 200-299.",
+    });
+    expect(await check("http", { url: at("/missing") })).toMatchObject({
+      status: "down",
+      message: "HTTP 404 (Not Found), expected 200-299.",
+    });
+    const json = { url: at("/json"), jsonPath: "$.items[0].n", jsonEquals: 1 };
+    expect(await check("http", json)).toMatchObject({ status: "up" });
+    expect(await check("http", { ...json, jsonEquals: 2 })).toMatchObject({ status: "down" });
+    expect(await check("http", { url: at("/gzip") })).toMatchObject({ status: "up" });
+    expect(await check("http", { url: at("/gzip"), keyword: "no such word" })).toMatchObject({
+      status: "down",
+      message: "HTTP 200 (OK), but the keyword is missing.",
+    });
+  });
+
+  const flaws = [
+    ["selfSignedPort", "The certificate is self-signed, so nobody vouches for it."],
+    // Its authority is ours and unknown to the appliance, which comes before dates and names.
+    ["expiredPort", /authority|expired/],
+    ["wrongNamePort", /authority|another name/],
+  ] as const;
+  for (const [port, flaw] of flaws)
+    testWith(
+      ["nginx", "openssl"],
+      `with ${port.replace("Port", "")} certificate is down, unless nobody asks`,
+      async () => {
+        await using site = await nginx();
+        const message = flaw instanceof RegExp ? expect.stringMatching(flaw) : flaw;
+        const url = `https://localhost:${site[port]}/`;
+        expect(await check("http", { url })).toMatchObject({ status: "down", message });
+        const unverified = await check("http", {
+          url,
+          verifyTls: false,
+          certificateExpiryDays: null,
+        });
+        expect(unverified).toMatchObject({ status: "up" });
+        const found = await check("tls", { host: "localhost", port: site[port] });
+        expect(found).toMatchObject({ status: "down", message });
+        const left = Date.parse(found.certificateExpiresAt ?? "") - Date.now();
+        expect(left < 0).toBe(port === "expiredPort");
+      },
+    );
+
+  testWith(["nginx", "openssl"], "is told degraded when its certificate ends soon", async () => {
+    await using site = await nginx();
+    const url = `https://localhost:${site.goodPort}/`;
+    const soon = { url, verifyTls: false, certificateExpiryDays: 60 };
+    expect(await check("http", soon)).toMatchObject({
+      status: "degraded",
+      message: expect.stringMatching(/^The certificate expires in \d+ days, on 20/),
+    });
+    expect(await check("http", { ...soon, certificateExpiryDays: 14 })).toMatchObject({
+      status: "up",
+    });
+  });
+});
+
+describe("dnsmasq", () => {
+  for (const [recordType, { host, values }] of Object.entries(zone))
+    testWith(["dnsmasq"], `answers ${recordType} records`, async () => {
+      await using server = await dnsmasq();
+      const asked = { host, recordType, resolver: `127.0.0.1:${server.port}` };
+      const found = await check("dns", { ...asked, expected: values });
+      expect(found).toMatchObject({ status: "up" });
+      expect(await check("dns", { ...asked, expected: ["another"] })).toMatchObject({
+        status: "down",
+        message: `The ${recordType} records lack 1 of 1 expected values.`,
+      });
+      expect(await check("dns", { ...asked, host: "nobody.test" })).toMatchObject({
+        status: "down",
+        message: `There is no ${recordType} record of this name.`,
+      });
+    });
+
+  test("that never answers is down within the time it has", async () => {
+    await using server = await silentNameServer();
+    const asked = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+    expect(await check("dns", asked, { timeoutMs: 1_000 })).toMatchObject({ status: "down" });
+  });
+});
+
+testWith(["redis-server"], "redis answers PING with PONG, and nothing else", async () => {
+  await using server = await redisServer();
+  const asked = { host: "127.0.0.1", port: server.port, send: "PING\r\n" };
+  expect(await check("tcp", { ...asked, expect: "+PONG" })).toMatchObject({ status: "up" });
+  expect(await check("tcp", { ...asked, expect: "+PANG" }, { timeoutMs: 500 })).toMatchObject({
+    status: "down",
+    message: "Timed out after 0.5 s while waiting for the answer.",
+  });
+});
+
+testWith(
+  ["ping"],
+  "the system's ping tells this machine from an address that nobody has",
+  async () => {
+    expect(await check("ping", { host: "127.0.0.1", packets: 3 })).toMatchObject({ status: "up" });
+    expect(await check("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({
+      status: "down",
+    });
+  },
+);

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "bun:test";
+import { timestamp } from "../../../src/core/clock.ts";
+import { recorder, type Result } from "../../../src/monitoring/checks/record.ts";
+import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
+import { allWatched } from "../../../src/monitoring/checks/watch-list.ts";
+import type { Store } from "../../../src/database/store.ts";
+import { dump } from "../../support/appliance.ts";
+import { refusal } from "../../support/refusal.ts";
+import { type Watch, watch } from "../../support/watch.ts";
+
+type Status = "up" | "down";
+
+/** A recorder of its own for one push monitor, and results of it in a row, a second apart. */
+async function recording(fields: object = {}) {
+  const made = await watch();
+  const { id } = await made.job({ autoIncidentSeverity: "major", ...fields });
+  const [monitor] = await allWatched(made.appliance);
+  if (monitor === undefined) throw new Error("The monitor is not watched.");
+  let before: MonitorState = monitor.state;
+  const result = (status: Status, message = `Reported ${status}.`): Result => {
+    const at = (made.time.now += 1_000);
+    const since = status === before.status ? before.since : timestamp(at);
+    const after = { status, since, failures: 0 };
+    const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
+    const told = { reason: message, message, certificateExpiresAt: null };
+    const found = { monitor, heartbeat, before, after, ...told };
+    before = after;
+    return found;
+  };
+  return { ...made, id, result, results: recorder(made.store, made.appliance.log) };
+}
+
+const types = async ({ changes }: Pick<Watch, "changes">) =>
+  (await changes()).map(({ type }) => type.replace("monitor.", ""));
+
+async function timelines({ api }: Pick<Watch, "api">) {
+  const { json } = await api("GET", "/api/v1/incidents");
+  const all = json.data.map(async ({ id }: { id: string }) => {
+    const { status, updates } = (await api("GET", `/api/v1/incidents/${id}`)).json.data;
+    return [status, ...updates.map(({ message }: { message: string }) => message)];
+  });
+  return Promise.all(all);
+}
+
+describe("one write", () => {
+  test("may hold several changes of one monitor: each opens and resolves what it should", async () => {
+    const made = await recording();
+    const { result, results } = made;
+    const story: Status[] = ["up", "down", "down", "up", "down", "up", "up", "down"];
+    const stored = story.map((status) => results.add(result(status, `It is ${status}.`)));
+    await results.flush();
+    await Promise.all(stored);
+    expect(await types(made)).toEqual(["up", "down", "up", "down", "up", "down"]);
+    expect(await timelines(made)).toEqual([
+      ["investigating", "It is down."],
+      ["resolved", "It is down.", "Job is up again after 1 s."],
+      ["resolved", "It is down.", "Job is up again after 2 s."],
+    ]);
+    expect(await made.beatsOf(made.id)).toHaveLength(story.length);
+    expect(await made.monitorOf(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
+  });
+
+  test("comes by itself, soon after a result", async () => {
+    const { result, results, beatsOf, id } = await recording();
+    await results.add(result("up"));
+    expect(await beatsOf(id)).toHaveLength(1);
+  });
+
+  test("holds what was gathered and nothing twice, however often it is asked for", async () => {
+    const { result, results, beatsOf, id, database } = await recording();
+    const stored = [results.add(result("up")), results.add(result("up"))];
+    await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
+    expect(await beatsOf(id)).toHaveLength(2);
+    expect(database.query("SELECT sum(up_seconds) AS up FROM uptime_hours").get()).toEqual({
+      up: 120,
+    });
+  });
+});
+
+describe("a database that can't be written", () => {
+  /** As when the disk is full: reads go on, every write fails. */
+  const full = ({ database }: Watch, on: boolean) =>
+    database.run(`PRAGMA query_only = ${on ? "ON" : "OFF"}`);
+
+  test("loses no result: whoever waits is refused, and all are written in order once it can be", async () => {
+    const made = await recording();
+    const { result, results, logged } = made;
+    const before = dump(made);
+    full(made, true);
+    const refused: unknown[] = [];
+    for (const status of ["down", "up", "down"] as const) {
+      const stored = results.add(result(status));
+      await Promise.all([results.flush(), refusal(stored).then((code) => refused.push(code))]);
+    }
+    expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
+    expect(logged.join("\n")).toContain("they are kept and tried again");
+    expect(dump(made)).toBe(before);
+    full(made, false);
+    const last = results.add(result("up"));
+    await Promise.all([results.flush(), last]);
+    expect(await types(made)).toEqual(["down", "up", "down", "up"]);
+    expect(await timelines(made)).toEqual([
+      ["resolved", "Reported down.", "Job is up again after 1 s."],
+      ["resolved", "Reported down.", "Job is up again after 1 s."],
+    ]);
+    expect(await made.beatsOf(made.id)).toHaveLength(4);
+    expect(await made.monitorOf(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
+  });
+
+  test("is tried again without anybody asking", async () => {
+    const made = await recording();
+    const { result, results, store, beatsOf, id } = made;
+    full(made, true);
+    expect(await refusal(results.add(result("up")))).toBe("UNAVAILABLE");
+    full(made, false);
+    await new Promise<void>((resolve) => store.onCommit(resolve));
+    expect(await beatsOf(id)).toHaveLength(1);
+  });
+
+  test("does not keep the recorder from stopping", async () => {
+    const made = await recording();
+    const { result, results } = made;
+    full(made, true);
+    const refused = refusal(results.add(result("up")));
+    await results.stop();
+    expect(await refused).toBe("UNAVAILABLE");
+  });
+});
+
+describe("a pause", () => {
+  test("voids what was found before it: no state, no event, no incident", async () => {
+    const made = await recording();
+    const { result, results, changeMonitor, monitorOf, id } = made;
+    const stored = results.add(result("down"));
+    await changeMonitor(id, { paused: true });
+    await changeMonitor(id, { paused: false });
+    await Promise.all([results.flush(), stored]);
+    expect(await types(made)).toEqual([]);
+    expect(await timelines(made)).toEqual([]);
+    expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
+  });
+
+  test("that comes between what the write has read and the write itself voids it, too", async () => {
+    const made = await recording();
+    const { result, store, changeMonitor, monitorOf, id } = made;
+    let paused: Promise<unknown> | null = null;
+    const query: Store["query"] = async (text, parameters) => {
+      const rows = await store.query<never>(text, parameters);
+      await (paused ??= changeMonitor(id, { paused: true }));
+      return rows;
+    };
+    const results = recorder({ ...store, query }, made.appliance.log);
+    await Promise.all([results.add(result("down")), results.flush()]);
+    expect(paused).not.toBeNull();
+    expect(await types(made)).toEqual([]);
+    expect(await timelines(made)).toEqual([]);
+    await changeMonitor(id, { paused: false });
+    expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
+  });
+});
+
+test("a deleted monitor's result holds up nobody else's", async () => {
+  const made = await recording();
+  const other = await made.job({ name: "Other" });
+  const [, monitor] = await allWatched(made.appliance);
+  if (monitor === undefined) throw new Error("The other monitor is not watched.");
+  const { result, results, api, id } = made;
+  const gone = result("down");
+  const stored = [results.add(gone), results.add({ ...gone, monitor })];
+  await api("DELETE", `/api/v1/monitors/${id}`);
+  await Promise.all([results.flush(), ...stored]);
+  expect((await made.changes()).map(({ subjectId }) => subjectId)).toEqual([other.id]);
+});

@@ -1,0 +1,166 @@
+import { expect, test } from "bun:test";
+import { dump, unknownId } from "../../support/appliance.ts";
+import { answer, hang } from "../../support/target.ts";
+import { type Watch, watch } from "../../support/watch.ts";
+
+const checkOf = (id: string) => `/api/v1/monitors/${id}/check`;
+
+/** An appliance, a monitor in the middle of a check, and another check of it that was asked for. */
+async function asked(fields: object = {}) {
+  const made = await watch();
+  const shop = await made.site(fields);
+  shop.reply(hang);
+  const running = made.engine.runOnce();
+  await shop.untilAsked(1);
+  return { ...made, shop, running, checked: made.api("POST", checkOf(shop.id)) };
+}
+
+/** Lets everything else have its turn, often enough for a request to reach its use case. */
+async function inTurn({ monitorOf }: Watch, id: string) {
+  for (let turn = 0; turn < 5; turn++) await monitorOf(id);
+}
+
+test("a check that is asked for answers its heartbeat, which stands for the time since the last", async () => {
+  const { api, beatsOf, monitorOf, site, time } = await watch();
+  await using shop = await site({ interval: 3_600 });
+  const at = new Date(time.now).toISOString();
+  const { status, json } = await api("POST", checkOf(shop.id));
+  expect(status).toBe(200);
+  expect(json.data).toEqual({
+    at,
+    status: "up",
+    latencyMs: expect.any(Number),
+    message: null,
+    period: 1,
+  });
+  expect(await beatsOf(shop.id)).toEqual([json.data]);
+  expect(await monitorOf(shop.id)).toMatchObject({ status: "up", lastCheckedAt: at });
+  shop.fails();
+  time.now += 30_000;
+  const failed = await api("POST", checkOf(shop.id), { body: {} });
+  expect(failed.json.data).toMatchObject({
+    status: "down",
+    latencyMs: null,
+    message: "HTTP 500 (Internal Server Error), expected 200-299.",
+    period: 30,
+  });
+  expect(await beatsOf(shop.id)).toEqual([json.data, failed.json.data]);
+});
+
+test("it counts like any other: it makes a monitor down, and the next regular check keeps its time", async () => {
+  const { api, pass, statusOf, beatsOf, changes, site } = await watch();
+  await using shop = await site({ retries: 1, interval: 20, retryInterval: 20 });
+  await pass(20);
+  const last = Date.parse((await beatsOf(shop.id)).at(-1)?.at ?? "");
+  await pass(5);
+  await api("POST", checkOf(shop.id));
+  await pass(15);
+  expect(Date.parse((await beatsOf(shop.id)).at(-1)?.at ?? "") - last).toBe(20_000);
+  shop.fails();
+  await api("POST", checkOf(shop.id));
+  await api("POST", checkOf(shop.id));
+  expect(await statusOf(shop.id)).toBe("down");
+  expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
+});
+
+test("a check that is under way is not made twice: who asks is told what it finds", async () => {
+  const made = await asked();
+  await using shop = made.shop;
+  const also = made.api("POST", checkOf(shop.id));
+  await inTurn(made, shop.id);
+  shop.release(answer(500));
+  const answers = await Promise.all([made.checked, also]);
+  await made.running;
+  const beats = await made.beatsOf(shop.id);
+  expect(beats).toMatchObject([{ status: "down" }]);
+  for (const { status, json } of answers) expect([status, json.data]).toEqual([200, beats[0]]);
+  expect(shop.asked).toHaveLength(1);
+});
+
+test("who asks after a change is told about the monitor as it is now", async () => {
+  const made = await asked();
+  await using shop = made.shop;
+  await inTurn(made, shop.id);
+  shop.reply(answer(), "/new");
+  await made.changeMonitor(shop.id, { url: shop.at("/new") });
+  const { status, json } = await made.api("POST", checkOf(shop.id));
+  expect([status, json.data.status]).toEqual([200, "up"]);
+  expect(shop.asked.map(({ path }) => path)).toEqual(["/", "/new"]);
+  shop.release(answer(500));
+  await Promise.all([made.running, made.checked]);
+  expect(new Set((await made.beatsOf(shop.id)).map((beat) => beat.status))).toEqual(
+    new Set(["up"]),
+  );
+});
+
+test("who waits for a check whose monitor is changed meanwhile is told about it as it is then", async () => {
+  const made = await asked();
+  await using shop = made.shop;
+  await inTurn(made, shop.id);
+  shop.reply(answer(), "/new");
+  await made.changeMonitor(shop.id, { url: shop.at("/new") });
+  await made.engine.runOnce();
+  const { status, json } = await made.checked;
+  expect([status, json.data?.status]).toEqual([200, "up"]);
+});
+
+test("who waits for a check whose monitor is paused or deleted meanwhile is told so", async () => {
+  const paused = await asked();
+  await using one = paused.shop;
+  await inTurn(paused, one.id);
+  await paused.changeMonitor(one.id, { paused: true });
+  await paused.engine.runOnce();
+  expect((await paused.checked).status).toBe(409);
+  const deleted = await asked();
+  await using other = deleted.shop;
+  await inTurn(deleted, other.id);
+  await deleted.api("DELETE", `/api/v1/monitors/${other.id}`);
+  await deleted.engine.runOnce();
+  expect((await deleted.checked).status).toBe(404);
+});
+
+test("a paused monitor, one in a paused group and a push monitor are not checked: 409, and nothing is written", async () => {
+  const made = await watch();
+  const { api, group, changeMonitor, pauseGroup, job, site } = made;
+  await using paused = await site({ paused: true });
+  await using grouped = await site();
+  const { id: groupId } = await group();
+  await changeMonitor(grouped.id, { groupId });
+  await pauseGroup(groupId, true);
+  const { id: push } = await job();
+  const before = dump(made);
+  const told = [];
+  for (const id of [paused.id, grouped.id, push]) {
+    const { status, json } = await api("POST", checkOf(id));
+    expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+    told.push(json.error.message);
+  }
+  expect(told).toEqual([
+    "The monitor is paused, so it is not checked.",
+    "The monitor is paused, so it is not checked.",
+    "A push monitor is not checked; it reports to its pushUrl.",
+  ]);
+  expect(dump(made)).toBe(before);
+  expect([...paused.asked, ...grouped.asked]).toEqual([]);
+});
+
+test("an unknown, a malformed and another organization's id is 404, a read key 403, no key 401", async () => {
+  const { api, theirs, ours, stranger, site } = await watch();
+  await using shop = await site();
+  for (const id of [unknownId, "1"])
+    expect([id, (await api("POST", checkOf(id))).status]).toEqual([id, 404]);
+  expect((await theirs.api("POST", checkOf(shop.id))).status).toBe(404);
+  expect((await ours.reader("POST", checkOf(shop.id))).status).toBe(403);
+  expect((await stranger("POST", checkOf(shop.id))).status).toBe(401);
+  expect((await api("POST", checkOf(shop.id), { body: { url: "x" } })).status).toBe(422);
+  expect(shop.asked).toEqual([]);
+});
+
+test("a result that can't be stored is 503", async () => {
+  const { api, database, site } = await watch();
+  await using shop = await site();
+  database.run("PRAGMA query_only = ON");
+  const { status, headers } = await api("POST", checkOf(shop.id));
+  expect(status).toBe(503);
+  expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type Found,
+  type MonitorState,
+  nextSlot,
+  phaseOf,
+  secondsSince,
+  secondsToNext,
+  stateAfter,
+} from "../../../src/monitoring/checks/rules.ts";
+
+/** One check: what it found, whether under maintenance. */
+type Step = { found: Found; inMaintenance: boolean };
+
+const atOf = (index: number) => new Date(Date.UTC(2026, 10, 20, 10, index)).toISOString();
+const beginning: MonitorState = { status: "pending", since: atOf(0), failures: 0 };
+
+/** The states after each of these checks. */
+function statesOf(steps: readonly Step[], retries: number): MonitorState[] {
+  const states: MonitorState[] = [];
+  for (const [index, { found, inMaintenance }] of steps.entries()) {
+    const before = states.at(-1) ?? beginning;
+    states.push(stateAfter(before, found, { retries, inMaintenance }, atOf(index + 1)));
+  }
+  return states;
+}
+
+/** The failures at the end of a history; unknown results are as if they had not been. */
+function failuresOf(history: readonly Step[]): number {
+  const judged = history.filter(({ found }) => found.status !== "unknown");
+  return judged.length - 1 - judged.findLastIndex(({ found }) => found.status !== "down");
+}
+
+/** The specification, told by the whole history instead of by the state before. */
+function statusOf(history: readonly Step[], retries: number): MonitorState["status"] {
+  const last = history.at(-1);
+  if (last === undefined) return "pending";
+  if (last.inMaintenance) return "maintenance";
+  const { status, final } = last.found;
+  if (status === "up" || status === "degraded") return status;
+  if (status === "down" && (final === true || failuresOf(history) > retries)) return "down";
+  const before = statusOf(history.slice(0, -1), retries);
+  return before === "maintenance" ? "pending" : before;
+}
+
+const found = fc.oneof(
+  fc.constantFrom("up", "degraded", "unknown").map((status): Found => ({ status })),
+  fc.constantFrom<Found>({ status: "down" }, { status: "down" }, { status: "down", final: true }),
+);
+const step = fc.record({
+  found,
+  inMaintenance: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
+});
+const retries = fc.integer({ min: 0, max: 4 });
+
+describe("what a monitor is after its checks", () => {
+  test("is what the specification says, whatever they found", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), retries, (steps, retries) => {
+        const states = statesOf(steps, retries);
+        const histories = steps.map((_, index) => steps.slice(0, index + 1));
+        expect(states.map(({ status, failures }) => [status, failures])).toEqual(
+          histories.map((history) => [statusOf(history, retries), failuresOf(history)]),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("is so since the check at which it changed", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), retries, (steps, retries) => {
+        const states = [beginning, ...statesOf(steps, retries)];
+        const since = states.map(({ status }, index) => {
+          const other = states.findLastIndex((state, at) => at < index && state.status !== status);
+          return atOf(other + 1);
+        });
+        expect(states.map((state) => state.since)).toEqual(since);
+      }),
+    );
+  });
+
+  const up = { status: "up" } as const;
+  const down = { status: "down" } as const;
+  const unknown = { status: "unknown" } as const;
+  const seen = (results: Found[], retries: number, maintained: number[] = []) =>
+    statesOf(
+      results.map((found, index) => ({ found, inMaintenance: maintained.includes(index) })),
+      retries,
+    ).map(({ status }) => status);
+
+  test("three missed checks in a row make a monitor with two retries down, one good one brings it up", () => {
+    expect(seen([up, down, down, down, down, up], 2)).toEqual([
+      "up",
+      "up",
+      "up",
+      "down",
+      "down",
+      "up",
+    ]);
+    expect(seen([up, down, down, up, down, down], 2)).not.toContain("down");
+    expect(seen([down], 0)).toEqual(["down"]);
+  });
+
+  test("trouble of our own neither makes it down nor forgives a failure", () => {
+    expect(seen([up, unknown, unknown, unknown], 0)).toEqual(["up", "up", "up", "up"]);
+    expect(seen([unknown, down, unknown, down], 1)).toEqual([
+      "pending",
+      "pending",
+      "pending",
+      "down",
+    ]);
+    expect(seen([down, unknown], 0)).toEqual(["down", "down"]);
+  });
+
+  test("a final failure needs no retries", () => {
+    expect(seen([up, { status: "down", final: true }], 10)).toEqual(["up", "down"]);
+  });
+
+  test("an outage under maintenance counts from the first check after it", () => {
+    expect(seen([up, down, down, down], 1, [1, 2])).toEqual([
+      "up",
+      "maintenance",
+      "maintenance",
+      "down",
+    ]);
+    expect(seen([down, up, unknown, up], 0, [1])).toEqual(["down", "maintenance", "pending", "up"]);
+  });
+});
+
+describe("seconds to the next check", () => {
+  const pace = { intervalSeconds: 60, retryIntervalSeconds: 20 };
+  const next = (status: MonitorState["status"], found: Found, by = pace) =>
+    secondsToNext({ ...beginning, status }, found, by);
+
+  test("are the retry interval while it is not sure what is so, else the interval", () => {
+    expect(next("up", { status: "down" })).toBe(20);
+    expect(next("pending", { status: "down" })).toBe(20);
+    expect(next("down", { status: "unknown" })).toBe(20);
+    expect(next("down", { status: "down" })).toBe(60);
+    expect(next("up", { status: "up" })).toBe(60);
+    expect(next("degraded", { status: "degraded" })).toBe(60);
+  });
+
+  test("are never more than the interval", () => {
+    const slower = { intervalSeconds: 20, retryIntervalSeconds: 60 };
+    expect(next("up", { status: "down" }, slower)).toBe(20);
+  });
+});
+
+test("a report stands for the time since the last one, at least a second and no more than is in time", () => {
+  const reported = (passedMs: number) => secondsSince(1_000_000, 1_000_000 + passedMs, 90);
+  expect([0, 1, 400, 1_500, 59_499, 59_500, 90_000, 86_400_000].map(reported)).toEqual([
+    1, 1, 1, 2, 59, 60, 90, 90,
+  ]);
+  expect(reported(-5_000)).toBe(1);
+  expect(secondsSince(null, 1_000_000, 90)).toBe(1);
+});
+
+describe("due times", () => {
+  const key = fc.integer({ min: 1, max: 10_000_000 });
+  const intervalMs = fc.integer({ min: 5, max: 86_400 }).map((seconds) => seconds * 1000);
+
+  test("a monitor's place is within its interval", () => {
+    fc.assert(
+      fc.property(key, intervalMs, (key, interval) => {
+        const phase = phaseOf(key, interval);
+        expect(Number.isInteger(phase)).toBe(true);
+        expect(phase).toBeWithin(0, interval);
+      }),
+    );
+  });
+
+  test("a thousand neighbouring monitors are spread evenly: no tenth of the interval has half more than its share", () => {
+    fc.assert(
+      fc.property(key, intervalMs, (first, interval) => {
+        const tenths = Array.from({ length: 10 }, () => 0);
+        for (let key = first; key < first + 1_000; key++) {
+          const tenth = Math.floor((phaseOf(key, interval) / interval) * 10);
+          tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+        }
+        expect(Math.max(...tenths)).toBeLessThanOrEqual(150);
+        expect(Math.min(...tenths)).toBeGreaterThanOrEqual(50);
+      }),
+    );
+  });
+
+  test("the next one is later than now, no more than an interval away, and the same place in every interval", () => {
+    const after = fc.integer({ min: 0, max: 2 ** 45 });
+    fc.assert(
+      fc.property(key, intervalMs, after, (key, interval, after) => {
+        const next = nextSlot(key, interval, after);
+        expect(next).toBeGreaterThan(after);
+        expect(next).toBeLessThanOrEqual(after + interval);
+        expect(nextSlot(key, interval, next)).toBe(next + interval);
+        expect(nextSlot(key, interval, next - 1)).toBe(next);
+      }),
+    );
+  });
+});

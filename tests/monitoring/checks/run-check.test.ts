@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test";
+import { check, loggedCheck } from "../../support/checking.ts";
+import { hang, target } from "../../support/target.ts";
+
+describe("a check", () => {
+  test("is over when its time is, and says what it was doing", async () => {
+    await using shop = await target(hang);
+    expect(await check("http", { url: shop.at() }, { timeoutMs: 200 })).toEqual({
+      status: "down",
+      message: "Timed out after 0.2 s while waiting for the answer.",
+      latencyMs: null,
+      final: false,
+    });
+  });
+
+  test("that is stopped is unknown, whatever it would have found", async () => {
+    await using shop = await target(hang);
+    const ending = new AbortController();
+    const found = check("http", { url: shop.at() }, { cancelled: ending.signal });
+    await shop.untilAsked(1);
+    ending.abort();
+    expect(await found).toMatchObject({ status: "unknown" });
+  });
+
+  test("that fails by a fault of its own is unknown and logged, and nobody is down for it", async () => {
+    const { outcome, logged } = await loggedCheck("http", { url: "not a url" });
+    expect(outcome.status).toBe("unknown");
+    expect(logged[0]).toStartWith("a check failed by itself");
+  });
+
+  test("of a name that leads to a blocked address is down at once", async () => {
+    const listeners = [{ host: "127.0.0.1", port: 3210 }];
+    expect(await check("tcp", { host: "localhost", port: 3210 }, { listeners })).toEqual({
+      status: "down",
+      message: "Blocked: the target is this appliance itself.",
+      latencyMs: null,
+      final: true,
+    });
+  });
+
+  test("of a name that does not exist is down", async () => {
+    const found = await check("http", { url: "http://nobody.invalid/" });
+    expect(found).toMatchObject({ status: "down", message: "The name does not exist." });
+  });
+
+  test("that took longer than it may is degraded", async () => {
+    await using shop = await target();
+    const found = await check("http", { url: shop.at() }, { degradedAfterMs: -1 });
+    expect(found.status).toBe("degraded");
+    expect(found.message).toMatch(/^Answered in \d+ ms, more than -1 ms\.$/);
+  });
+});

@@ -1,0 +1,328 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { scheduler } from "../../../src/monitoring/checks/scheduler.ts";
+
+/** A scheduler whose clock stands still and whose runs end when the test says so; of one organization. */
+function workshop({ total = 1_000, perLane = 1_000 } = {}) {
+  const time = { now: 1_000 };
+  const started: number[] = [];
+  const dueAts: number[] = [];
+  const overdue: number[] = [];
+  const endings = new Map<number, () => void>();
+  const jobs = scheduler(
+    {
+      run(key, dueAt) {
+        if (endings.has(key)) throw new Error(`${key} runs twice at one time.`);
+        started.push(key);
+        dueAts.push(dueAt);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        endings.set(key, resolve);
+        return promise;
+      },
+      overdue: (key) => void overdue.push(key),
+    },
+    () => time.now,
+    { reserved: 1, shared: total - 1, perLane },
+  );
+  const schedule = (key: number, dueAt: number, lane: string | null) =>
+    jobs.schedule(key, dueAt, { organizationId: "ours", lane, patienceMs: 5_000 });
+  const runNow = (key: number, lane: string) =>
+    jobs.runNow(key, { organizationId: "ours", lane, patienceMs: 5_000 });
+  return {
+    jobs: { ...jobs, schedule, runNow },
+    time,
+    /** What was started, in order. */
+    started,
+    /** When each of them was due. */
+    dueAts,
+    /** What was said to be overdue, in order. */
+    overdue,
+    running: () => [...endings.keys()],
+    /** Ends a run; whatever has waited for its place is started then. */
+    end: async (key: number) => {
+      const ended = runNow(key, "any");
+      endings.get(key)?.();
+      endings.delete(key);
+      await ended;
+    },
+    /** Due at once, all in one lane. */
+    due: (...keys: number[]) => {
+      for (const key of keys) schedule(key, time.now, "one host");
+      jobs.startDue();
+    },
+  };
+}
+
+describe("a job", () => {
+  test("starts when it is due, not before, and learns when it was due", () => {
+    const { jobs, time, started, dueAts } = workshop();
+    jobs.schedule(1, 1_500, "a");
+    expect(jobs.nextDueAt()).toBe(1_500);
+    time.now = 1_499;
+    jobs.startDue();
+    expect(started).toEqual([]);
+    time.now = 1_700;
+    jobs.startDue();
+    jobs.startDue();
+    expect([started, dueAts, jobs.nextDueAt()]).toEqual([[1], [1_500], null]);
+  });
+
+  test("never runs twice at one time: what is due meanwhile waits for its end", async () => {
+    const { due, end, started } = workshop();
+    due(1);
+    due(1);
+    due(1);
+    expect(started).toEqual([1]);
+    await end(1);
+    expect(started).toEqual([1, 1]);
+    await end(1);
+    expect(started).toEqual([1, 1]);
+  });
+
+  test("that is scheduled anew runs at the new time alone, be it sooner or later", () => {
+    const { jobs, time, started } = workshop();
+    jobs.schedule(1, 2_000, "a");
+    jobs.schedule(1, 5_000, "a");
+    jobs.schedule(2, 5_000, "a");
+    jobs.schedule(2, 3_000, "a");
+    expect(jobs.nextDueAt()).toBe(3_000);
+    time.now = 3_000;
+    jobs.startDue();
+    expect(started).toEqual([2]);
+    time.now = 9_000;
+    jobs.startDue();
+    expect(started).toEqual([2, 1]);
+  });
+
+  test("that is scheduled anew while it waits gives up its turn", async () => {
+    const { jobs, due, end, started, time } = workshop({ total: 1, perLane: 1 });
+    due(1, 2, 3);
+    jobs.schedule(2, 9_000, "one host");
+    await end(1);
+    expect(started).toEqual([1, 3]);
+    await end(3);
+    time.now = 9_000;
+    jobs.startDue();
+    expect(started).toEqual([1, 3, 2]);
+  });
+
+  test("that is removed does not start, neither at its time nor when it was waiting", async () => {
+    const { jobs, due, end, started, time } = workshop({
+      total: 1,
+      perLane: 1,
+    });
+    due(1, 2);
+    jobs.schedule(3, 2_000, "a");
+    jobs.remove(2);
+    jobs.remove(3);
+    jobs.remove(99);
+    expect(jobs.nextDueAt()).toBeNull();
+    await end(1);
+    time.now = 2_000;
+    jobs.startDue();
+    expect(started).toEqual([1]);
+  });
+
+  test("that is removed while it runs may come back, after its end", async () => {
+    const { jobs, due, end, started } = workshop();
+    due(1);
+    jobs.remove(1);
+    expect(jobs.isRunning(1)).toBe(true);
+    due(1);
+    await end(1);
+    expect(started).toEqual([1, 1]);
+  });
+});
+
+describe("the limits", () => {
+  test("hold in all; who waits is started in the order of due times", async () => {
+    const { jobs, time, started, end } = workshop({ total: 2, perLane: 2 });
+    for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, `host ${key}`);
+    time.now = 2_000;
+    jobs.startDue();
+    jobs.startDue();
+    expect(started).toEqual([1, 2]);
+    await end(2);
+    expect(started).toEqual([1, 2, 3]);
+    await end(3);
+    await end(1);
+    expect(started).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("hold for each lane, and a full lane holds up no other", async () => {
+    const { jobs, started, end } = workshop({ total: 10, perLane: 2 });
+    for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, "hanging host");
+    for (const key of [11, 12]) jobs.schedule(key, 200 + key, "other host");
+    jobs.startDue();
+    expect(started).toEqual([1, 2, 11, 12]);
+    await end(11);
+    expect(started).toEqual([1, 2, 11, 12]);
+    await end(1);
+    expect(started).toEqual([1, 2, 11, 12, 3]);
+  });
+
+  test("are kept whatever comes: none is exceeded, none runs twice, and all have their turn", async () => {
+    const limit = fc.integer({ min: 1, max: 4 });
+    const lanes = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 15 });
+    const choices = fc.infiniteStream(fc.nat());
+    await fc.assert(
+      fc.asyncProperty(limit, limit, lanes, choices, async (total, perLane, lanes, choices) => {
+        const { jobs, running, end, started } = workshop({ total, perLane });
+        for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, lane);
+        jobs.startDue();
+        for (const choice of choices) {
+          const now = running();
+          expect(now.length).toBeLessThanOrEqual(total);
+          for (const ofLane of Map.groupBy(now, (key) => lanes[key]).values())
+            expect(ofLane.length).toBeLessThanOrEqual(perLane);
+          const next = now[choice % Math.max(now.length, 1)];
+          if (next === undefined) break;
+          await end(next);
+        }
+        expect(started.toSorted((a, b) => a - b)).toEqual([...lanes.keys()]);
+        for (const ofLane of Map.groupBy(started, (key) => lanes[key]).values())
+          expect(ofLane).toEqual(ofLane.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+});
+
+describe("a job that waits", () => {
+  test("is overdue when its patience has ended, and again each time as long, until it starts", async () => {
+    const { jobs, due, end, time, overdue, started } = workshop({ total: 1, perLane: 1 });
+    due(1, 2);
+    const at = async (now: number) => {
+      time.now = now;
+      jobs.startDue();
+      return overdue.splice(0);
+    };
+    expect(jobs.nextDueAt()).toBe(6_000);
+    expect(await at(5_999)).toEqual([]);
+    expect(await at(6_000)).toEqual([2]);
+    expect(await at(10_999)).toEqual([]);
+    expect(await at(11_000)).toEqual([2]);
+    await end(1);
+    expect(started).toEqual([1, 2]);
+    expect(await at(99_000)).toEqual([]);
+  });
+
+  test("is not, where it is put off or removed before", () => {
+    const { jobs, due, time, overdue } = workshop({ total: 1, perLane: 1 });
+    due(1, 2, 3);
+    jobs.remove(2);
+    jobs.schedule(3, 50_000, "one host");
+    time.now = 40_000;
+    jobs.startDue();
+    expect([overdue, jobs.nextDueAt()]).toEqual([[], 50_000]);
+  });
+
+  test("for its own end is not overdue: it is being done", () => {
+    const { due, jobs, time, overdue } = workshop();
+    due(1);
+    due(1);
+    time.now = 60_000;
+    jobs.startDue();
+    expect(overdue).toEqual([]);
+  });
+});
+
+test("what takes no time waits for nobody", () => {
+  const { jobs, due, started } = workshop({ total: 1, perLane: 1 });
+  due(1, 2);
+  jobs.schedule(3, 1_000, null);
+  jobs.startDue();
+  expect(started).toEqual([1, 3]);
+});
+
+describe("running now", () => {
+  test("starts at once whatever the limits, in place of the next regular run", async () => {
+    const { jobs, due, started, dueAts, end, time } = workshop({
+      total: 1,
+      perLane: 1,
+    });
+    due(1);
+    jobs.schedule(2, 1_500, "one host");
+    time.now = 1_200;
+    void jobs.runNow(2, "one host");
+    expect([started, dueAts]).toEqual([
+      [1, 2],
+      [1_000, 1_200],
+    ]);
+    await end(2);
+    await end(1);
+    time.now = 1_500;
+    jobs.startDue();
+    expect(started).toEqual([1, 2]);
+  });
+
+  test("joins the run that is under way", async () => {
+    const { jobs, due, started, end } = workshop();
+    due(1);
+    const ended: string[] = [];
+    const joined = [jobs.runNow(1, "a"), jobs.runNow(1, "b")].map((run) =>
+      run.then(() => ended.push("x")),
+    );
+    expect(ended).toEqual([]);
+    await end(1);
+    await Promise.all(joined);
+    expect([started, ended.length]).toEqual([[1], 2]);
+  });
+
+  test("counts towards the limits of the others", async () => {
+    const { jobs, due, started, end } = workshop({ total: 1, perLane: 1 });
+    void jobs.runNow(7, "one host");
+    due(1);
+    expect(started).toEqual([7]);
+    await end(7);
+    expect(started).toEqual([7, 1]);
+  });
+});
+
+test("settled waits for what runs", async () => {
+  const { jobs, due, end } = workshop();
+  due(1, 2);
+  let isSettled = false;
+  const all = jobs.settled().then(() => (isSettled = true));
+  await end(1);
+  expect(isSettled).toBe(false);
+  await end(2);
+  await all;
+});
+
+test("jobs start in the order of their due times, whatever was scheduled, changed and removed before", async () => {
+  const key = fc.integer({ min: 0, max: 30 });
+  const action = fc.oneof(
+    { weight: 5, arbitrary: fc.record({ key, in: fc.nat({ max: 500 }) }) },
+    { weight: 1, arbitrary: fc.record({ remove: key }) },
+    { weight: 1, arbitrary: fc.record({ pass: fc.nat({ max: 200 }) }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 150 }), async (actions) => {
+      const { jobs, time, started, dueAts, end } = workshop();
+      const expected = new Map<number, number>();
+      for (const next of [...actions, { pass: 1_000 }]) {
+        if ("key" in next) {
+          expected.set(next.key, time.now + next.in);
+          jobs.schedule(next.key, time.now + next.in, "a");
+        } else if ("remove" in next) {
+          expected.delete(next.remove);
+          jobs.remove(next.remove);
+        } else {
+          time.now += next.pass;
+          jobs.startDue();
+          const due = [...expected].filter(([, dueAt]) => dueAt <= time.now);
+          expect(dueAts).toEqual(due.map(([, dueAt]) => dueAt).toSorted((a, b) => a - b));
+          expect(new Map(started.map((key, index) => [key, dueAts[index]]))).toEqual(new Map(due));
+          for (const key of started.splice(0)) {
+            expected.delete(key);
+            await end(key);
+          }
+          dueAts.length = 0;
+        }
+        const least = Math.min(...expected.values());
+        expect(jobs.nextDueAt()).toBe(expected.size === 0 ? null : least);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

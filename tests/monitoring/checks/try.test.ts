@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test";
+import { dump } from "../../support/appliance.ts";
+import { answer, target } from "../../support/target.ts";
+import { member, person, visitor } from "../../support/visiting.ts";
+import { watch } from "../../support/watch.ts";
+
+const path = "/dashboard/monitors/try";
+
+async function desk() {
+  const made = await watch();
+  const { page } = await member(made, "member");
+  return {
+    ...made,
+    page,
+    try: (body: object) => page("POST", path, { body: { name: "Shop", ...body } }),
+  };
+}
+
+test("what is no monitor yet is checked as it would be, and nothing of it is kept", async () => {
+  const made = await desk();
+  await using shop = await target();
+  const before = dump(made);
+  const http = { type: "http", url: shop.at("/health"), headers: { "X-Team": "platform" } };
+  const good = await made.try({ ...http, bearerToken: "a-token" });
+  expect([good.status, good.json.data]).toEqual([
+    200,
+    {
+      status: "up",
+      message: expect.any(String),
+      latencyMs: expect.any(Number),
+      certificateExpiresAt: null,
+    },
+  ]);
+  expect(shop.asked[0]?.headers).toMatchObject({
+    authorization: "Bearer a-token",
+    "x-team": "platform",
+  });
+  shop.reply(answer(500, "internal gossip"), "/health");
+  const bad = await made.try({ ...http, retries: 5 });
+  expect(bad.json.data).toMatchObject({ status: "down", latencyMs: null });
+  expect(bad.text).not.toContain("gossip");
+  await made.engine.runOnce();
+  expect(dump(made)).toBe(before);
+  expect(shop.asked).toHaveLength(2);
+});
+
+test("what can't be saved can't be tried, nor what is not checked", async () => {
+  const made = await desk();
+  const paths = async (body: object) => {
+    const { status, json } = await made.try(body);
+    return [status, ...(json.error?.details?.map((detail: { path: string }) => detail.path) ?? [])];
+  };
+  expect(await paths({ type: "http" })).toEqual([422, "url"]);
+  expect(await paths({ type: "http", url: "http://169.254.169.254/" })).toEqual([422, "url"]);
+  expect(await paths({ type: "tcp", host: "0.0.0.0", port: 80 })).toEqual([422, "host"]);
+  expect(await paths({ type: "tcp", host: "127.0.0.1", port: 3210 })).toEqual([422, "host"]);
+  expect(await paths({ type: "push" })).toEqual([422, "type"]);
+});
+
+describe("a monitor as a change would leave it", () => {
+  async function stored() {
+    const made = await desk();
+    const shop = await target();
+    const http = { type: "http", name: "Shop", url: shop.at(), retries: 0, bearerToken: "a-token" };
+    const { id } = await made.monitor({ ...http, headers: { "X-Team": "platform" } });
+    const tryChange = (body: object, who = made.page) =>
+      who("POST", `/dashboard/monitors/${id}/try`, { body });
+    return Object.assign(shop, { made, id: id as string, tryChange });
+  }
+
+  test("is checked with its stored secrets, and stays as it was", async () => {
+    await using shop = await stored();
+    const before = dump(shop.made);
+    const { status, json } = await shop.tryChange({
+      url: shop.at("/health"),
+      headers: { "X-Team": null, "X-More": "1" },
+    });
+    expect([status, json.data.status]).toEqual([200, "up"]);
+    expect(shop.asked).toMatchObject([
+      {
+        path: "/health",
+        headers: { authorization: "Bearer a-token", "x-team": "platform", "x-more": "1" },
+      },
+    ]);
+    expect(dump(shop.made)).toBe(before);
+  });
+
+  test("is not sent to another address with them", async () => {
+    await using shop = await stored();
+    await using other = await target();
+    const { status, json } = await shop.tryChange({ url: other.at() });
+    expect([status, json.error.details.map(({ path }: { path: string }) => path)]).toEqual([
+      422,
+      ["bearerToken", "headers.X-Team"],
+    ]);
+    const again = { url: other.at(), bearerToken: null, headers: {} };
+    expect((await shop.tryChange(again)).status).toBe(200);
+    expect(other.asked).toHaveLength(1);
+    expect(JSON.stringify(other.asked)).not.toContain("a-token");
+  });
+
+  test("is unknown to another organization, and not for viewers", async () => {
+    await using shop = await stored();
+    const { made } = shop;
+    const theirs = await person(made, made.theirs.id, "member");
+    expect((await shop.tryChange({}, (await visitor(made, theirs.id)).page)).status).toBe(404);
+    expect((await shop.tryChange({}, (await member(made, "viewer")).page)).status).toBe(403);
+    expect(shop.asked).toEqual([]);
+  });
+});

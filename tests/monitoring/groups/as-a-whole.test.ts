@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import { dump, unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { made as makeRecord } from "../../support/records.ts";
+import { member } from "../../support/visiting.ts";
+
+const path = "/dashboard/monitor-groups";
+const past = { pause: "paused", resume: "resumed", mute: "muted", unmute: "unmuted" };
+
+async function desk() {
+  const made = await dashboard();
+  return { ...made, page: (await member(made, "member")).page };
+}
+
+describe("a group as a whole", () => {
+  for (const [on, off, flag] of [
+    ["pause", "resume", "paused"],
+    ["mute", "unmute", "muted"],
+  ] as const)
+    test(`${on} and ${off} set what the REST API shows as ${flag}, each with its audit row and event`, async () => {
+      const { page, group, groupOf, etagOf, isStale, database } = await desk();
+      const { id } = await group();
+      for (const [verb, value] of [
+        [on, true] as const,
+        [on, true] as const,
+        [off, false] as const,
+      ]) {
+        const etag = await etagOf(`/api/v1/monitor-groups/${id}`);
+        const { status, json } = await page("POST", `${path}/${id}/${verb}`);
+        expect([status, json.data[flag]]).toEqual([200, value]);
+        expect(await groupOf(id)).toEqual(json.data);
+        expect(await isStale(`/api/v1/monitor-groups/${id}`, etag)).toBe(true);
+      }
+      const told = ["group.created", ...[on, on, off].map((verb) => `group.${past[verb]}`)];
+      for (const [table, column] of [
+        ["events", "type"],
+        ["audit_entries", "action"],
+      ])
+        expect(
+          database
+            .query(`SELECT ${column} FROM ${table} WHERE subject_id = ? ORDER BY seq`)
+            .values(id)
+            .flat(),
+        ).toEqual(told);
+    });
+
+  test("pausing shows its monitors as paused from then on, and resuming has them wait for a check", async () => {
+    const { page, group, monitor, monitorOf, time, database, api } = await desk();
+    const [one, own] = [await monitor(), await monitor({ paused: true })];
+    const { id } = await group({ monitorIds: [one.id, own.id] });
+    database.run("UPDATE monitor_states SET status = 'down', failures = 3");
+    const paused = await monitorOf(own.id);
+    time.now += 1_000;
+    await page("POST", `${path}/${id}/pause`);
+    const at = new Date(time.now).toISOString();
+    expect(await monitorOf(one.id)).toMatchObject({
+      status: "paused",
+      statusSince: at,
+      paused: false,
+    });
+    expect((await api("GET", "/api/v1/monitors?status=paused")).json.meta.total).toBe(2);
+    time.now += 1_000;
+    await page("POST", `${path}/${id}/resume`);
+    const later = new Date(time.now).toISOString();
+    expect(await monitorOf(one.id)).toMatchObject({ status: "pending", statusSince: later });
+    expect(await monitorOf(own.id)).toEqual(paused);
+  });
+
+  test("a group that is another organization's, or nobody's, is not found", async () => {
+    const made = await desk();
+    const id = await makeRecord(made.theirs.api, "monitor-groups");
+    const before = dump(made);
+    for (const verb of ["pause", "resume", "mute", "unmute"])
+      for (const unknown of [id, unknownId, "x"])
+        expect((await made.page("POST", `${path}/${unknown}/${verb}`)).status).toBe(404);
+    expect(dump(made)).toBe(before);
+  });
+});
+
+/** Ways for a monitor in a paused group to be in it no more, or not to be paused any more. */
+const waysOut = {
+  "its own groupId": ({ changeMonitor }, id) => changeMonitor(id, { groupId: null }),
+  "another group": ({ group }, id) => group({ monitorIds: [id] }),
+  "the group's list": ({ changeGroup }, _id, groupId) => changeGroup(groupId, { monitorIds: [] }),
+  "the group's end": ({ api }, _id, groupId) => api("DELETE", `/api/v1/monitor-groups/${groupId}`),
+  "the order of the ungrouped list": ({ page }, id) =>
+    page("PUT", "/dashboard/monitors/order", { body: { groupId: null, monitorIds: [id] } }),
+  "a change of many": ({ page }, id) => {
+    const body = { monitorIds: [id], change: { groupId: null } };
+    return page("POST", "/dashboard/monitors/bulk", { body });
+  },
+} satisfies Record<
+  string,
+  (made: Awaited<ReturnType<typeof desk>>, id: string, groupId: string) => Promise<unknown>
+>;
+
+for (const [way, leave] of Object.entries(waysOut))
+  test(`who leaves a paused group by ${way} waits for a check, and what was under way is void`, async () => {
+    const made = await desk();
+    const { id } = await made.monitor();
+    const { id: groupId } = await made.group({ monitorIds: [id] });
+    await made.pauseGroup(groupId, true);
+    const epoch = () => made.database.query("SELECT epoch FROM monitor_states").values().flat()[0];
+    const before = epoch();
+    made.time.now += 1_000;
+    await leave(made, id, groupId);
+    const since = new Date(made.time.now).toISOString();
+    expect(await made.monitorOf(id)).toMatchObject({ status: "pending", statusSince: since });
+    expect(epoch()).toBe(Number(before) + 1);
+  });
+
+test("who moves from one paused group to another stays paused, and nothing else happens to it", async () => {
+  const { group, monitor, monitorOf, changeMonitor, pauseGroup, time } = await desk();
+  const { id } = await monitor();
+  const [from, to] = [await group({ monitorIds: [id] }), await group()];
+  await pauseGroup(from.id, true);
+  await pauseGroup(to.id, true);
+  const { statusSince } = await monitorOf(id);
+  time.now += 1_000;
+  await changeMonitor(id, { groupId: to.id });
+  expect(await monitorOf(id)).toMatchObject({ status: "paused", statusSince, groupId: to.id });
+});
+
+describe("the dashboard order", () => {
+  const listed = async ({ api }: Awaited<ReturnType<typeof desk>>) =>
+    (await api("GET", "/api/v1/monitor-groups")).json.data.map(({ id }: { id: string }) => id);
+
+  test("is the one that was set last, in the REST API as well", async () => {
+    const made = await desk();
+    const [a, b, c] = [(await made.group()).id, (await made.group()).id, (await made.group()).id];
+    const put = (groupIds: string[]) => made.page("PUT", `${path}/order`, { body: { groupIds } });
+    expect((await put([c, a, b])).json.data).toEqual({ groupIds: [c, a, b] });
+    expect(await listed(made)).toEqual([c, a, b]);
+    const d = (await made.group()).id;
+    expect(await listed(made)).toEqual([c, a, b, d]);
+    const orders = [
+      [a, b, c, d],
+      [d, c, b, a],
+    ];
+    await Promise.all(orders.map(put));
+    expect(orders).toContainEqual(await listed(made));
+  });
+
+  test("names every group of the organization, and no other", async () => {
+    const made = await desk();
+    const [a, b] = [(await made.group()).id, (await made.group()).id];
+    const theirs = await makeRecord(made.theirs.api, "monitor-groups");
+    const before = dump(made);
+    const put = async (groupIds: unknown) =>
+      (await made.page("PUT", `${path}/order`, { body: { groupIds } })).status;
+    expect(await put([a])).toBe(409);
+    expect(await put([])).toBe(409);
+    for (const unknown of [theirs, unknownId]) expect(await put([a, b, unknown])).toBe(404);
+    expect(await put(["x"])).toBe(422);
+    expect(dump(made)).toBe(before);
+  });
+});

@@ -1,0 +1,264 @@
+import { describe, expect, test } from "bun:test";
+import { dashboard } from "../../support/dashboard.ts";
+
+type Dashboard = Awaited<ReturnType<typeof dashboard>>;
+
+/** The ways for a monitor with these channels of its own to get into a group; each answers the monitor's id. */
+const ways: Record<
+  string,
+  (dashboard: Dashboard, alertChannelIds: string[], groupId: string) => Promise<string>
+> = {
+  "through the group's monitorIds": async ({ monitor, changeGroup }, alertChannelIds, groupId) => {
+    const { id } = await monitor({ alertChannelIds });
+    await changeGroup(groupId, { monitorIds: [id] });
+    return id;
+  },
+  "through a new monitor's groupId": async ({ monitor }, alertChannelIds, groupId) =>
+    (await monitor({ alertChannelIds, groupId })).id,
+  "through a monitor's changed groupId": async (
+    { monitor, changeMonitor },
+    alertChannelIds,
+    groupId,
+  ) => {
+    const { id } = await monitor({ alertChannelIds });
+    await changeMonitor(id, { groupId });
+    return id;
+  },
+};
+
+async function withChannels() {
+  const made = await dashboard();
+  const [own, a, b] = [await made.channel(), await made.channel(), await made.channel()];
+  return { ...made, own: own.id as string, a: a.id as string, b: b.id as string };
+}
+
+describe("joining", () => {
+  for (const [way, join] of Object.entries(ways))
+    test(`${way}, a monitor gets the group's channels after its own, once`, async () => {
+      const made = await withChannels();
+      const { own, a, b, group, groupOf, monitorOf } = made;
+      const { id } = await group({ alertChannelIds: [b, own, a] });
+      const monitorId = await join(made, [own], id);
+      expect(await monitorOf(monitorId)).toMatchObject({
+        groupId: id,
+        alertChannelIds: [own, b, a],
+      });
+      expect((await groupOf(id)).monitorIds).toEqual([monitorId]);
+    });
+
+  test("a new group gives its channels to the monitors it is made with", async () => {
+    const { own, a, group, monitor, monitorOf } = await withChannels();
+    const { id } = await monitor({ alertChannelIds: [own] });
+    await group({ alertChannelIds: [a], monitorIds: [id] });
+    expect((await monitorOf(id)).alertChannelIds).toEqual([own, a]);
+  });
+
+  test("through its groupId, a monitor comes after those that are there", async () => {
+    const { group, groupOf, monitor, changeMonitor } = await dashboard();
+    const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
+    const { id } = await group({ monitorIds: [c, b] });
+    await changeMonitor(a, { groupId: id });
+    const d = (await monitor({ groupId: id })).id;
+    expect((await groupOf(id)).monitorIds).toEqual([c, b, a, d]);
+  });
+
+  test("who joins with a request gets the channels the group has after it", async () => {
+    const { a, b, group, monitor, monitorOf, changeGroup } = await withChannels();
+    const { id } = await group({ alertChannelIds: [a] });
+    const monitorId = (await monitor()).id;
+    await changeGroup(id, { alertChannelIds: [b], monitorIds: [monitorId] });
+    expect((await monitorOf(monitorId)).alertChannelIds).toEqual([b]);
+  });
+
+  test("a monitor's own list in the request that makes it join is taken, and the group's added", async () => {
+    const { own, a, b, group, monitor, changeMonitor } = await withChannels();
+    const { id: groupId } = await group({ alertChannelIds: [a] });
+    const { id } = await monitor({ alertChannelIds: [b] });
+    const { json } = await changeMonitor(id, { groupId, alertChannelIds: [own] });
+    expect(json.data.alertChannelIds).toEqual([own, a]);
+  });
+});
+
+describe("being in a group", () => {
+  test("what happens to the group's channels later does not touch its monitors", async () => {
+    const { own, a, b, group, monitor, monitorOf, changeGroup } = await withChannels();
+    const { id: monitorId } = await monitor({ alertChannelIds: [own] });
+    const { id } = await group({ alertChannelIds: [a], monitorIds: [monitorId] });
+    for (const alertChannelIds of [[b], [], [a, b]]) {
+      await changeGroup(id, { alertChannelIds });
+      expect((await monitorOf(monitorId)).alertChannelIds).toEqual([own, a]);
+    }
+  });
+
+  test("who is named again by its group does not join again", async () => {
+    const { a, group, monitor, monitorOf, changeGroup, changeMonitor } = await withChannels();
+    const { id } = await group({ alertChannelIds: [a] });
+    const stayer = (await monitor({ groupId: id })).id;
+    await changeMonitor(stayer, { alertChannelIds: [] });
+    const joiner = (await monitor()).id;
+    await changeGroup(id, { monitorIds: [joiner, stayer] });
+    await changeMonitor(stayer, { groupId: id, name: "Again" });
+    expect((await monitorOf(stayer)).alertChannelIds).toEqual([]);
+    expect((await monitorOf(joiner)).alertChannelIds).toEqual([a]);
+  });
+
+  test("who left may come back, and joins then", async () => {
+    const { a, group, monitor, changeMonitor } = await withChannels();
+    const { id: groupId } = await group({ alertChannelIds: [a] });
+    const { id } = await monitor({ groupId });
+    await changeMonitor(id, { groupId: null, alertChannelIds: [] });
+    expect((await changeMonitor(id, { groupId })).json.data.alertChannelIds).toEqual([a]);
+  });
+});
+
+describe("leaving", () => {
+  const waysOut: Record<string, (dashboard: Dashboard, group: string, id: string) => unknown> = {
+    "left out of the group's list": ({ changeGroup }, group) =>
+      changeGroup(group, { monitorIds: [] }),
+    "through its own groupId": ({ changeMonitor }, _group, id) =>
+      changeMonitor(id, { groupId: null }),
+    "moved by another group": ({ group }, _group, id) => group({ monitorIds: [id] }),
+    "moved by its own groupId": async ({ group, changeMonitor }, _group, id) =>
+      changeMonitor(id, { groupId: (await group()).id }),
+    "when its group is deleted": ({ api }, group) =>
+      api("DELETE", `/api/v1/monitor-groups/${group}`),
+  };
+  for (const [way, leave] of Object.entries(waysOut))
+    test(`${way}, a monitor keeps all its channels`, async () => {
+      const made = await withChannels();
+      const { own, a, group, monitor, monitorOf } = made;
+      const { id } = await monitor({ alertChannelIds: [own] });
+      const before = await group({ alertChannelIds: [a], monitorIds: [id] });
+      await leave(made, before.id, id);
+      const after = await monitorOf(id);
+      expect(after.groupId).not.toBe(before.id);
+      expect(after.alertChannelIds).toEqual([own, a]);
+    });
+
+  const moves: Record<string, (dashboard: Dashboard, to: string, id: string) => unknown> = {
+    "by the new group": ({ changeGroup }, to, id) => changeGroup(to, { monitorIds: [id] }),
+    "by its own groupId": ({ changeMonitor }, to, id) => changeMonitor(id, { groupId: to }),
+  };
+  for (const [way, move] of Object.entries(moves))
+    test(`moved ${way}, a monitor is gone from its previous group, and whoever read one of the three before is stale`, async () => {
+      const made = await dashboard();
+      const { group, groupOf, monitor, monitorOf, etagOf, isStale, time } = made;
+      const [id, stayer] = [(await monitor()).id, (await monitor()).id];
+      const from = (await group({ monitorIds: [id, stayer] })).id;
+      const to = (await group()).id;
+      const paths = [
+        ...[from, to].map((group) => `/api/v1/monitor-groups/${group}`),
+        `/api/v1/monitors/${id}`,
+      ];
+      const etags = await Promise.all(paths.map(etagOf));
+      time.now += 1_000;
+      await move(made, to, id);
+      expect(await groupOf(from)).toMatchObject({
+        monitorIds: [stayer],
+        updatedAt: "2026-11-20T10:00:01.000Z",
+      });
+      expect(await groupOf(to)).toMatchObject({
+        monitorIds: [id],
+        updatedAt: "2026-11-20T10:00:01.000Z",
+      });
+      expect(await monitorOf(id)).toMatchObject({
+        groupId: to,
+        updatedAt: "2026-11-20T10:00:01.000Z",
+      });
+      for (const [index, path] of paths.entries()) {
+        const etag = etags[index] ?? null;
+        expect([path, await isStale(path, etag)]).toEqual([path, true]);
+        expect(await etagOf(path)).not.toBe(etag);
+      }
+    });
+
+  test("a deleted monitor is gone from its group, and whoever read that before is stale", async () => {
+    const { api, group, groupOf, monitor, etagOf, isStale } = await dashboard();
+    const { id } = await monitor();
+    const { id: groupId } = await group({ monitorIds: [id] });
+    const path = `/api/v1/monitor-groups/${groupId}`;
+    const etag = await etagOf(path);
+    await api("DELETE", `/api/v1/monitors/${id}`);
+    expect((await groupOf(groupId)).monitorIds).toEqual([]);
+    expect(await isStale(path, etag)).toBe(true);
+  });
+});
+
+test("12 groups that grab one monitor at once leave it in exactly one", async () => {
+  const { api, group, monitor, monitorOf, changeGroup, channel } = await dashboard();
+  const { id } = await monitor();
+  const groups = [];
+  for (let index = 0; index < 12; index++)
+    groups.push(await group({ alertChannelIds: [(await channel()).id] }));
+  const answers = await Promise.all(
+    groups.map((grabbing) => changeGroup(grabbing.id, { monitorIds: [id] })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(groups.map(() => 200));
+  const { json } = await api("GET", "/api/v1/monitor-groups");
+  const holders = json.data.filter(({ monitorIds }: { monitorIds: string[] }) =>
+    monitorIds.includes(id),
+  );
+  const { groupId, alertChannelIds } = await monitorOf(id);
+  expect(holders.map((holder: { id: string }) => holder.id)).toEqual([groupId]);
+  expect(alertChannelIds.toSorted()).toEqual(
+    groups.map((joined) => String(joined.alertChannelIds[0])).toSorted(),
+  );
+});
+
+test("a monitor that several requests move at once ends where its record and its group say", async () => {
+  const { api, group, monitor, monitorOf, changeGroup, changeMonitor } = await dashboard();
+  const { id } = await monitor();
+  const groups = [await group(), await group(), await group()];
+  const answers = await Promise.all(
+    groups.flatMap(({ id: groupId }) => [
+      changeMonitor(id, { groupId }),
+      changeGroup(groupId, { monitorIds: [id] }),
+      changeMonitor(id, { groupId: null }),
+    ]),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const { json } = await api("GET", "/api/v1/monitor-groups");
+  const holders = json.data
+    .filter(({ monitorIds }: { monitorIds: string[] }) => monitorIds.includes(id))
+    .map((holder: { id: string }) => holder.id);
+  const { groupId } = await monitorOf(id);
+  expect(holders).toEqual(groupId === null ? [] : [groupId]);
+});
+
+test("monitors that join while the group's channels change get those of the moment they join", async () => {
+  const { a, b, group, monitor, monitorOf, changeGroup, changeMonitor, database } =
+    await withChannels();
+  const { id: groupId } = await group({ alertChannelIds: [a] });
+  const monitors: { id: string }[] = [];
+  for (let index = 0; index < 12; index++) monitors.push(await monitor());
+  const join = ({ id }: { id: string }) => changeMonitor(id, { groupId });
+  await Promise.all([
+    ...monitors.slice(0, 6).map(join),
+    changeGroup(groupId, { alertChannelIds: [b] }),
+    ...monitors.slice(6).map(join),
+  ]);
+  const order = database
+    .query("SELECT subject_id FROM audit_entries WHERE action LIKE '%.updated' ORDER BY seq")
+    .values()
+    .flat();
+  expect(order).toHaveLength(13);
+  for (const { id } of monitors) {
+    const channel = order.indexOf(id) < order.indexOf(groupId) ? a : b;
+    expect((await monitorOf(id)).alertChannelIds).toEqual([channel]);
+  }
+});
+
+test("who joins a group while it is deleted is in no group in the end", async () => {
+  const { api, group, monitor, monitorOf, changeMonitor } = await dashboard();
+  const { id: groupId } = await group();
+  const monitors: { id: string }[] = [];
+  for (let index = 0; index < 6; index++) monitors.push(await monitor());
+  const join = ({ id }: { id: string }) => changeMonitor(id, { groupId });
+  const [deleted, ...joined] = await Promise.all([
+    api("DELETE", `/api/v1/monitor-groups/${groupId}`),
+    ...monitors.map(join),
+  ]);
+  expect(deleted.status).toBe(200);
+  for (const { status } of joined) expect([200, 404]).toContain(status);
+  for (const { id } of monitors) expect((await monitorOf(id)).groupId).toBeNull();
+});

@@ -1,0 +1,269 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, dump, testAppliance, unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+
+const path = "/api/v1/monitor-groups";
+const palette =
+  "gray, red, orange, amber, yellow, lime, green, teal, cyan, blue, indigo, violet, purple, pink";
+
+describe("creating", () => {
+  test("a name is enough: the rest is empty and gray", async () => {
+    const { api } = await dashboard();
+    const { status, headers, json } = await api("POST", path, { body: { name: "Payments" } });
+    expect(status).toBe(201);
+    expect(headers.get("location")).toBe(`${path}/${json.data.id}`);
+    expect(json.data).toEqual({
+      id: expect.any(String),
+      name: "Payments",
+      description: "",
+      color: "gray",
+      tags: [],
+      alertChannelIds: [],
+      monitorIds: [],
+      paused: false,
+      muted: false,
+      createdAt: "2026-11-20T10:00:00.000Z",
+      updatedAt: "2026-11-20T10:00:00.000Z",
+    });
+    expect((await api("GET", `${path}/${json.data.id}`)).json).toEqual(json);
+  });
+
+  test("tags, channels and monitors are sets: duplicates collapse, the order is kept", async () => {
+    const { group, groupOf, monitor, channel } = await dashboard();
+    const [a, b] = [(await monitor()).id, (await monitor()).id];
+    const [c, d] = [(await channel()).id, (await channel()).id];
+    const sets = { tags: ["eu", "b", "a"], alertChannelIds: [d, c], monitorIds: [b, a] };
+    const twice = Object.entries(sets).map(([name, list]) => [name, [...list, ...list]]);
+    const made = await group(Object.fromEntries(twice));
+    expect(made).toMatchObject(sets);
+    expect(await groupOf(made.id)).toEqual(made);
+  });
+
+  test("every color of the palette is taken; another is refused with the list of keys", async () => {
+    const { api, group } = await dashboard();
+    for (const color of palette.split(", ")) expect((await group({ color })).color).toBe(color);
+    const { status, json } = await api("POST", path, { body: { name: "Payments", color: "Red" } });
+    expect(status).toBe(422);
+    expect(json.error.details).toEqual([{ path: "color", message: `must be one of: ${palette}` }]);
+  });
+
+  const ids = (count: number) =>
+    Array.from({ length: count }, (_, index) => unknownId.replace(/.{4}$/, `${1000 + index}`));
+  const wrong: [path: string, value: object][] = [
+    ["name", { name: "" }],
+    ["name", { name: " \u200b" }],
+    ["name", { name: "x".repeat(256) }],
+    ["name", { name: "two\nlines" }],
+    ["name", { name: null }],
+    ["description", { description: "x".repeat(2001) }],
+    ["description", { description: null }],
+    ["color", { color: null }],
+    ["tags", { tags: ids(11) }],
+    ["tags", { tags: null }],
+    ["tags[1]", { tags: ["eu", "x".repeat(51)] }],
+    ["tags[0]", { tags: [""] }],
+    ["alertChannelIds", { alertChannelIds: ids(51) }],
+    ["alertChannelIds", { alertChannelIds: null }],
+    ["alertChannelIds[0]", { alertChannelIds: ["mail"] }],
+    ["monitorIds", { monitorIds: null }],
+    ["monitorIds", { monitorIds: "all" }],
+    ["monitorIds[1]", { monitorIds: [unknownId, 7] }],
+    ["colour", { colour: "red" }],
+  ];
+  test("wrong values are refused and named, on creation and in a patch, and change nothing", async () => {
+    const appliance = await dashboard();
+    const { api, group, changeGroup } = appliance;
+    const { id } = await group();
+    const before = dump(appliance);
+    for (const [field, value] of wrong) {
+      const created = await api("POST", path, { body: { name: "Payments", ...value } });
+      const patched = await changeGroup(id, value);
+      for (const { status, json } of [created, patched])
+        expect([value, status, json.error?.details[0].path]).toEqual([value, 422, field]);
+    }
+    expect((await api("POST", path, { body: {} })).json.error.details).toEqual([
+      { path: "name", message: "is required" },
+    ]);
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("a group may have 5,000 monitors, and not one more", async () => {
+    const { api, monitor, group, groupOf, database } = await dashboard();
+    await monitor();
+    // 5,000 monitors by request would take longer than all other tests of this file together.
+    const row = database.query<Record<string, string>, []>("SELECT * FROM monitors").get();
+    const columns = Object.keys(row ?? {});
+    const insert = database.query(
+      `INSERT INTO monitors (${columns.join()}) VALUES (${columns.map(() => "?").join()})`,
+    );
+    const all = ids(5_001);
+    database.transaction(() => {
+      for (const id of all) insert.run(...Object.values({ ...row, id }));
+    })();
+    const { id } = await group({ monitorIds: all.slice(1) });
+    expect((await groupOf(id)).monitorIds).toEqual(all.slice(1));
+    const { status, json } = await api("POST", path, { body: { name: "All", monitorIds: all } });
+    expect(status).toBe(422);
+    expect(json.error.details).toEqual([
+      { path: "monitorIds", message: "must have at most 5000 entries" },
+    ]);
+  });
+});
+
+describe("reading and changing", () => {
+  test("all groups are listed on one page in the order of their making, whatever the clock says", async () => {
+    const { group, api, time } = await dashboard();
+    const names = Array.from({ length: 25 }, (_, index) => `Group ${index}`);
+    for (const name of names) {
+      time.now -= 60_000;
+      await group({ name });
+    }
+    const { json } = await api("GET", path);
+    expect(json.data.map(({ name }: { name: string }) => name)).toEqual(names);
+    expect(json).not.toHaveProperty("meta");
+  });
+
+  test("a new group goes to the end, and the order of the others survives a deletion", async () => {
+    const { group, api } = await dashboard();
+    const [first, second] = [await group(), await group(), await group({ name: "Third" })];
+    await api("DELETE", `${path}/${second.id}`);
+    await group({ name: "Fourth" });
+    await api("PATCH", `${path}/${first.id}`, { body: { name: "First" } });
+    const { json } = await api("GET", path);
+    expect(json.data.map(({ name }: { name: string }) => name)).toEqual([
+      "First",
+      "Third",
+      "Fourth",
+    ]);
+  });
+
+  test("a group's monitors are shown in the order in which they were sent last", async () => {
+    const { group, groupOf, changeGroup, monitor } = await dashboard();
+    const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
+    const { id } = await group({ monitorIds: [c, a, b] });
+    const orders = [
+      [b, c, a],
+      [a, b],
+      [b, a, c],
+    ];
+    for (const monitorIds of orders) {
+      expect((await changeGroup(id, { monitorIds })).json.data.monitorIds).toEqual(monitorIds);
+      expect((await groupOf(id)).monitorIds).toEqual(monitorIds);
+    }
+  });
+
+  test("an empty list empties the group, an absent one leaves it as it is", async () => {
+    const { group, changeGroup, monitor, channel } = await dashboard();
+    const filled = {
+      tags: ["eu"],
+      alertChannelIds: [(await channel()).id],
+      monitorIds: [(await monitor()).id],
+    };
+    const { id } = await group(filled);
+    expect((await changeGroup(id, { name: "Cards" })).json.data).toMatchObject(filled);
+    const empty = { tags: [], alertChannelIds: [], monitorIds: [] };
+    expect((await changeGroup(id, empty)).json.data).toMatchObject(empty);
+  });
+
+  test("paused and muted are shown as the dashboard set them and can't be written", async () => {
+    const { group, groupOf, changeGroup, pauseGroup, muteGroup } = await dashboard();
+    const { id, paused, muted } = await group({ paused: true, muted: true });
+    expect({ paused, muted }).toEqual({ paused: false, muted: false });
+    await pauseGroup(id, true);
+    await muteGroup(id, true);
+    const shown = await groupOf(id);
+    expect(shown).toMatchObject({ paused: true, muted: true });
+    const { status, json } = await changeGroup(id, { ...shown, paused: false, muted: false });
+    expect([status, json.data]).toEqual([200, shown]);
+  });
+
+  test("deleting a group answers that, and returns its monitors to the ungrouped list", async () => {
+    const { api, group, monitor, monitorOf } = await dashboard();
+    const { id: monitorId } = await monitor();
+    const { id } = await group({ monitorIds: [monitorId] });
+    const { status, json } = await api("DELETE", `${path}/${id}`);
+    expect([status, json]).toEqual([200, { data: { deleted: true } }]);
+    expect((await api("GET", `${path}/${id}`)).status).toBe(404);
+    expect((await monitorOf(monitorId)).groupId).toBeNull();
+  });
+});
+
+describe("all or nothing", () => {
+  test("a refused request leaves every row as it was", async () => {
+    const appliance = await dashboard();
+    const { api, group, monitor, channel, theirs } = appliance;
+    const member = (await monitor()).id;
+    const other = (await monitor()).id;
+    const { id } = await group({ monitorIds: [member], alertChannelIds: [(await channel()).id] });
+    const foreign = await theirs.api("POST", "/api/v1/monitors", {
+      body: { type: "push", name: "Job" },
+    });
+    const foreignChannel = await theirs.api("POST", "/api/v1/alert-channels", {
+      body: { type: "email", name: "Mail", to: ["a@b.example"] },
+    });
+    const change = { name: "Changed", tags: ["new"], alertChannelIds: [] };
+    const refused: [status: number, named: string, body: object][] = [
+      [404, "monitorIds", { ...change, monitorIds: [other, unknownId] }],
+      [404, "monitorIds", { ...change, monitorIds: [other, foreign.json.data.id] }],
+      [404, "monitorIds", { ...change, monitorIds: [other, id] }],
+      [404, "alertChannelIds", { ...change, alertChannelIds: [unknownId], monitorIds: [other] }],
+      [404, "alertChannelIds", { ...change, alertChannelIds: [foreignChannel.json.data.id] }],
+      [422, "color", { ...change, monitorIds: [other], color: "mauve" }],
+      [422, "monitorIds[1]", { ...change, monitorIds: [other, "x"] }],
+    ];
+    const before = dump(appliance);
+    for (const [status, named, body] of refused)
+      for (const [method, to] of [
+        ["POST", path],
+        ["PATCH", `${path}/${id}`],
+      ] as const) {
+        const answer = await api(method, to, { body });
+        const { details } = answer.json.error;
+        expect([method, body, answer.status, details[0].path]).toEqual([
+          method,
+          body,
+          status,
+          named,
+        ]);
+      }
+    const stale = { headers: { "If-Match": '"9-x"' } };
+    const body = { ...change, monitorIds: [other] };
+    expect((await api("PATCH", `${path}/${id}`, { body, ...stale })).status).toBe(412);
+    expect((await api("DELETE", `${path}/${id}`, stale)).status).toBe(412);
+    expect((await api("PATCH", `${path}/${unknownId}`, { body })).status).toBe(404);
+    expect((await theirs.api("PATCH", `${path}/${id}`, { body: { name: "Ours" } })).status).toBe(
+      404,
+    );
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("every write leaves its audit row and its event, a refused one neither", async () => {
+    const { api, group, changeGroup, database } = await dashboard();
+    const { id } = await group();
+    await changeGroup(id, { name: "Cards", tags: ["eu"] });
+    await changeGroup(id, { name: "" });
+    await api("DELETE", `${path}/${id}`);
+    const expected = ["group.created", "group.updated", "group.deleted"];
+    const column = (sql: string) => database.query(sql).values().flat();
+    expect(column("SELECT type FROM events WHERE type LIKE 'group.%'")).toEqual(expected);
+    expect(column("SELECT action FROM audit_entries WHERE action LIKE 'group.%'")).toEqual(
+      expected,
+    );
+    expect(column("SELECT fields FROM audit_entries WHERE action = 'group.updated'")).toEqual([
+      '["name","tags"]',
+    ]);
+  });
+
+  test("a group of another organization is answered like one that never was", async () => {
+    const { ours, theirs } = await testAppliance();
+    const { json } = await theirs.api("POST", path, { body: { name: "Theirs" } });
+    const anonymous = ({ json }: Answer) => ({ ...json.error, requestId: "" });
+    for (const method of ["GET", "DELETE"]) {
+      const foreign = await ours.api(method, `${path}/${json.data.id}`);
+      expect(foreign.status).toBe(404);
+      const unknown = await ours.api(method, `${path}/${unknownId}`);
+      expect(anonymous(foreign)).toEqual(anonymous(unknown));
+    }
+    expect((await ours.api("GET", path)).json).toEqual({ data: [] });
+  });
+});

@@ -1,0 +1,232 @@
+import { describe, expect, test } from "bun:test";
+import { planner, watched } from "../../support/planner.ts";
+
+describe("while a window holds", () => {
+  test("its monitors are in maintenance within seconds of its begin, and what they are within seconds of its end", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    await using stranger = await made.site({ interval: 300 });
+    await made.pass(1);
+    await made.plan({ monitorIds: [site.id] }, 10, 10);
+    const seen: string[] = [];
+    for (const seconds of [599, 3, 597, 3]) {
+      await made.pass(seconds);
+      seen.push(`${await made.statusOf(site.id)} ${await made.statusOf(stranger.id)}`);
+    }
+    expect(seen).toEqual(["up up", "maintenance up", "maintenance up", "up up"]);
+  });
+
+  test("one that is planned when it begins, and one that is changed, hold at once", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    const { id } = await made.plan({ monitorIds: [site.id] }, -5);
+    await made.pass(2);
+    expect(await made.statusOf(site.id)).toBe("maintenance");
+    await made.change(id, { startsAt: made.inMinutes(30) });
+    await made.pass(2);
+    expect(await made.statusOf(site.id)).toBe("up");
+    await made.change(id, { startsAt: made.inMinutes(-30) });
+    await made.pass(2);
+    expect(await made.statusOf(site.id)).toBe("maintenance");
+  });
+
+  test("deleted, it ends at once", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    const { id } = await made.plan({ monitorIds: [site.id] });
+    await made.pass(2);
+    await made.remove(id);
+    await made.pass(2);
+    expect(await made.statusOf(site.id)).toBe("up");
+  });
+
+  test("who joins its group joins in, who leaves it is checked as ever", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    await using other = await made.site({ interval: 300 });
+    const { id: groupId } = await made.group({ monitorIds: [site.id] });
+    await made.plan({ groupIds: [groupId] });
+    const states = async () => {
+      await made.pass(2);
+      return [await made.statusOf(site.id), await made.statusOf(other.id)];
+    };
+    expect(await states()).toEqual(["maintenance", "up"]);
+    await made.changeGroup(groupId, { monitorIds: [other.id] });
+    expect(await states()).toEqual(["up", "maintenance"]);
+    await made.changeMonitor(site.id, { groupId });
+    expect(await states()).toEqual(["maintenance", "maintenance"]);
+    await made.changeMonitor(other.id, { groupId: null });
+    expect(await states()).toEqual(["maintenance", "up"]);
+    await made.api("DELETE", `/api/v1/monitor-groups/${groupId}`);
+    expect(await states()).toEqual(["up", "up"]);
+  });
+
+  test("it says nothing about another organization's monitors", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    const times = { startsAt: made.inMinutes(-1), endsAt: made.inMinutes(60) };
+    await made.theirs.api("POST", made.path, { body: { title: "Theirs", ...times } });
+    await made.pass(2);
+    expect(await made.statusOf(site.id)).toBe("up");
+  });
+
+  test("again and again: each time that its rule names", async () => {
+    const made = await planner();
+    const { id } = await made.monitor();
+    await made.plan({ monitorIds: [id], rrule: "FREQ=HOURLY;COUNT=2" }, 10, 5);
+    await made.maintenance.runOnce();
+    const held: number[] = [];
+    for (let minute = 0; minute < 200; minute++, made.time.now += 60_000) {
+      if (made.maintenance.of({ organizationId: made.ours.id, id }) !== null) held.push(minute);
+      await made.maintenance.runOnce();
+    }
+    expect(held).toEqual([10, 11, 12, 13, 14, 70, 71, 72, 73, 74]);
+    expect(await made.toldOfWindows()).toEqual([
+      "started 10:10–10:15",
+      "ended 10:10–10:15",
+      "started 11:10–11:15",
+      "ended 11:10–11:15",
+    ]);
+  });
+});
+
+describe("alerts are held", () => {
+  const down = "monitor.down Shop";
+  const up = "monitor.up Shop";
+
+  test("who goes down during it is told of at its end, if still down", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { hook, site } = stage;
+    await made.plan({ monitorIds: [site.id] }, 1, 20);
+    await made.pass(120);
+    site.fails();
+    await made.pass(600);
+    await made.later();
+    expect(hook.heard()).toEqual([]);
+    await made.pass(600);
+    await made.later();
+    expect([await made.statusOf(site.id), hook.heard()]).toEqual(["down", [down]]);
+    site.recovers();
+    await made.pass(300);
+    await made.later();
+    expect(hook.heard()).toEqual([down, up]);
+  });
+
+  test("who goes down and is up again before its end is never told of", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { hook, site } = stage;
+    await made.plan({ monitorIds: [site.id] }, 1, 20);
+    await made.pass(120);
+    site.fails();
+    await made.pass(600);
+    site.recovers();
+    await made.pass(700);
+    await made.later();
+    expect([await made.statusOf(site.id), hook.heard()]).toEqual(["up", []]);
+  });
+
+  test("who was down before hears nothing new, and its recovery at the end", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { hook, site } = stage;
+    site.fails();
+    await made.pass(300);
+    await made.later();
+    expect(hook.heard()).toEqual([down]);
+    await made.plan({ monitorIds: [site.id] }, 0, 20);
+    await made.pass(600);
+    site.recovers();
+    await made.pass(300);
+    await made.later();
+    expect(hook.heard()).toEqual([down]);
+    await made.pass(330);
+    await made.later();
+    expect(hook.heard()).toEqual([down, up]);
+  });
+
+  test("an outage that began under maintenance opens its incident at the end", async () => {
+    const made = await planner();
+    await using stage = await watched(made, { autoIncidentSeverity: "major" });
+    const { site } = stage;
+    await made.plan({ monitorIds: [site.id] }, 0, 20);
+    const count = async () => (await made.api("GET", "/api/v1/incidents")).json.meta.total;
+    await made.pass(60);
+    site.fails();
+    await made.pass(1_000);
+    expect(await count()).toBe(0);
+    await made.pass(200);
+    expect(await count()).toBe(1);
+  });
+});
+
+describe("results of that time", () => {
+  for (const [countsUptime, status] of [
+    [false, "maintenance"],
+    [true, "down"],
+  ] as const)
+    test(`are kept as ${status} where they ${countsUptime ? "count" : "don't count"} in uptime`, async () => {
+      const made = await planner();
+      await using stage = await watched(made);
+      const { site } = stage;
+      await made.plan({ monitorIds: [site.id], countsUptime }, 1, 30);
+      await made.pass(300);
+      site.fails();
+      await made.pass(900);
+      const beats = await made.beatsOf(site.id);
+      expect(beats.at(-1)?.status).toBe(status);
+      expect(await made.statusOf(site.id)).toBe("maintenance");
+      const { uptime24h } = await made.monitorOf(site.id);
+      if (countsUptime) expect(uptime24h).toBeLessThan(1);
+      else expect(uptime24h).toBe(1);
+    });
+
+  test("don't count where one of two windows says so", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    await made.plan({ monitorIds: [site.id], countsUptime: true });
+    await made.plan({ monitorIds: [site.id], countsUptime: false });
+    await made.plan({ monitorIds: [site.id], countsUptime: true });
+    await made.pass(2);
+    expect((await made.beatsOf(site.id)).at(-1)?.status).toBe("maintenance");
+  });
+});
+
+describe("a push monitor", () => {
+  test("that is overdue during maintenance is not down before its end", async () => {
+    const made = await planner();
+    const job = await made.job({ interval: 60, grace: 0 });
+    await made.pass(1);
+    await job.report();
+    await made.plan({ monitorIds: [job.id] }, 0, 10);
+    await made.pass(300);
+    expect(await made.statusOf(job.id)).toBe("maintenance");
+    await made.pass(303);
+    expect(await made.statusOf(job.id)).toBe("down");
+    await job.report();
+    expect(await made.statusOf(job.id)).toBe("up");
+  });
+
+  test("that reports in time is up from its end on, however long the next report takes", async () => {
+    const made = await planner();
+    const job = await made.job({ interval: 86_400 });
+    await made.pass(1);
+    await job.report({ status: "down" });
+    expect(await made.statusOf(job.id)).toBe("down");
+    await made.plan({ monitorIds: [job.id] }, 0, 5);
+    await made.pass(1);
+    await job.report();
+    expect(await made.statusOf(job.id)).toBe("maintenance");
+    await made.pass(302);
+    expect(await made.statusOf(job.id)).toBe("up");
+    const statuses = (await made.beatsOf(job.id)).map(({ status }) => status);
+    expect(statuses).toEqual(["down", "maintenance", "maintenance", "up"]);
+  });
+});

@@ -1,0 +1,355 @@
+import { describe, expect, spyOn, test } from "bun:test";
+import fc from "fast-check";
+import {
+  flawOfTimes,
+  type Occurrence,
+  occurrencesBetween,
+  situationAt,
+  type Times,
+} from "../../../src/monitoring/maintenance/rules.ts";
+import { NewMaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const at = (text: string) => Date.parse(text);
+const text = ({ start, end }: Occurrence) =>
+  [start, end].map((time) => new Date(time).toISOString().slice(0, 16) + "Z").join(" – ");
+
+/** A window of `hours` that begins then. */
+function times(
+  startsAt: string,
+  hours: number,
+  rrule: string | null = null,
+  timeZone = "UTC",
+): Times {
+  const endsAt = new Date(at(startsAt) + hours * hour).toISOString();
+  return { startsAt: new Date(startsAt).toISOString(), endsAt, timeZone, rrule };
+}
+
+const all = (window: Times, limit = 4, from = 0) =>
+  occurrencesBetween(window, from, Infinity, limit);
+const starts = (window: Times, limit?: number, from?: string) =>
+  all(window, limit, from === undefined ? 0 : at(from)).map((one) => text(one).slice(0, 17));
+
+describe("done once, a window", () => {
+  const window = times("2026-11-22T02:00:00Z", 2);
+  const only = { start: at("2026-11-22T02:00:00Z"), end: at("2026-11-22T04:00:00Z") };
+  const moments: [string, ReturnType<typeof situationAt>][] = [
+    ["2026-11-22T01:59:59.999Z", { state: "scheduled", current: null, next: only }],
+    ["2026-11-22T02:00:00.000Z", { state: "running", current: only, next: null }],
+    ["2026-11-22T03:59:59.999Z", { state: "running", current: only, next: null }],
+    ["2026-11-22T04:00:00.000Z", { state: "over", current: null, next: null }],
+  ];
+  for (const [moment, situation] of moments)
+    test(`is ${situation.state} at ${moment}`, () => {
+      expect(situationAt(window, at(moment))).toEqual(situation);
+    });
+});
+
+describe("done every Sunday, a window", () => {
+  const window = times("2026-11-22T02:00:00Z", 2, "FREQ=WEEKLY;BYDAY=SU;COUNT=2");
+
+  test("is scheduled between two times, knows the next while one runs, and is over after the last", () => {
+    const [first = null, second = null] = all(window);
+    expect(situationAt(window, at("2026-11-22T03:00:00Z"))).toEqual({
+      state: "running",
+      current: first,
+      next: second,
+    });
+    expect(situationAt(window, at("2026-11-25T00:00:00Z"))).toEqual({
+      state: "scheduled",
+      current: null,
+      next: second,
+    });
+    expect(situationAt(window, at("2026-11-29T04:00:00Z")).state).toBe("over");
+  });
+
+  test("touches a span that it reaches into, at either end", () => {
+    const between = (from: string, to: string) =>
+      occurrencesBetween(window, at(from), at(to), 9).map((one) => text(one).slice(0, 10));
+    expect(between("2026-11-22T03:59:00Z", "2026-11-29T02:00:00Z")).toEqual(["2026-11-22"]);
+    expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:01:00Z")).toEqual(["2026-11-29"]);
+    expect(between("2026-11-22T04:00:00Z", "2026-11-29T02:00:00Z")).toEqual([]);
+  });
+});
+
+describe("a rule holds by local clocks", () => {
+  const cases: [name: string, window: Times, starts: string[]][] = [
+    [
+      "Berlin: 02:30 stays 02:30, and is 03:30 where 02:30 is left out",
+      times("2027-03-21T01:30:00Z", 1, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
+      ["2027-03-21T01:30Z", "2027-03-28T01:30Z", "2027-04-04T00:30Z"],
+    ],
+    [
+      "Berlin: of two times 02:30 it takes the first",
+      times("2027-10-24T00:30:00Z", 1, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
+      ["2027-10-24T00:30Z", "2027-10-31T00:30Z", "2027-11-07T01:30Z"],
+    ],
+    [
+      "Berlin: a window that begins in the second 02:30 begins there",
+      times("2027-10-31T01:30:00Z", 1, "FREQ=WEEKLY", "Europe/Berlin"),
+      ["2027-10-31T01:30Z", "2027-11-07T01:30Z", "2027-11-14T01:30Z"],
+    ],
+    [
+      "Berlin: each hour comes once when clocks go forward",
+      times("2027-03-28T00:30:00Z", 1, "FREQ=HOURLY", "Europe/Berlin"),
+      ["2027-03-28T00:30Z", "2027-03-28T01:30Z", "2027-03-28T02:30Z"],
+    ],
+    [
+      "New York: 02:30 left out",
+      times("2027-03-13T07:30:00Z", 1, "FREQ=DAILY", "America/New_York"),
+      ["2027-03-13T07:30Z", "2027-03-14T07:30Z", "2027-03-15T06:30Z"],
+    ],
+    [
+      "New York: 01:30 twice",
+      times("2027-11-06T05:30:00Z", 1, "FREQ=DAILY", "America/New_York"),
+      ["2027-11-06T05:30Z", "2027-11-07T05:30Z", "2027-11-08T06:30Z"],
+    ],
+    [
+      "Lord Howe, which moves by half an hour: 02:15 left out",
+      times("2027-10-01T15:45:00Z", 1, "FREQ=DAILY", "Australia/Lord_Howe"),
+      ["2027-10-01T15:45Z", "2027-10-02T15:45Z", "2027-10-03T15:15Z"],
+    ],
+    [
+      "Lord Howe: 01:45 twice",
+      times("2027-04-02T14:45:00Z", 1, "FREQ=DAILY", "Australia/Lord_Howe"),
+      ["2027-04-02T14:45Z", "2027-04-03T14:45Z", "2027-04-04T15:15Z"],
+    ],
+  ];
+  for (const [name, window, expected] of cases)
+    test(name, () => {
+      expect(flawOfTimes(window)).toBeNull();
+      expect(starts(window, 3)).toEqual(expected);
+    });
+
+  test("the whole day, each day: one ends when the next begins, also on a day of 23 hours", () => {
+    const window = times("2027-03-26T23:00:00Z", 24, "FREQ=DAILY", "Europe/Berlin");
+    expect(flawOfTimes(window)).toBeNull();
+    expect(all(window, 3).map(text)).toEqual([
+      "2027-03-26T23:00Z – 2027-03-27T23:00Z",
+      "2027-03-27T23:00Z – 2027-03-28T22:00Z",
+      "2027-03-28T22:00Z – 2027-03-29T22:00Z",
+    ]);
+  });
+
+  test("its weekday is the local one", () => {
+    const window = times("2026-11-22T10:30:00Z", 1, "FREQ=WEEKLY;BYDAY=MO", "Pacific/Kiritimati");
+    expect(starts(window, 2)).toEqual(["2026-11-22T10:30Z", "2026-11-29T10:30Z"]);
+  });
+
+  test("anywhere, at any time: the local clock shows the same at each beginning, but where that is left out", () => {
+    const zones = [
+      "Europe/Berlin",
+      "America/New_York",
+      "Australia/Lord_Howe",
+      "Pacific/Apia",
+      "UTC",
+    ];
+    const clockIn = (zone: string) =>
+      new Intl.DateTimeFormat("en-GB", { timeZone: zone, hour: "2-digit", minute: "2-digit" });
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...zones),
+        fc.nat({ max: 2 * 365 * 24 * 4 }),
+        fc.constantFrom("FREQ=DAILY", "FREQ=WEEKLY;BYDAY=SU,WE", "FREQ=MONTHLY;BYDAY=-1SU"),
+        (zone, quarters, rule) => {
+          const startsAt = new Date(at("2027-01-01T00:00:00Z") + (quarters * hour) / 4);
+          const window = times(startsAt.toISOString(), 1, rule, zone);
+          const clock = clockIn(zone);
+          const shown = clock.format(startsAt);
+          const other = all(window, 400).filter(({ start }) => clock.format(start) !== shown);
+          for (const { start } of other) {
+            // Nobody's clock showed it on that day: it was set forward just before.
+            const before = Array.from({ length: 8 }, (_, index) => start - (index * hour) / 4);
+            expect(before.map((time) => clock.format(time))).not.toContain(shown);
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("occurrences", () => {
+  test("far ahead and far back are what walking there finds", () => {
+    const rules = ["FREQ=DAILY;INTERVAL=3", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=WEEKLY;INTERVAL=2"];
+    for (const rule of rules) {
+      const window = times("1990-01-31T02:00:00Z", 2, rule, "Europe/Berlin");
+      const walked = all(window, 20_000);
+      for (const moment of ["1990-02-03T01:30:00Z", "2026-11-20T10:00:00Z", "2037-10-25T00:30:00Z"])
+        expect(all(window, 5, at(moment))).toEqual(
+          walked.filter(({ end }) => end > at(moment)).slice(0, 5),
+        );
+      expect(starts(window, 1, "8900-01-01T00:00:00Z")[0]).toStartWith("8900-0");
+    }
+  });
+
+  test("that are decades apart are the same whenever and however often they are asked for", () => {
+    const rule = fc.constantFrom(
+      "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH",
+      "FREQ=YEARLY;BYYEARDAY=366;BYDAY=MO,FR",
+      "FREQ=HOURLY;BYMONTHDAY=31;BYMONTH=1;BYDAY=WE;BYHOUR=3",
+      "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH;COUNT=2",
+    );
+    fc.assert(
+      fc.property(rule, fc.array(fc.nat({ max: 90 * 365 }), { minLength: 4 }), (rrule, days) => {
+        const window = times("1990-01-31T02:00:00Z", 2, rrule, "Europe/Berlin");
+        const moments = days.map((number) => at("1985-01-01T00:00:00Z") + number * day);
+        const seen = moments.map((moment) => situationAt(window, moment).next);
+        // One look reaches 50 years ahead.
+        const walked = Array.from(
+          { length: 5 },
+          (_, index) => at("1990-01-01T00:00:00Z") + index * 40 * 365 * day,
+        ).flatMap((from) => occurrencesBetween(window, from, from + 40 * 365 * day, 1_000));
+        for (const [index, moment] of moments.entries())
+          expect(seen[index]).toEqual(walked.find(({ start }) => start > moment) ?? null);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  describe("of a rule that hardly ever comes true", () => {
+    const rarely = (minute: number) =>
+      times(`2026-11-20T02:${minute}:00Z`, 1, "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH");
+
+    test("are looked for once, however often they are asked for", () => {
+      const window = rarely(11);
+      const first = daysLookedAt(() => situationAt(window, at(window.startsAt)));
+      expect(first).toBeGreaterThan(365);
+      for (const later of [0, day])
+        expect(daysLookedAt(() => situationAt(window, at(window.startsAt) + later))).toBeLessThan(
+          10,
+        );
+    });
+
+    test("are looked for no further ahead than they are asked for", () => {
+      const window = rarely(12);
+      const from = at(window.startsAt);
+      expect(daysLookedAt(() => occurrencesBetween(window, from, from + 30 * day, 3))).toBeLessThan(
+        60,
+      );
+    });
+  });
+
+  test("come in order, never overlap, and are what the situation at their time says", () => {
+    const rule = fc.constantFrom(
+      "FREQ=HOURLY;INTERVAL=5",
+      "FREQ=DAILY;BYHOUR=1,3,23",
+      "FREQ=WEEKLY;BYDAY=SA,SU;INTERVAL=2",
+      "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1",
+      "FREQ=YEARLY;BYMONTH=3,10;BYDAY=-1SU",
+    );
+    const zone = fc.constantFrom("Europe/Berlin", "America/New_York", "Australia/Lord_Howe");
+    fc.assert(
+      fc.property(rule, zone, fc.nat({ max: 400 * 24 }), (rrule, timeZone, hours) => {
+        const startsAt = new Date(at("2027-01-01T00:00:00Z") + hours * hour).toISOString();
+        const window = times(startsAt, 1, rrule, timeZone);
+        const found = all(window, 60);
+        for (const [index, one] of found.entries()) {
+          const next = found[index + 1];
+          expect(one.start).toBeLessThan(one.end);
+          if (next === undefined) continue;
+          expect(one.end).toBeLessThanOrEqual(next.start);
+          for (const moment of [one.start, one.end - 1])
+            expect(situationAt(window, moment)).toEqual({ state: "running", current: one, next });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("times that can't be", () => {
+  const start = "2026-11-22T02:00:00.000Z";
+  const rule = (rrule: string, hours = 1) => times(start, hours, rrule);
+  const hours = Array.from({ length: 24 }, (_, hour) => hour).join(",");
+  const minutes = Array.from({ length: 60 }, (_, minute) => minute).join(",");
+  const cases: [name: string, window: Times, path: string][] = [
+    ["an end before the beginning", times(start, -1), "endsAt"],
+    ["an end at the beginning", times(start, 0), "endsAt"],
+    ["more than 31 days", times(start, 31 * 24 + 0.01), "endsAt"],
+    ["a day that no year has", rule("FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
+    ["a day that no month has, each year", rule("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"), "rrule"],
+    ["an hour of a day that no year has", rule("FREQ=HOURLY;BYMONTH=4;BYMONTHDAY=31"), "rrule"],
+    [
+      "a 29 February in years that have none",
+      rule("FREQ=YEARLY;INTERVAL=4;BYMONTH=2;BYMONTHDAY=29"),
+      "rrule",
+    ],
+    ["a rule that ended before", rule("FREQ=DAILY;UNTIL=20201231"), "rrule"],
+    ["more often than every hour", rule("FREQ=HOURLY;BYMINUTE=0,30", 0.1), "rrule"],
+    ["twice within an hour of the day", rule("FREQ=DAILY;BYMINUTE=0,15", 0.1), "rrule"],
+    [
+      "BYSETPOS among a hundred thousand times a year",
+      rule(`FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=0,6,12,18;BYMINUTE=${minutes};BYSETPOS=1`, 0.1),
+      "rrule",
+    ],
+    [
+      "BYSETPOS of places that no day has, among 360 times of each",
+      rule(
+        `FREQ=DAILY;BYHOUR=${hours};BYMINUTE=${minutes.slice(0, 35)};BYSETPOS=361,-361,366,-366`,
+        0.01,
+      ),
+      "rrule",
+    ],
+    [
+      "a COUNT that lies behind a million times to choose among",
+      rule(
+        `FREQ=DAILY;COUNT=1000;BYHOUR=${hours};BYMINUTE=${minutes.slice(0, 112)};BYSETPOS=1`,
+        0.01,
+      ),
+      "rrule",
+    ],
+    ["a second beginning before the end", rule("FREQ=DAILY", 24.1), "rrule"],
+    ["the same on one of several days", rule("FREQ=WEEKLY;BYDAY=SA,SU", 30), "rrule"],
+  ];
+  for (const [name, window, path] of cases)
+    test(`${name}: ${path} is named`, () => {
+      expect(flawOfTimes(window)?.path).toBe(path);
+    });
+
+  test("31 days, a day each day and an hour each hour can be", () => {
+    for (const [rrule, hours] of [
+      [null, 31 * 24],
+      ["FREQ=DAILY", 24],
+      ["FREQ=HOURLY", 1],
+      ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU", 24],
+      ["FREQ=HOURLY;COUNT=1000", 1],
+    ] as const)
+      expect(flawOfTimes(times(start, hours, rrule))).toBeNull();
+  });
+
+  test("whatever text a rule is, it is taken or refused, and what is taken can be asked at any time", () => {
+    const part = fc.oneof(
+      fc.constantFrom("COUNT=999", "BYSETPOS=-1", "BYDAY=5FR", "BYWEEKNO=53", "BYYEARDAY=-366"),
+      fc.constantFrom("BYMONTHDAY=31", "BYMONTH=2", "INTERVAL=9", "UNTIL=99991231T235959Z"),
+      fc.constantFrom("INTERVAL=99999999999", "COUNT=1e9", "BYHOUR=24", "UNTIL=20261345", "X"),
+    );
+    const rules = fc
+      .tuple(
+        fc.constantFrom("YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "SECONDLY", ""),
+        fc.array(part, { maxLength: 4 }),
+      )
+      .map(([frequency, parts]) => [`FREQ=${frequency}`, ...parts].join(";"));
+    fc.assert(
+      fc.property(rules, fc.nat({ max: 300 * 365 }), (rrule, days) => {
+        const window = times(start, 1, rrule);
+        const isTaken = NewMaintenanceWindow.safeParse({ title: "A", ...window }).success;
+        if (!isTaken || flawOfTimes(window) !== null) return;
+        const { state } = situationAt(window, at(start) + days * day);
+        expect(["scheduled", "running", "over"]).toContain(state);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function daysLookedAt(work: () => unknown): number {
+  const look = spyOn(Date.prototype, "getUTCMonth");
+  try {
+    work();
+    return look.mock.calls.length;
+  } finally {
+    look.mockRestore();
+  }
+}

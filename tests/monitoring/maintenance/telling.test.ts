@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { applianceOn } from "../../support/appliance.ts";
+import { planner, watched } from "../../support/planner.ts";
+
+describe("begin and end are told once", () => {
+  test("each, with the times of that occurrence; an end that was cut short says when", async () => {
+    const made = await planner();
+    const { id } = await made.plan({}, 5, 30);
+    await made.pass(600);
+    expect(await made.toldOfWindows()).toEqual(["started 10:05–10:35"]);
+    await made.change(id, { title: "Cabling", endsAt: made.inMinutes(60) });
+    await made.pass(10);
+    expect(await made.toldOfWindows()).toEqual(["started 10:05–10:35"]);
+    await made.remove(id);
+    await made.pass(10);
+    expect(await made.toldOfWindows()).toEqual(["started 10:05–10:35", "ended 10:05–10:10"]);
+  });
+
+  test("by two processes on the same data, too", async () => {
+    const made = await planner();
+    const others = [made.another(), made.another(), made];
+    for (const { maintenance } of others) await maintenance.runOnce();
+    await made.plan({}, 1, 1);
+    for (let seconds = 0; seconds < 200; seconds += 5) {
+      made.time.now += 5_000;
+      await Promise.all(others.map(({ maintenance }) => maintenance.runOnce()));
+    }
+    expect(await made.toldOfWindows()).toEqual(["started 10:01–10:02", "ended 10:01–10:02"]);
+  });
+
+  test("whenever the power fails between", async () => {
+    const made = await planner();
+    await made.plan({ rrule: "FREQ=HOURLY;COUNT=3" }, 0, 30);
+    await made.maintenance.runOnce();
+    for (let quarter = 0; quarter < 16; quarter++) {
+      if (quarter % 3 === 0) made.diesBefore("followers");
+      const { maintenance } = made.another();
+      for (const _ of [1, 2, 3]) await maintenance.runOnce();
+      made.time.now += 15 * 60_000;
+    }
+    expect(await made.toldOfWindows()).toEqual([
+      "started 10:00–10:30",
+      "ended 10:00–10:30",
+      "started 11:00–11:30",
+      "ended 11:00–11:30",
+      "started 12:00–12:30",
+      "ended 12:00–12:30",
+    ]);
+  });
+
+  test("what nobody was there for from begin to end is not told afterwards", async () => {
+    const made = await planner();
+    await made.plan({}, 10, 10);
+    made.time.now += 60 * 60_000;
+    await made.pass(5);
+    expect(await made.toldOfWindows()).toEqual([]);
+  });
+});
+
+describe("after a restart", () => {
+  test("in the middle it goes on, and its end is noticed", async () => {
+    const made = await planner();
+    await using stage = await watched(made);
+    const { site } = stage;
+    await made.plan({ monitorIds: [site.id] }, 0, 20);
+    await made.pass(60);
+    const other = made.another();
+    site.fails();
+    await other.pass(600);
+    expect(await made.statusOf(site.id)).toBe("maintenance");
+    await other.pass(545);
+    expect(await made.statusOf(site.id)).toBe("down");
+    expect(await made.toldOfWindows()).toEqual(["started 10:00–10:20", "ended 10:00–10:20"]);
+  });
+
+  test("after its end the monitors are looked at within seconds, however rarely they are checked", async () => {
+    const made = await planner();
+    await using stage = await watched(made, { interval: 86_400 });
+    const { site } = stage;
+    await made.plan({ monitorIds: [site.id] }, 0, 20);
+    await made.pass(60);
+    expect(await made.statusOf(site.id)).toBe("maintenance");
+    made.time.now += 60 * 60_000;
+    await made.another().pass(3);
+    expect(await made.statusOf(site.id)).toBe("up");
+    expect(await made.toldOfWindows()).toEqual(["started 10:00–10:20", "ended 10:00–10:20"]);
+  });
+});
+
+test("in production style – started, followed by its own timer – a window holds from its write on", async () => {
+  const made = await planner();
+  const { maintenance } = applianceOn({
+    store: made.store,
+    clock: Date.now,
+    vault: made.appliance.vault,
+  });
+  await maintenance.start();
+  const heard: string[] = [];
+  maintenance.onChange((ids) => heard.push(...ids));
+  const { id } = await made.monitor();
+  const startsAt = new Date(Date.now() - 1_000).toISOString();
+  const endsAt = new Date(Date.now() + 60_000).toISOString();
+  await made.plan({ startsAt, endsAt, monitorIds: [id] });
+  while (heard.length === 0) await Bun.sleep(5);
+  expect(maintenance.of({ organizationId: made.ours.id, id })).toEqual({ countsUptime: false });
+  expect(maintenance.of({ organizationId: made.theirs.id, id })).toBeNull();
+  await maintenance.stop();
+});

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { wholeOverview } from "../../../src/dashboard/rules.ts";
+import { dump, unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { made as makeRecord } from "../../support/records.ts";
+import { member } from "../../support/visiting.ts";
+
+async function desk(count = 3) {
+  const made = await dashboard();
+  const { page } = await member(made, "member");
+  const ids: string[] = [];
+  for (let index = 0; index < count; index++) ids.push((await made.monitor()).id);
+  return {
+    ...made,
+    page,
+    ids,
+    order: (groupId: string | null, monitorIds: string[], headers = {}) =>
+      page("PUT", "/dashboard/monitors/order", { body: { groupId, monitorIds }, headers }),
+    bulk: (monitorIds: string[], change: object) =>
+      page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, change } }),
+    remove: (monitorIds: string[]) =>
+      page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } }),
+    /** Ids in the order in which the Monitors page shows them. */
+    shown: async (): Promise<string[]> =>
+      wholeOverview((await page("GET", "/dashboard/overview")).json.data).monitors.map(
+        ({ id }) => id,
+      ),
+  };
+}
+
+describe("the order of monitors", () => {
+  test("of a group and of the ungrouped list is the one that was set", async () => {
+    const { ids, order, shown, group, groupOf } = await desk(6);
+    const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string];
+    const { id } = await group({ monitorIds: [a, b, c] });
+    expect((await order(id, [c, a, b])).json.data).toEqual({ groupId: id, monitorIds: [c, a, b] });
+    expect((await groupOf(id)).monitorIds).toEqual([c, a, b]);
+    await order(null, [f, d, e]);
+    expect(await shown()).toEqual([c, a, b, f, d, e]);
+  });
+
+  test("has those join that come from elsewhere, and changes what they leave", async () => {
+    const { ids, order, group, groupOf, monitorOf, channel, etagOf, isStale } = await desk();
+    const [a, b, c] = ids as [string, string, string];
+    const alertChannelIds = [(await channel()).id];
+    const [from, to] = [
+      await group({ monitorIds: [a] }),
+      await group({ alertChannelIds, monitorIds: [b] }),
+    ];
+    const etag = await etagOf(`/api/v1/monitor-groups/${from.id}`);
+    await order(to.id, [c, b, a]);
+    expect((await groupOf(to.id)).monitorIds).toEqual([c, b, a]);
+    expect((await groupOf(from.id)).monitorIds).toEqual([]);
+    expect(await isStale(`/api/v1/monitor-groups/${from.id}`, etag)).toBe(true);
+    for (const id of ids) expect((await monitorOf(id)).alertChannelIds).toEqual(alertChannelIds);
+    await order(null, [b]);
+    expect((await groupOf(to.id)).monitorIds).toEqual([c, a]);
+    expect(await monitorOf(b)).toMatchObject({ groupId: null, alertChannelIds });
+  });
+
+  test("who is new, or returns from a group, comes last in the ungrouped list", async () => {
+    const { ids, order, shown, monitor, group, changeMonitor, changeGroup } = await desk();
+    const [a, b, c] = ids as [string, string, string];
+    await order(null, [c, b, a]);
+    const d = (await monitor()).id;
+    expect(await shown()).toEqual([c, b, a, d]);
+    const { id } = await group({ monitorIds: [b, c] });
+    await changeMonitor(c, { groupId: null });
+    expect(await shown()).toEqual([b, a, d, c]);
+    await changeGroup(id, { monitorIds: [] });
+    expect(await shown()).toEqual([a, d, c, b]);
+  });
+
+  test("of two that are set at once is one of both", async () => {
+    const { ids, order, groupOf, group } = await desk(8);
+    const { id } = await group({ monitorIds: ids });
+    const orders = [ids.toReversed(), [...ids.slice(4), ...ids.slice(0, 4)]];
+    const answers = await Promise.all(orders.map((one) => order(id, one)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(orders).toContainEqual((await groupOf(id)).monitorIds);
+  });
+
+  test("names every monitor that is there, and none that is not the organization's", async () => {
+    const made = await desk();
+    const { ids, order, group } = made;
+    const { id } = await group({ monitorIds: ids.slice(1) });
+    const [monitorId, groupId] = [
+      await makeRecord(made.theirs.api, "monitors"),
+      await makeRecord(made.theirs.api, "monitor-groups"),
+    ];
+    const before = dump(made);
+    expect((await order(id, [ids[1] ?? ""])).status).toBe(409);
+    expect((await order(null, [])).status).toBe(409);
+    for (const unknown of [monitorId, unknownId])
+      expect((await order(id, [...ids, unknown])).json.error.details[0].path).toBe("monitorIds");
+    for (const unknown of [groupId, unknownId])
+      expect((await order(unknown, ids)).status).toBe(404);
+    expect((await order(id, ids, { "If-Match": '"9-x"' })).status).toBe(412);
+    expect(dump(made)).toBe(before);
+  });
+});
+
+describe("many monitors at once", () => {
+  test("are paused, resumed and muted", async () => {
+    const { ids, bulk, monitorOf } = await desk();
+    expect((await bulk(ids, { paused: true, muted: true })).json.data).toEqual({ changed: 3 });
+    for (const id of ids)
+      expect(await monitorOf(id)).toMatchObject({ status: "paused", paused: true, muted: true });
+    await bulk(ids.slice(1), { paused: false });
+    const states = await Promise.all(ids.map(async (id) => (await monitorOf(id)).status));
+    expect(states).toEqual(["paused", "pending", "pending"]);
+  });
+
+  test("move to the end of a group, where those stay that are there", async () => {
+    const { ids, bulk, group, groupOf, monitorOf, channel } = await desk();
+    const [a, b, c] = ids as [string, string, string];
+    const alertChannelIds = [(await channel()).id];
+    const { id } = await group({ monitorIds: [b], alertChannelIds });
+    await bulk([c, b, a], { groupId: id, removeAlertChannelIds: alertChannelIds });
+    expect((await groupOf(id)).monitorIds).toEqual([b, c, a]);
+    // Who is in the group does not join again.
+    expect((await monitorOf(b)).alertChannelIds).toEqual([]);
+    expect((await monitorOf(a)).alertChannelIds).toEqual(alertChannelIds);
+  });
+
+  test("get tags and lose some, in order and without duplicates, 10 at most", async () => {
+    const { bulk, monitor, monitorOf, ...made } = await desk(0);
+    const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
+    const one = (await monitor({ tags: ["b", "a", "x"] })).id;
+    const full = (await monitor({ tags: digits })).id;
+    await bulk([one], { addTags: ["c", "a"], removeTags: ["x"] });
+    expect((await monitorOf(one)).tags).toEqual(["b", "a", "c"]);
+    const before = dump(made);
+    const { status, json } = await bulk([one, full], { addTags: ["new"] });
+    expect([status, json.error.details]).toEqual([
+      422,
+      [{ path: "change.addTags", message: "would give a monitor more than 10 tags" }],
+    ]);
+    expect(dump(made)).toBe(before);
+    await bulk([one, full], { addTags: ["new"], removeTags: ["9", "b"] });
+    expect((await monitorOf(full)).tags).toEqual([...digits.slice(0, 9), "new"]);
+  });
+
+  test("get alert channels behind their own, and lose some", async () => {
+    const { ids, bulk, channel, changeMonitor, monitorOf } = await desk();
+    const [a, b, c] = [(await channel()).id, (await channel()).id, (await channel()).id];
+    const [one = "", two = ""] = ids;
+    await changeMonitor(one, { alertChannelIds: [b, a] });
+    await bulk([one, two], { addAlertChannelIds: [c, a], removeAlertChannelIds: [b] });
+    expect((await monitorOf(one)).alertChannelIds).toEqual([a, c]);
+    expect((await monitorOf(two)).alertChannelIds).toEqual([c, a]);
+  });
+
+  test("are deleted with what belongs to them, as one by one", async () => {
+    const made = await desk();
+    const { ids, remove, api, group, groupOf } = made;
+    const { id } = await group({ monitorIds: ids });
+    const incident = await makeRecord(api, "incidents", { monitorId: ids[0] });
+    await remove(ids.slice(0, 2));
+    expect((await groupOf(id)).monitorIds).toEqual([ids[2]]);
+    expect((await api("GET", `/api/v1/incidents/${incident}`)).json.data.monitorId).toBeNull();
+    expect((await api("GET", "/api/v1/monitors")).json.meta.total).toBe(1);
+    expect(made.database.query("SELECT count(*) AS n FROM removed_monitors").get()).toEqual({
+      n: 2,
+    });
+  });
+
+  test("leave an audit row and an event each", async () => {
+    const { ids, bulk, remove, database } = await desk();
+    await bulk(ids, { muted: true, addTags: ["eu"] });
+    await remove(ids);
+    const happened = (action: string) => ids.map((id) => [action, id]);
+    const expected = [...happened("monitor.updated"), ...happened("monitor.deleted")];
+    for (const [table, column] of [
+      ["events", "type"],
+      ["audit_entries", "action"],
+    ])
+      expect(
+        database
+          .query(`SELECT ${column}, subject_id FROM ${table} ORDER BY seq DESC LIMIT 6`)
+          .values()
+          .toReversed(),
+      ).toEqual(expected);
+    expect(
+      database
+        .query("SELECT DISTINCT fields FROM audit_entries WHERE action = 'monitor.updated'")
+        .values(),
+    ).toEqual([['["muted","addTags"]']]);
+  });
+
+  test("are all changed or none: an unknown id anywhere leaves everything as it was", async () => {
+    const made = await desk();
+    const { ids, bulk, remove, page, theirs } = made;
+    const foreign = {
+      monitor: await makeRecord(theirs.api, "monitors"),
+      group: await makeRecord(theirs.api, "monitor-groups"),
+      channel: await makeRecord(theirs.api, "alert-channels"),
+    };
+    const before = dump(made);
+    const change = { paused: true, muted: true };
+    for (const unknown of [foreign.monitor, unknownId]) {
+      expect((await bulk([...ids, unknown], change)).status).toBe(404);
+      expect((await remove([...ids, unknown])).status).toBe(404);
+    }
+    for (const groupId of [foreign.group, unknownId])
+      expect((await bulk(ids, { ...change, groupId })).status).toBe(404);
+    for (const id of [foreign.channel, unknownId])
+      expect((await bulk(ids, { ...change, addAlertChannelIds: [id] })).status).toBe(404);
+    for (const body of [
+      { monitorIds: ids },
+      { monitorIds: ids, change: {} },
+      { monitorIds: [], change },
+      { monitorIds: ids, change, delete: true },
+      { monitorIds: ids, delete: false },
+      { monitorIds: ids, change: { name: "All" } },
+    ])
+      expect((await page("POST", "/dashboard/monitors/bulk", { body })).status).toBe(422);
+    expect(dump(made)).toBe(before);
+  });
+});
+
+test("whatever happens at once, a monitor is in at most one group, and its state knows its pauses", async () => {
+  const pick = fc.nat({ max: 4 });
+  const action = fc.record({
+    does: fc.constantFrom("order", "list", "bulk", "own", "pause", "resume", "fill", "move", "end"),
+    members: fc.uniqueArray(pick, { minLength: 1, maxLength: 5 }),
+    pick,
+    flag: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 20 }), async (actions) => {
+      const made = await desk(5);
+      const { ids, order, bulk, api, page, group, changeGroup, changeMonitor, database } = made;
+      const groups: string[] = [];
+      for (let index = 0; index < 5; index++) groups.push((await group()).id);
+      const perform = async ({ does, members, pick, flag }: (typeof actions)[number]) => {
+        const monitorIds = members.map((index) => ids[index] ?? "");
+        const [groupId = "", id = ""] = [groups[pick], monitorIds[0]];
+        const verbs: Record<string, () => Promise<{ status: number }>> = {
+          order: () => order(groupId, monitorIds),
+          list: () => order(null, monitorIds),
+          bulk: () => bulk(monitorIds, { groupId: flag ? groupId : null }),
+          own: () => bulk(monitorIds, { paused: flag }),
+          pause: () => page("POST", `/dashboard/monitor-groups/${groupId}/pause`),
+          resume: () => page("POST", `/dashboard/monitor-groups/${groupId}/resume`),
+          fill: () => changeGroup(groupId, { monitorIds }),
+          move: () => changeMonitor(id, { groupId: flag ? groupId : null, paused: !flag }),
+          end: () => api("DELETE", `/api/v1/monitor-groups/${groupId}`),
+        };
+        return (await verbs[does]?.())?.status ?? 0;
+      };
+      for (const status of await Promise.all(actions.map(perform)))
+        expect([200, 404, 409]).toContain(status);
+      const wrong = database.query(`SELECT s.monitor_id FROM monitor_states s
+        JOIN monitors m ON m.id = s.monitor_id LEFT JOIN monitor_groups g ON g.id = m.group_id
+        WHERE s.paused <> (m.paused OR coalesce(g.paused, 0))`);
+      expect(wrong.values()).toEqual([]);
+      const listed = (await api("GET", "/api/v1/monitor-groups")).json.data as {
+        monitorIds: string[];
+      }[];
+      const members = listed.flatMap(({ monitorIds }) => monitorIds);
+      expect(new Set(members).size).toBe(members.length);
+    }),
+    { numRuns: 15 },
+  );
+});

@@ -1,0 +1,126 @@
+import { afterEach, expect, test } from "bun:test";
+import type { Role } from "../../../src/core/roles.ts";
+import type { Client } from "../../support/appliance.ts";
+import { type Crawled, crawl, reads } from "../../support/crawling.ts";
+import { listening } from "../../support/live.ts";
+import { pager } from "../../support/pager.ts";
+import { made as record } from "../../support/records.ts";
+import { member } from "../../support/visiting.ts";
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const live of running.splice(0)) await live.stop();
+});
+
+/** An organization whose push monitor was down and told of it, stands in every list and on a page. */
+async function withJob() {
+  const made = await pager();
+  const { api, channel, group } = made;
+  const hook = await made.inbox();
+  running.push({ stop: async () => hook[Symbol.asyncDispose]() });
+  const groupId = (await group()).id;
+  const { id, path, report } = await made.job({ groupId, alertChannelIds: [hook.id] });
+  const token = path.split("/").at(-1) ?? "";
+  await report({ status: "down", msg: "Disk full" });
+  await made.pass(1);
+  await made.later();
+  const sections = [{ name: "All", groupId: null, monitors: [{ id, name: null }] }];
+  const ids: Record<string, string> = {
+    monitors: id,
+    "monitor-groups": groupId,
+    "alert-channels": (await channel()).id,
+    incidents: await record(api, "incidents", { monitorId: id }),
+    "maintenance-windows": await record(api, "maintenance-windows"),
+    "status-pages": await record(api, "status-pages", { sections }),
+  };
+  return { ...made, hook, ids, id, token };
+}
+
+const withToken = (answers: readonly Crawled[], token: string) =>
+  [...new Set(answers.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
+
+test("no answer to a read key or a viewer holds the token of a push monitor, before or after a writer asked", async () => {
+  const house = await withJob();
+  const { ours, token, id } = house;
+  const viewer = (await member(house, "viewer")).page;
+  const owner = (await member(house, "owner")).page;
+  const readers = [
+    { routes: reads.api, client: ours.reader },
+    { routes: reads.dashboard, client: viewer },
+  ];
+  const writers = [
+    { routes: reads.api, client: ours.api },
+    { routes: reads.dashboard, client: owner },
+  ];
+  expect(token).toMatch(/^[0-9A-Za-z]{32}$/);
+  for (const round of [readers, writers, readers])
+    for (const { routes, client } of round) {
+      const answers = await crawl(routes, house.ids, client);
+      if (routes === reads.api)
+        answers.push({ path: "/metrics", ...(await client("GET", "/metrics")) });
+      const found = answers.filter(({ status }) => status === 200).map(({ path }) => path);
+      expect(found).toContainEqual(expect.stringContaining(id));
+      const holding = withToken(answers, token);
+      if (round === readers) expect(holding).toEqual([]);
+      else
+        expect(holding.map((path) => path.replace(/^\/dashboard/, ""))).toEqual([
+          "/api/v1/monitors/",
+          `/api/v1/monitors/${id}`,
+        ]);
+    }
+});
+
+test("pushUrl is null to those who may not write, whose ETag is another, and whole to those who may", async () => {
+  const house = await withJob();
+  const { ours, id, token } = house;
+  const path = `/api/v1/monitors/${id}`;
+  const seenBy = async (client: Client, prefix = "") => {
+    const { json, headers } = await client("GET", `${prefix}${path}`);
+    return { url: json.data.pushUrl as string | null, etag: headers.get("etag") };
+  };
+  const whole = { url: `http://localhost/push/${token}` };
+  const roles: [Role, object][] = [
+    ["viewer", { url: null }],
+    ["member", whole],
+    ["admin", whole],
+    ["owner", whole],
+  ];
+  for (const [role, shown] of roles)
+    expect(await seenBy((await member(house, role)).page, "/dashboard")).toMatchObject(shown);
+  const [reader, writer] = [await seenBy(ours.reader), await seenBy(ours.api)];
+  expect([reader.url, writer.url]).toEqual([null, whole.url]);
+  expect(reader.etag).not.toBe(writer.etag);
+  const known = await ours.reader("GET", path, { headers: { "If-None-Match": writer.etag ?? "" } });
+  expect(known.status).toBe(200);
+});
+
+test("neither alerts nor the live stream carry it", async () => {
+  const house = await withJob();
+  const { hook, token, store, id } = house;
+  expect(hook.asked.length).toBeGreaterThan(0);
+  expect(JSON.stringify(hook.asked)).not.toContain(token);
+  house.live.start();
+  running.push(house.live);
+  const stream = await listening(house, (await member(house, "viewer")).cookie);
+  await stream.next();
+  await house.changeMonitor(id, { name: "Nightly job" });
+  await store.atomic([
+    { text: "update monitor_states set latency_ms = 7, last_checked_at = '2026'", parameters: [] },
+  ]);
+  const told = await stream.until(({ event }) => event === "monitors");
+  expect(JSON.stringify(told)).toContain("Nightly job");
+  expect(JSON.stringify(told)).not.toContain(token);
+});
+
+test("whoever made it and was demoted since is not given the kept answer", async () => {
+  const house = await withJob();
+  const { id, page } = await member(house, "member");
+  const body = { type: "push", name: "Backup" };
+  const again = { body, headers: { "Idempotency-Key": "once" } };
+  const made = await page("POST", "/dashboard/api/v1/monitors", again);
+  expect(made.json.data.pushUrl).toContain("/push/");
+  house.database.query("UPDATE memberships SET role = 'viewer' WHERE person_id = ?").run(id);
+  house.time.now += 1_000;
+  const { status, text } = await page("POST", "/dashboard/api/v1/monitors", again);
+  expect([status, text.includes("/push/")]).toEqual([403, false]);
+});

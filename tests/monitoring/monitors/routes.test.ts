@@ -1,0 +1,328 @@
+import { describe, expect, test } from "bun:test";
+import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { canary, newMonitors } from "../../support/samples.ts";
+
+const path = "/api/v1/monitors";
+const isHeader = (field: string) => field.startsWith("headers.");
+
+describe("secrets", () => {
+  const secrets = {
+    basicAuth: { username: "probe", password: canary },
+    bearerToken: canary,
+    headers: { "X-Api-Key": canary },
+  };
+  async function withSecrets() {
+    const made = await dashboard();
+    const { id } = await made.monitor({ type: "http", ...newMonitors.http, ...secrets });
+    return { ...made, id: id as string };
+  }
+
+  test("are never told, stored or logged as they are; secretsSet says which are set", async () => {
+    const made = await withSecrets();
+    const { api, id } = made;
+    const copy = { type: "http", name: "Copy", ...newMonitors.http, ...secrets };
+    const answers = [
+      await api("POST", path, { body: copy, headers: { "Idempotency-Key": "once" } }),
+      await api("GET", `${path}/${id}`),
+      await api("PATCH", `${path}/${id}`, { body: { ...secrets, muted: true } }),
+      await api("PATCH", `${path}/${id}`, { body: { ...secrets, method: canary } }),
+      await api("PATCH", `${path}/${id}`, { body: { bearerToken: `${canary}\n` } }),
+      await api("GET", path),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 422, 422, 200]);
+    for (const { json } of answers.slice(0, 3)) {
+      expect(json.data.secretsSet).toEqual(["bearerToken", "basicAuth.password"]);
+      expect(json.data.basicAuth).toEqual({ username: "probe" });
+      expect(json.data.headers).toEqual({ "X-Api-Key": null });
+      expect(json.data).not.toHaveProperty("bearerToken");
+    }
+    const everything = [...answers.map(({ text }) => text), ...made.logged, dump(made)].join();
+    expect(everything).not.toContain(canary);
+  });
+
+  const header = { "headers.X-Api-Key": canary };
+  const both = { bearerToken: canary, "basicAuth.password": canary, ...header };
+  const changes: [does: string, patch: object, left: Record<string, string>][] = [
+    ["absent keeps all", { name: "Renamed" }, both],
+    ["null clears the token", { bearerToken: null }, { "basicAuth.password": canary, ...header }],
+    [
+      "null clears the user and the password",
+      { basicAuth: null },
+      { bearerToken: canary, ...header },
+    ],
+    [
+      "null clears the password alone",
+      { basicAuth: { username: "probe", password: null } },
+      { bearerToken: canary, ...header },
+    ],
+    ["basicAuth sent back keeps its password", { basicAuth: { username: "probe" } }, both],
+    [
+      "a new user keeps the password, a new token replaces the old one",
+      { basicAuth: { username: "other" }, bearerToken: "new" },
+      { ...both, bearerToken: "new" },
+    ],
+    ["headers sent back keep their values", { headers: { "X-Api-Key": null } }, both],
+    [
+      "a header is added beside one that is kept, in any case",
+      { headers: { "x-api-key": null, "X-Team": "ops" } },
+      {
+        bearerToken: canary,
+        "basicAuth.password": canary,
+        "headers.x-api-key": canary,
+        "headers.X-Team": "ops",
+      },
+    ],
+    [
+      "a header that is left out is removed, and its value with it",
+      { headers: {} },
+      { bearerToken: canary, "basicAuth.password": canary },
+    ],
+    [
+      "a header's new value replaces the old one",
+      { headers: { "X-Api-Key": "new" } },
+      { ...both, "headers.X-Api-Key": "new" },
+    ],
+  ];
+  for (const [does, patch, left] of changes)
+    test(`in a patch, ${does}`, async () => {
+      const { changeMonitor, id, monitorOf, secretsOf } = await withSecrets();
+      const { status, json } = await changeMonitor(id, patch);
+      const [headers, others] = [Object.keys(left).filter(isHeader), Object.keys(left)];
+      expect([status, json.data.secretsSet, Object.keys(json.data.headers)]).toEqual([
+        200,
+        others.filter((path) => !isHeader(path)),
+        headers.map((path) => path.replace("headers.", "")),
+      ]);
+      expect(secretsOf("monitor", id)).toEqual(left);
+      expect(await monitorOf(id)).toEqual(json.data);
+    });
+});
+
+describe("a header without a value", () => {
+  const needs = "needs its value: null keeps one that is stored, and there is none";
+  test("can't be made, nor one that takes over a value under another name", async () => {
+    const made = await dashboard();
+    const { api, monitor, changeMonitor } = made;
+    const http = { type: "http", ...newMonitors.http };
+    const { id } = await monitor({ ...http, headers: { "X-Api-Key": canary } });
+    const { id: bot } = await made.channel({
+      type: "webhook",
+      url: "http://bot.lan",
+      headers: { "X-Api-Key": canary },
+    });
+    const before = dump(made);
+    const refused = [
+      await api("POST", path, { body: { ...http, name: "A", headers: { "X-Other": null } } }),
+      await changeMonitor(id, { headers: { "X-Other": null } }),
+      await api("PATCH", `/api/v1/alert-channels/${bot}`, {
+        body: { headers: { "X-Other": null } },
+      }),
+    ];
+    for (const { status, json } of refused)
+      expect([status, json.error.details]).toEqual([
+        422,
+        [{ path: "headers.X-Other", message: needs }],
+      ]);
+    expect(dump(made)).toBe(before);
+  });
+});
+
+describe("a push monitor's URL", () => {
+  test("is its own, stays when the monitor changes, and can't be chosen", async () => {
+    const { monitor, monitorOf, changeMonitor } = await dashboard();
+    const pushUrl = "http://localhost/push/chosen";
+    const [a, b] = [await monitor({ type: "push", pushUrl }), await monitor({ type: "push" })];
+    expect(new Set([a.pushUrl, b.pushUrl, pushUrl]).size).toBe(3);
+    const { json } = await changeMonitor(a.id, { grace: 5, pushUrl });
+    expect(json.data).toMatchObject({ grace: 5, pushUrl: a.pushUrl, secretsSet: [] });
+    expect((await monitorOf(a.id)).pushUrl).toBe(a.pushUrl);
+  });
+
+  test("begins with the address by which the reader came", async () => {
+    const { api, monitor } = await dashboard();
+    const { id, pushUrl } = await monitor({ type: "push" });
+    const headers = { Host: "signalbox.lan:3210" };
+    const { json } = await api("GET", `${path}/${id}`, { headers });
+    expect(json.data.pushUrl).toBe(pushUrl.replace("localhost", headers.Host));
+  });
+
+  test("is nowhere in the database", async () => {
+    const made = await dashboard();
+    const { pushUrl } = await made.monitor({ type: "push" });
+    expect(dump(made)).not.toContain(pushUrl.split("/").at(-1));
+  });
+});
+
+describe("changing", () => {
+  test("the type is fixed; the same one and only its fields are taken", async () => {
+    const appliance = await dashboard();
+    const { monitor, changeMonitor } = appliance;
+    const { id } = await monitor();
+    const before = dump(appliance);
+    for (const [field, patch] of [
+      ["type", { type: "tcp", port: 80 }],
+      ["type", { type: "ftp" }],
+      ["url", { url: "http://intranet.lan" }],
+      ["hots", { hots: "10.0.0.1" }],
+    ] as const) {
+      const { status, json } = await changeMonitor(id, patch);
+      expect([patch, status, json.error.details[0].path]).toEqual([patch, 422, field]);
+    }
+    expect(dump(appliance)).toBe(before);
+    expect((await changeMonitor(id, { type: "ping", packets: 3 })).json.data.packets).toBe(3);
+  });
+
+  test("an unknown group or channel, ours or not, is 404, names the field, and nothing is written", async () => {
+    const appliance = await dashboard();
+    const { api, monitor, changeMonitor, group, theirs } = appliance;
+    const { id } = await monitor({ groupId: (await group()).id });
+    const foreign = await theirs.api("POST", "/api/v1/monitor-groups", {
+      body: { name: "Theirs" },
+    });
+    const before = dump(appliance);
+    for (const [field, change] of [
+      ["groupId", { groupId: unknownId, muted: true }],
+      ["groupId", { groupId: foreign.json.data.id, muted: true }],
+      ["alertChannelIds", { alertChannelIds: [unknownId], groupId: null }],
+    ] as const) {
+      const body = { type: "ping", name: "Router", host: "10.0.0.1", ...change };
+      for (const answer of [await api("POST", path, { body }), await changeMonitor(id, change)])
+        expect([answer.status, answer.json.error.details[0].path]).toEqual([404, field]);
+    }
+    const stale = { headers: { "If-Match": '"9-x"' } };
+    const change = { body: { groupId: null }, ...stale };
+    expect((await api("PATCH", `${path}/${id}`, change)).status).toBe(412);
+    expect((await api("DELETE", `${path}/${id}`, stale)).status).toBe(412);
+    expect((await theirs.api("DELETE", `${path}/${id}`)).status).toBe(404);
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("pausing and resuming wait for a new check; a paused group pauses its monitors", async () => {
+    const { monitor, monitorOf, changeMonitor, group, pauseGroup, database, time } =
+      await dashboard();
+    const { id } = await monitor();
+    database.run("UPDATE monitor_states SET status = 'down'");
+    expect((await monitorOf(id)).status).toBe("down");
+    time.now += 1_000;
+    expect((await changeMonitor(id, { paused: true })).json.data).toMatchObject({
+      status: "paused",
+      statusSince: "2026-11-20T10:00:01.000Z",
+    });
+    time.now += 1_000;
+    expect((await changeMonitor(id, { paused: false })).json.data).toMatchObject({
+      status: "pending",
+      statusSince: "2026-11-20T10:00:02.000Z",
+    });
+    const { id: groupId } = await group();
+    await pauseGroup(groupId, true);
+    const { json } = await changeMonitor(id, { groupId });
+    expect(json.data).toMatchObject({ status: "paused", paused: false });
+    expect(await monitorOf(id)).toEqual(json.data);
+  });
+
+  test("50 changes of one monitor at once all land", async () => {
+    const { monitor, monitorOf, changeMonitor, channel } = await dashboard();
+    const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
+    const fields = { muted: true, interval: 30, retries: 5, tags: ["eu"], description: "Core" };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => {
+        const [name, value] = Object.entries(fields)[index % 5] ?? [];
+        return changeMonitor(id, { [String(name)]: value });
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await monitorOf(id)).toMatchObject(fields);
+  });
+});
+
+describe("listing", () => {
+  test("newest first, and a page past the end tells the true total", async () => {
+    const { api, monitor, time } = await dashboard();
+    for (const name of ["a", "b", "c"]) {
+      await monitor({ name });
+      time.now += 1;
+    }
+    const { json } = await api("GET", `${path}?per_page=2`);
+    expect(json.data.map(({ name }: { name: string }) => name)).toEqual(["c", "b"]);
+    expect(json.meta).toEqual({ page: 1, per_page: 2, total: 3 });
+    expect((await api("GET", `${path}?page=3&per_page=2`)).json).toEqual({
+      data: [],
+      meta: { page: 3, per_page: 2, total: 3 },
+    });
+  });
+
+  test("every filter finds what counting by hand finds, alone and together", async () => {
+    const { api, monitor, group, pauseGroup, database, changeMonitor } = await dashboard();
+    const { id: groupId } = await group();
+    const { id: pausedGroup } = await group();
+    await monitor({ name: "100% Core_1", tags: ["eu", "core"], groupId });
+    await monitor({ name: "CORE 2", tags: ["core"], paused: true });
+    await monitor({ name: "Job", type: "push", tags: ["eur"], groupId });
+    const { id } = await monitor({ name: "Quiet", type: "push" });
+    await changeMonitor(id, { groupId: pausedGroup });
+    await pauseGroup(pausedGroup, true);
+    database.run("UPDATE monitor_states SET status = 'down'");
+    const totals: Record<string, number> = {
+      "": 4,
+      "status=down": 2,
+      "status=paused": 2,
+      "status=pending": 0,
+      "type=push": 2,
+      "type=http": 0,
+      [`groupId=${groupId}`]: 2,
+      [`groupId=${unknownId}`]: 0,
+      "tag=eu": 1,
+      "tag=core": 2,
+      "tag=EU": 0,
+      "q=core": 2,
+      "q=%25%20core_": 1,
+      "q=_": 1,
+      "paused=true": 1,
+      "paused=false": 3,
+      "tag=core&paused=false": 1,
+      [`groupId=${groupId}&type=push&status=down&q=job`]: 1,
+      [`groupId=${groupId}&status=paused`]: 0,
+    };
+    for (const [query, total] of Object.entries(totals)) {
+      const { json } = await api("GET", `${path}?${query}`);
+      expect([query, json.meta?.total, json.data?.length]).toEqual([query, total, total]);
+    }
+  });
+
+  test("a filter's wrong value is refused and named", async () => {
+    const { ours } = await testAppliance();
+    for (const query of ["status=gone", "type=ftp", "groupId=1", "tag=", "q=", "paused=1", "x=1"]) {
+      const { status, json } = await ours.api("GET", `${path}?${query}`);
+      const [name] = query.split("=");
+      expect([query, status, json.error?.details[0].path]).toEqual([query, 422, name]);
+    }
+  });
+});
+
+test("a deleted monitor is gone with its state and its channels", async () => {
+  const { api, monitor, channel, database } = await dashboard();
+  const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
+  const { status, json } = await api("DELETE", `${path}/${id}`);
+  expect([status, json]).toEqual([200, { data: { deleted: true } }]);
+  expect((await api("GET", `${path}/${id}`)).status).toBe(404);
+  for (const table of ["monitors", "monitor_states", "monitor_channels"])
+    expect(database.query(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 0 });
+});
+
+test("every write leaves its audit row and its event, a refused one neither", async () => {
+  const { api, monitor, changeMonitor, database } = await dashboard();
+  const { id } = await monitor();
+  await changeMonitor(id, { host: "10.0.0.2", muted: true });
+  await changeMonitor(id, { host: "-f" });
+  await api("DELETE", `${path}/${id}`);
+  const expected = ["monitor.created", "monitor.updated", "monitor.deleted"];
+  const column = (sql: string) => database.query(sql).values().flat();
+  expect(column("SELECT type FROM events WHERE type LIKE 'monitor.%'")).toEqual(expected);
+  expect(column("SELECT action FROM audit_entries WHERE action LIKE 'monitor.%'")).toEqual(
+    expected,
+  );
+  expect(column("SELECT fields FROM audit_entries WHERE action = 'monitor.updated'")).toEqual([
+    '["host","muted"]',
+  ]);
+});

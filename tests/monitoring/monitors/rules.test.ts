@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { targetOf } from "../../../src/monitoring/monitors/rules.ts";
+import { monitorKinds } from "../../../src/monitoring/monitors/schema.ts";
+import { newMonitors } from "../../support/samples.ts";
+
+const secret = "S3CRET";
+const nothing = { url: null, host: null, port: null };
+const target = (type: string, fields: object) => targetOf({ type, ...nothing, ...fields });
+
+test.each([
+  ["http", { url: "https://shop.lan/" }, "https://shop.lan"],
+  ["http", { url: "HTTPS://Shop.lan:8443/a/b/?token=S3CRET#S3CRET" }, "https://shop.lan:8443/a/b/"],
+  ["http", { url: "http://ann:S3CRET@shop.lan/" }, "http://shop.lan"],
+  ["http", { url: "http://[fd00::5]:3210/x" }, "http://[fd00::5]:3210/x"],
+  ["tcp", { host: "db.lan", port: 5432 }, "db.lan:5432"],
+  ["tcp", { host: "fd00::5", port: 5432 }, "[fd00::5]:5432"],
+  ["tls", { host: "mail.lan", port: 443 }, "mail.lan"],
+  ["tls", { host: "mail.lan", port: 8443 }, "mail.lan:8443"],
+  ["ping", { host: "192.168.1.1" }, "192.168.1.1"],
+  ["push", {}, null],
+])("what a monitor of type %s with %j watches is told as %p", (type, fields, expected) => {
+  expect(target(type, fields)).toBe(expected);
+  expect(target(type, fields) ?? "").not.toContain(secret);
+});
+
+test("every type of monitor but push says what it watches", () => {
+  const silent = Object.keys(monitorKinds).filter(
+    (type) => target(type, newMonitors[type as keyof typeof newMonitors]) === null,
+  );
+  expect(silent).toEqual(["push"]);
+});

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import { testAppliance } from "../../support/appliance.ts";
+import { watch } from "../../support/watch.ts";
+
+const name = "Shop";
+const http = (url: string) => ({ type: "http", name, url });
+const tcp = (host: string, port = 80) => ({ type: "tcp", name, host, port });
+
+async function refusal(body: object) {
+  const { ours, database } = await testAppliance();
+  const { status, json } = await ours.api("POST", "/api/v1/monitors", { body });
+  const stored = database.query("SELECT count(*) AS count FROM monitors").get();
+  return { status, path: json.error?.details?.[0]?.path, stored };
+}
+
+const nothing = { count: 0 };
+
+describe("a target that can't be right is refused, with the field that names it", () => {
+  const cases: [string, object, string][] = [
+    ["a URL with another scheme", http("ftp://intranet.lan/"), "url"],
+    ["a URL with credentials", http("http://user:secret@intranet.lan/"), "url"],
+    ["a URL with control characters", http("http://intranet.lan/\r\nX-Injected: 1"), "url"],
+    ["a URL with a port of 0", http("http://intranet.lan:0/"), "url"],
+    ["a URL with a port of 70000", http("http://intranet.lan:70000/"), "url"],
+    ["a URL with a host that begins with a hyphen", http("http://-f.lan/"), "url"],
+    ["a host that begins with a hyphen", { type: "ping", name, host: "-f" }, "host"],
+    ["a port of 0", tcp("db.lan", 0), "port"],
+    ["a port of 70000", tcp("db.lan", 70_000), "port"],
+    ["an interval below 5", { ...http("http://a.lan/"), interval: 4 }, "interval"],
+    [
+      "a timeout above the interval",
+      { ...http("http://a.lan/"), interval: 5, timeout: 6 },
+      "timeout",
+    ],
+    ["an invalid JSON path", { ...http("http://a.lan/"), jsonPath: "$..a" }, "jsonPath"],
+    [
+      "an unknown record type",
+      { type: "dns", name, host: "a.lan", recordType: "PTR" },
+      "recordType",
+    ],
+  ];
+  for (const [what, body, path] of cases)
+    test(what, async () => {
+      expect(await refusal(body)).toEqual({ status: 422, path, stored: nothing });
+    });
+});
+
+describe("an address that must not be checked is refused when it is saved", () => {
+  const addresses = [
+    "169.254.169.254",
+    "0xa9fea9fe",
+    "2852039166",
+    "0251.0376.0251.0376",
+    "[::ffff:169.254.169.254]",
+    "[64:ff9b::a9fe:a9fe]",
+    "[fe80::1]",
+    "[fd00:ec2::254]",
+    "0.0.0.0",
+    "[::]",
+    "224.0.0.1",
+    "255.255.255.255",
+    "127.0.0.1:3210",
+    "[::1]:3210",
+  ];
+  for (const address of addresses)
+    test(`http://${address}/`, async () => {
+      expect(await refusal(http(`http://${address}/`))).toEqual({
+        status: 422,
+        path: "url",
+        stored: nothing,
+      });
+    });
+
+  test("for the host of a port, of a certificate and for a name server, too", async () => {
+    expect(await refusal(tcp("169.254.169.254"))).toMatchObject({ path: "host" });
+    expect(await refusal({ type: "tls", name, host: "fe80::1" })).toMatchObject({ path: "host" });
+    const dns = { type: "dns", name, host: "a.lan", resolver: "169.254.169.253" };
+    expect(await refusal(dns)).toMatchObject({ path: "resolver" });
+  });
+
+  test("and when a patch brings it, which changes nothing", async () => {
+    const { ours } = await testAppliance();
+    const { json } = await ours.api("POST", "/api/v1/monitors", { body: http("http://a.lan/") });
+    const path = `/api/v1/monitors/${json.data.id}`;
+    const patch = { url: "http://169.254.169.254/" };
+    expect(await ours.api("PATCH", path, { body: patch })).toMatchObject({ status: 422 });
+    expect((await ours.api("GET", path)).json.data.url).toBe("http://a.lan/");
+  });
+
+  test("unless it lies in a range that is open", async () => {
+    const { ours } = await testAppliance({ allowTarget: ["169.254.0.0/16"] });
+    const body = http("http://169.254.169.254/");
+    expect(await ours.api("POST", "/api/v1/monitors", { body })).toMatchObject({ status: 201 });
+  });
+});
+
+test("a name is saved; where it leads to the appliance itself, each check is down and connects to nothing", async () => {
+  const { api, engine, monitorOf, beatsOf } = await watch();
+  const { json } = await api("POST", "/api/v1/monitors", {
+    body: { ...http("http://localhost:3210/"), retries: 3 },
+  });
+  await engine.runOnce();
+  const message = "Blocked: the target is this appliance itself.";
+  expect(await monitorOf(json.data.id)).toMatchObject({ status: "down", lastMessage: message });
+  expect(await beatsOf(json.data.id)).toMatchObject([{ status: "down", message }]);
+});
+
+describe("a target that is blocked by now", () => {
+  async function closedLater() {
+    let shared = false;
+    const made = await testAppliance({ isShared: () => shared });
+    const { api } = made.ours;
+    const make = async (path: string, body: object) =>
+      (await api("POST", path, { body })).json.data.id as string;
+    const monitor = await make("/api/v1/monitors", http("http://127.0.0.1:9/"));
+    const channel = await make("/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Hook",
+      url: "http://127.0.0.1:9/",
+    });
+    const smtp = { host: "127.0.0.1", port: 9, from: "a@team.example", tls: "none" };
+    await api("PATCH", "/api/v1/settings", { body: { smtp } });
+    shared = true;
+    return {
+      api,
+      monitor: `/api/v1/monitors/${monitor}`,
+      channel: `/api/v1/alert-channels/${channel}`,
+    };
+  }
+
+  test("is no reason to refuse any other change of its monitor, channel or mail server", async () => {
+    const { api, monitor, channel } = await closedLater();
+    const shown = (await api("GET", monitor)).json.data;
+    const changes: [string, object][] = [
+      [monitor, { muted: true }],
+      [monitor, { paused: true }],
+      [monitor, { name: "Renamed", alertChannelIds: [] }],
+      [monitor, shown],
+      [channel, { enabled: false }],
+      [channel, { default: false }],
+      ["/api/v1/settings", { smtp: { from: "b@team.example" } }],
+    ];
+    for (const [path, body] of changes)
+      expect([path, body, (await api("PATCH", path, { body })).status]).toEqual([path, body, 200]);
+  });
+
+  test("can't be chosen anew", async () => {
+    const { api, monitor, channel } = await closedLater();
+    const changes: [string, object, string][] = [
+      [monitor, { url: "http://127.0.0.1:10/" }, "url"],
+      [channel, { url: "http://127.0.0.2:9/" }, "url"],
+      ["/api/v1/settings", { smtp: { port: 10 } }, "smtp.host"],
+    ];
+    for (const [path, body, field] of changes) {
+      const { status, json } = await api("PATCH", path, { body });
+      expect([status, json.error.details[0].path]).toEqual([422, field]);
+    }
+  });
+});

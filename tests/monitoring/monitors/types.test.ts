@@ -1,0 +1,281 @@
+import { describe, expect, test } from "bun:test";
+import { dump } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { newMonitors } from "../../support/samples.ts";
+
+const path = "/api/v1/monitors";
+const at = "2026-11-20T10:00:00.000Z";
+
+const common = {
+  id: expect.any(String),
+  description: "",
+  groupId: null,
+  tags: [],
+  interval: 60,
+  timeout: 10,
+  retries: 1,
+  retryInterval: 10,
+  degradedAfterMs: null,
+  paused: false,
+  muted: false,
+  alertChannelIds: [],
+  autoIncidentSeverity: null,
+  reminderInterval: null,
+  secretsSet: [],
+  status: "pending",
+  statusSince: at,
+  lastCheckedAt: null,
+  lastMessage: null,
+  latencyMs: null,
+  uptime24h: null,
+  certificateExpiresAt: null,
+  createdAt: at,
+  updatedAt: at,
+};
+
+const defaults: Record<keyof typeof newMonitors, object> = {
+  http: {
+    method: "GET",
+    headers: {},
+    body: null,
+    basicAuth: null,
+    expectedStatus: ["200-299"],
+    keyword: null,
+    keywordAbsent: null,
+    jsonPath: null,
+    jsonEquals: null,
+    followRedirects: true,
+    followToPrivate: false,
+    verifyTls: true,
+    certificateExpiryDays: 14,
+  },
+  tcp: { send: null, expect: null },
+  ping: { packets: 1 },
+  dns: { recordType: "A", resolver: null, expected: [] },
+  tls: { port: 443, serverName: null, certificateExpiryDays: 14 },
+  push: {
+    grace: 60,
+    pushUrl: expect.stringMatching(/^http:\/\/localhost\/push\/[0-9A-Za-z]{32}$/),
+  },
+};
+
+const set: Record<keyof typeof newMonitors, object> = {
+  http: {
+    url: "https://[fd00::1]:8443/health?full=1",
+    method: "POST",
+    headers: {},
+    body: '{"ping":\r\n1}',
+    basicAuth: { username: "probe" },
+    expectedStatus: ["204", "300-399"],
+    keyword: "ok",
+    keywordAbsent: "error",
+    jsonPath: "$.data.items[0]['state of it']",
+    jsonEquals: 1.5,
+    followRedirects: false,
+    followToPrivate: true,
+    verifyTls: false,
+    certificateExpiryDays: null,
+  },
+  tcp: { host: "10.0.0.9", port: 25, send: "EHLO probe\r\n", expect: "250" },
+  ping: { host: "fd00::1", packets: 10 },
+  dns: { host: "example.org.", recordType: "MX", resolver: "192.168.1.1:5353", expected: ["mx"] },
+  tls: { host: "10.0.0.9", port: 8443, serverName: "mail.lan", certificateExpiryDays: 365 },
+  push: { grace: 0 },
+};
+
+const setCommon = {
+  name: "Named",
+  description: "Two\nlines",
+  tags: ["eu"],
+  interval: 86_400,
+  timeout: 60,
+  retries: 10,
+  retryInterval: 30,
+  degradedAfterMs: 500,
+  paused: true,
+  muted: true,
+  autoIncidentSeverity: "critical",
+  reminderInterval: 3600,
+};
+
+describe("each type", () => {
+  for (const [type, needed] of Object.entries(newMonitors)) {
+    const known = type as keyof typeof newMonitors;
+
+    test(`${type}: what is not sent has its default`, async () => {
+      const { api } = await dashboard();
+      const { status, headers, json } = await api("POST", path, {
+        body: { type, name: "Intranet", ...needed },
+      });
+      expect(status).toBe(201);
+      expect(headers.get("location")).toBe(`${path}/${json.data.id}`);
+      expect(json.data).toEqual({
+        type,
+        name: "Intranet",
+        ...common,
+        ...needed,
+        ...defaults[known],
+      });
+      expect((await api("GET", path)).json.data).toEqual([json.data]);
+    });
+
+    test(`${type}: every field is read back as it was sent, made so or changed to it`, async () => {
+      const { monitor, monitorOf, changeMonitor } = await dashboard();
+      const fields = { ...setCommon, ...set[known] };
+      const made = await monitor({ type, ...fields });
+      expect(made).toMatchObject({ ...fields, status: "paused" });
+      expect(await monitorOf(made.id)).toEqual(made);
+      const { id } = await monitor({ type, ...needed });
+      const { status, json } = await changeMonitor(id, fields);
+      expect([status, json.data]).toMatchObject([200, { ...fields, status: "paused" }]);
+      expect(await monitorOf(id)).toEqual(json.data);
+    });
+
+    test(`${type}: what GET returned can be sent back and changes nothing`, async () => {
+      const { monitor, changeMonitor } = await dashboard();
+      const made = await monitor({ type, ...setCommon, ...set[known] });
+      const { status, json } = await changeMonitor(made.id, made);
+      expect([status, json.data]).toEqual([200, made]);
+      const copy = await monitor(made);
+      expect({ ...copy, id: "", pushUrl: "" }).toEqual({ ...made, id: "", pushUrl: "" });
+      expect(copy.id).not.toBe(made.id);
+    });
+  }
+});
+
+const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
+  http: [
+    ["name", undefined, null, "", " ", "a\tb", "x".repeat(256), 7],
+    ["description", null, "x".repeat(2001), "\u0000"],
+    ["groupId", "g", 7],
+    ["tags", null, "eu", Array.from("abcdefghijk")],
+    ["interval", 4, 86_401, 60.5, "60", null],
+    ["timeout", 0, 61, null],
+    ["retries", -1, 11, null],
+    ["retryInterval", 0, 86_401],
+    ["degradedAfterMs", 0, "1"],
+    ["paused", "true", 1, null],
+    ["muted", null],
+    ["alertChannelIds", null, "all"],
+    ["autoIncidentSeverity", "huge", ""],
+    ["reminderInterval", 0, "60"],
+    ["url", undefined, null, "", "intranet.lan", "ftp://intranet.lan", "http://a:b@intranet.lan"],
+    ["method", "get", "TRACE", null],
+    ["headers", null, [], { Host: "a" }, { "a b": "c" }, { A: "1", a: "2" }, { A: "\r\n" }],
+    ["body", "x".repeat(64 * 1024 + 1), "\ud800", {}],
+    ["basicAuth", "a:b", []],
+    ["basicAuth.username", { password: "x" }, { username: "a:b" }, { username: "" }],
+    ["basicAuth.password", { username: "a", password: "" }],
+    ["bearerToken", "", "a\nb"],
+    ["expectedStatus", null, [], Array.from({ length: 21 }, () => "200")],
+    ["expectedStatus[0]", ["99"], ["600"], ["2xx"], ["299-200"], [200]],
+    ["keyword", "", "x".repeat(1001)],
+    ["keywordAbsent", ""],
+    ["jsonPath", "", "$['\ud800']", "status", "$..status", "$.a[?(@.b)]", `$${".a".repeat(250)}`],
+    ["jsonEquals", {}, []],
+    ["followRedirects", null, "yes"],
+    ["followToPrivate", null, "yes", 1],
+    ["verifyTls", 0],
+    ["certificateExpiryDays", -1, 1.5, "14"],
+    ["host", "intranet.lan"],
+    ["grace", 60],
+  ],
+  tcp: [
+    ["host", undefined, null, "", "-v", "a b", "http://a", "a:1", "256.1.1.1"],
+    ["port", undefined, null, 0, 65_536, "80"],
+    ["send", 7, "x".repeat(4097)],
+    ["expect", "\udfff"],
+    ["url", "http://intranet.lan"],
+  ],
+  ping: [
+    ["host", undefined, "-f"],
+    ["packets", 0, 11, null],
+    ["port", 80],
+  ],
+  dns: [
+    ["host", undefined],
+    ["recordType", "a", "ANY", null],
+    ["resolver", "dns.lan", "1.1.1.1:0", "1.1.1.1:65536", "1.1.1", "::1:53:x"],
+    ["expected", null, Array.from({ length: 51 }, () => "x")],
+    ["expected[0]", [""], [1]],
+  ],
+  tls: [
+    ["host", undefined],
+    ["port", 0, null],
+    ["serverName", "", "https://mail.lan"],
+    ["certificateExpiryDays", "14"],
+  ],
+  push: [
+    ["grace", -1, 86_401, null],
+    ["host", "intranet.lan"],
+  ],
+};
+
+describe("wrong values", () => {
+  for (const [type, fields] of Object.entries(wrong))
+    test(`${type}: each is refused and named, on creation and in a patch, and changes nothing`, async () => {
+      const appliance = await dashboard();
+      const { api, monitor } = appliance;
+      const needed = newMonitors[type as keyof typeof newMonitors];
+      const { id } = await monitor({ type, ...needed });
+      const before = dump(appliance);
+      for (const [field, ...values] of fields)
+        for (const value of values) {
+          const [name = ""] = field.split(/[.[]/);
+          const requests: [method: string, path: string, body: object][] = [
+            ["POST", path, { type, name: "Intranet", ...needed, [name]: value }],
+            ...(value === undefined
+              ? []
+              : [["PATCH", `${path}/${id}`, { [name]: value }] as [string, string, object]]),
+          ];
+          for (const [method, to, body] of requests) {
+            const { status, json } = await api(method, to, { body });
+            const named = json.error?.details?.[0].path;
+            expect([method, field, value, status, named]).toEqual([
+              method,
+              field,
+              value,
+              422,
+              field,
+            ]);
+          }
+        }
+      expect(dump(appliance)).toBe(before);
+    });
+
+  test("an unknown or missing type is refused with the list of types", async () => {
+    const { api } = await dashboard();
+    for (const type of ["ftp", undefined, null, "HTTP"]) {
+      const { status, json } = await api("POST", path, { body: { type, name: "Intranet" } });
+      expect(status).toBe(422);
+      expect(json.error.details).toEqual([
+        { path: "type", message: "must be one of: http, tcp, ping, dns, tls, push" },
+      ]);
+    }
+  });
+
+  test("a timeout is at most the interval; where none is given, it follows a short interval", async () => {
+    const { api, monitor, changeMonitor } = await dashboard();
+    expect(await monitor({ interval: 5 })).toMatchObject({ interval: 5, timeout: 5 });
+    const { id } = await monitor({ interval: 20, timeout: 20 });
+    const long = { type: "ping", name: "Router", host: "10.0.0.1", interval: 5, timeout: 6 };
+    const refused = [
+      await api("POST", path, { body: long }),
+      await changeMonitor(id, { timeout: 21 }),
+      await changeMonitor(id, { interval: 19 }),
+    ];
+    for (const { status, json } of refused)
+      expect([status, json.error.details[0].path]).toEqual([422, "timeout"]);
+    expect((await changeMonitor(id, { interval: 5, timeout: 5 })).status).toBe(200);
+  });
+
+  test("jsonEquals needs a jsonPath, which may stand alone", async () => {
+    const { monitor, changeMonitor } = await dashboard();
+    const { id } = await monitor({ type: "http", url: "http://intranet.lan" });
+    const alone = await changeMonitor(id, { jsonEquals: "up" });
+    expect([alone.status, alone.json.error.details[0].path]).toEqual([422, "jsonPath"]);
+    expect((await changeMonitor(id, { jsonPath: "$.status" })).status).toBe(200);
+    expect((await changeMonitor(id, { jsonEquals: false })).json.data.jsonEquals).toBe(false);
+    expect((await changeMonitor(id, { jsonPath: null })).status).toBe(422);
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { assets } from "../../../src/core/assets.ts";
+import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
+import { migrate } from "../../../src/database/migrate.ts";
+import { dayMs, hourMs, ratioOf, type Sums, sumsOf } from "../../../src/monitoring/uptime/rules.ts";
+import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
+import {
+  type HeartbeatRow,
+  insertHeartbeat,
+  listDays,
+  listHeartbeats,
+  listLatencies,
+  sumsOfHours,
+  uptime24hOf,
+} from "../../../src/monitoring/uptime/store.ts";
+
+function results() {
+  const database = openDatabase(":memory:");
+  migrate(database, assets.migrations);
+  const store = embeddedStore(database);
+  /** Writes them as the recorder does, some in one write. */
+  const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
+    for (let at = 0; at < rows.length; at += inOneWrite)
+      await store.atomic(rows.slice(at, at + inOneWrite).flatMap(insertHeartbeat));
+  };
+  return { database, store, write };
+}
+
+const keys = [1, 2, 7];
+const start = Date.parse("2026-11-19T21:30:00.000Z");
+
+const beat = (row: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
+  monitorKey: 1,
+  at: start,
+  status: "up",
+  latencyMs: 34,
+  seconds: 60,
+  message: null,
+  ...row,
+});
+
+/** What one monitor did: checks a few seconds or minutes apart, nights without any, days off. */
+const gapMs = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: 300_000 }) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 3 * hourMs }) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 * dayMs }) },
+  { weight: 1, arbitrary: fc.constantFrom(hourMs, dayMs) },
+);
+const stream = fc
+  .array(
+    fc.record({
+      monitorKey: fc.constantFrom(...keys),
+      gapMs,
+      status: fc.constantFrom(...HeartbeatStatus.options),
+      latencyMs: fc.option(fc.integer({ min: 0, max: 120_000 }), { nil: null }),
+      seconds: fc.integer({ min: 1, max: 86_400 }),
+    }),
+    { maxLength: 80 },
+  )
+  .map((steps) => {
+    let at = start;
+    return steps.map(({ gapMs, ...row }) => beat({ ...row, at: (at += gapMs) }));
+  });
+
+type Table = "uptime_hours" | "uptime_days";
+const widths = { uptime_hours: hourMs, uptime_days: dayMs };
+
+const together = (one: number | null, other: number | null, pick: (...of: number[]) => number) =>
+  one === null ? other : other === null ? one : pick(one, other);
+
+/** What heartbeats add up to by period and monitor, one after the other. */
+function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
+  const found = new Map<string, Sums>();
+  for (const row of rows) {
+    const place = `${Math.floor(row.at / periodMs)} ${row.monitorKey}`;
+    const sums = sumsOf(row);
+    const before = found.get(place);
+    if (before === undefined) {
+      found.set(place, sums);
+      continue;
+    }
+    const total = Object.entries(before).map(([name, value]) => {
+      const more = sums[name as keyof Sums];
+      if (name === "latencyMin") return [name, together(value, more, Math.min)];
+      if (name === "latencyMax") return [name, together(value, more, Math.max)];
+      return [name, (value ?? 0) + (more ?? 0)];
+    });
+    found.set(place, Object.fromEntries(total) as Sums);
+  }
+  return found;
+}
+
+function stored({ database }: ReturnType<typeof results>, table: Table) {
+  const rows = database.query<Record<string, number | null>, []>(`SELECT * FROM ${table}`).all();
+  return new Map(
+    rows.map(({ hour, day, monitor_key, ...sums }) => {
+      const named = Object.entries(sums).map(([name, value]) => [
+        name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+        value,
+      ]);
+      return [`${hour ?? day} ${monitor_key}`, Object.fromEntries(named) as Sums];
+    }),
+  );
+}
+
+const often = { numRuns: 60 };
+
+test("hourly and daily sums are what the heartbeats add up to, however they were written", async () => {
+  await fc.assert(
+    fc.asyncProperty(stream, fc.integer({ min: 1, max: 30 }), async (rows, inOneWrite) => {
+      const made = results();
+      await made.write(rows, inOneWrite);
+      const kept: HeartbeatRow[] = [];
+      for (const monitorKey of keys)
+        for (const { at, period, ...found } of await listHeartbeats(made.store, monitorKey, {
+          limit: 1_000,
+        }))
+          kept.push({ ...found, monitorKey, at: Date.parse(at), seconds: period });
+      expect(kept.toSorted((a, b) => a.at - b.at)).toEqual(rows);
+      for (const table of ["uptime_hours", "uptime_days"] as const)
+        expect(stored(made, table)).toEqual(addedUp(kept, widths[table]));
+    }),
+    often,
+  );
+});
+
+test("uptime is in 0…1 and that of the heartbeats themselves; null where nothing was measured", async () => {
+  await fc.assert(
+    fc.asyncProperty(stream, async (rows) => {
+      const { store, write } = results();
+      await write(rows);
+      const now = rows.at(-1)?.at ?? start;
+      const since = (Math.floor(now / hourMs) - 23) * hourMs;
+      const uptime24h = await uptime24hOf(store, keys, now);
+      for (const monitorKey of [...keys, 99]) {
+        const its = rows.filter((row) => row.monitorKey === monitorKey);
+        const secondsOf = (statuses: HeartbeatStatus[], among = its) =>
+          among
+            .filter(({ status }) => statuses.includes(status))
+            .reduce((sum, { seconds }) => sum + seconds, 0);
+        const ratio = (among: HeartbeatRow[]) => {
+          const succeeded = secondsOf(["up", "degraded"], among);
+          const measured = succeeded + secondsOf(["down"], among);
+          return measured === 0 ? null : succeeded / measured;
+        };
+        const of24h = uptime24h(monitorKey);
+        expect(of24h).toBe(ratio(its.filter(({ at }) => at >= since)));
+        expect(of24h ?? 0).toBeWithin(0, 1 + Number.EPSILON);
+
+        const days = rows.map(({ at }) => Math.floor(at / dayMs));
+        const listed = await listDays(store, monitorKey, [...new Set(days)]);
+        expect(listed.map(({ day }) => day)).toEqual(
+          [...new Set(its.map(({ at }) => Math.floor(at / dayMs)))].toSorted((a, b) => a - b),
+        );
+        for (const { day, ...sums } of listed) {
+          const ofDay = its.filter(({ at }) => Math.floor(at / dayMs) === day);
+          expect(ratioOf(sums)).toBe(ratio(ofDay));
+          expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], ofDay));
+          expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], ofDay));
+        }
+      }
+    }),
+    often,
+  );
+});
+
+test("latencies from hours and days are those of the heartbeats over the same span", async () => {
+  const periods = fc.integer({ min: 1, max: 30 });
+  await fc.assert(
+    fc.asyncProperty(stream, periods, fc.nat({ max: 40 }), async (rows, wide, skipped) => {
+      const { store, write } = results();
+      await write(rows);
+      const end = (rows.at(-1)?.at ?? start) + dayMs;
+      for (const [source, periodMs] of [
+        ["hours", hourMs],
+        ["days", dayMs],
+      ] as const) {
+        const whole = (at: number) => Math.floor(at / periodMs) * periodMs;
+        const span = {
+          from: whole(start + skipped * hourMs),
+          to: whole(end),
+          width: wide * periodMs,
+        };
+        for (const key of keys)
+          expect(await listLatencies(store, key, { ...span, source })).toEqual(
+            await listLatencies(store, key, { ...span, source: "heartbeats" }),
+          );
+      }
+    }),
+    often,
+  );
+});
+
+describe("a clock that was set back onto a millisecond that has its heartbeat", () => {
+  test("loses that one result; all others of the write are kept", async () => {
+    const { store, write } = results();
+    await write([beat()]);
+    await write([
+      beat({ at: start + 60_000 }),
+      beat({ status: "down", message: "The connection was refused." }),
+      beat({ monitorKey: 2 }),
+    ]);
+    const of = async (key: number) =>
+      (await listHeartbeats(store, key, { limit: 10 })).map(({ at, status }) => [at, status]);
+    expect(await of(1)).toEqual([
+      ["2026-11-19T21:31:00.000Z", "up"],
+      ["2026-11-19T21:30:00.000Z", "up"],
+    ]);
+    expect(await of(2)).toEqual([["2026-11-19T21:30:00.000Z", "up"]]);
+  });
+
+  test("leaves the sums what the kept heartbeats add up to", async () => {
+    const { store, write } = results();
+    await write([beat()]);
+    await write([beat({ status: "down", message: "The connection was refused." })]);
+    const sums = await sumsOfHours(store, [1], [Math.floor(start / hourMs)]);
+    expect(sums.get(1)).toMatchObject({ upSeconds: 60, downSeconds: 0 });
+  });
+});
+
+test("periods on which nothing was measured have no sums, and cost no answer", async () => {
+  const { store, write } = results();
+  await write([beat()]);
+  expect(await sumsOfHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
+  expect(await listDays(store, 2, [Math.floor(start / dayMs)])).toEqual([]);
+});

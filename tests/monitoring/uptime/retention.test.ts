@@ -1,0 +1,189 @@
+import { describe, expect, test } from "bun:test";
+import type { Store } from "../../../src/database/store.ts";
+import { sweepResults } from "../../../src/monitoring/uptime/retention.ts";
+import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
+import { findKey, insertHeartbeat } from "../../../src/monitoring/uptime/store.ts";
+import { dashboard } from "../../support/dashboard.ts";
+
+const retention = { heartbeatDays: 14, hourDays: 400 };
+const tables = ["heartbeats", "uptime_hours", "uptime_days"] as const;
+
+/** An appliance whose results are written by the test, and a store that says how many rows each of its writes took. */
+async function archive() {
+  const made = await dashboard();
+  const { database, store, time, ours } = made;
+  const portions: number[] = [];
+  let afterPortion = async () => {};
+  const counting: Store = {
+    ...store,
+    async atomic(statements) {
+      await store.atomic(statements);
+      portions.push(database.query<{ rows: number }, []>("SELECT changes() rows").get()?.rows ?? 0);
+      await afterPortion();
+    },
+  };
+  return {
+    ...made,
+    portions,
+    afterPortion: (then: () => Promise<void>) => (afterPortion = then),
+    sweep: (isOver?: () => boolean) => sweepResults(counting, time.now, retention, isOver),
+    watched: async () => {
+      const { id } = await made.monitor();
+      return { id: id as string, key: (await findKey(store, ours.id, id)) ?? 0 };
+    },
+    remove: (id: string) => made.api("DELETE", `/api/v1/monitors/${id}`),
+    /** One result of the monitor at each of these ages in days. */
+    past: async (monitorKey: number, ...ages: number[]) => {
+      const row = { monitorKey, status: "up", latencyMs: 3, seconds: 60, message: null } as const;
+      await store.atomic(
+        ages.flatMap((age) => insertHeartbeat({ ...row, at: time.now - Math.round(age * dayMs) })),
+      );
+    },
+    /** So many results of the monitor, a millisecond apart, from this age in days on; their sums are left out. */
+    many: (monitorKey: number, count: number, age: number) =>
+      database.run(
+        `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ? - 1)
+         INSERT INTO heartbeats SELECT ?, ? + n, 0, 3, 60, NULL FROM n`,
+        [count, monitorKey, time.now - age * dayMs],
+      ),
+    /** How many rows the monitor has: heartbeats, hours, days. */
+    rowsOf: (key: number) =>
+      tables.map(
+        (table) =>
+          database
+            .query<{ rows: number }, [number]>(
+              `SELECT count(*) rows FROM ${table} WHERE monitor_key = ?`,
+            )
+            .get(key)?.rows,
+      ),
+  };
+}
+
+describe("results", () => {
+  test("are kept 14 days, hourly sums 400 days, daily sums for ever", async () => {
+    const { past, watched, sweep, rowsOf, database, time } = await archive();
+    const { key } = await watched();
+    await past(key, 0, 13, 14, 14.001, 15, 100, 400, 400.05, 401, 5000);
+    await sweep();
+    const oldest = (table: string, column: string) =>
+      database.query<{ at: number }, []>(`SELECT min(${column}) at FROM ${table}`).get()?.at;
+    expect(oldest("heartbeats", "at")).toBe(time.now - 14 * dayMs);
+    expect(oldest("uptime_hours", "hour")).toBe((time.now - 400 * dayMs) / hourMs);
+    expect(rowsOf(key)).toEqual([3, 7, 8]);
+    await sweep();
+    expect(rowsOf(key)).toEqual([3, 7, 8]);
+  });
+
+  test("that are not old are left alone, without a write", async () => {
+    const { past, watched, sweep, rowsOf, portions } = await archive();
+    const { key } = await watched();
+    await sweep();
+    await past(key, 0, 1, 13);
+    await sweep();
+    expect(rowsOf(key)).toEqual([3, 3, 3]);
+    expect(portions).toEqual([]);
+  });
+
+  test("go by at most 1,000 rows in one write", async () => {
+    const { many, watched, sweep, rowsOf, portions } = await archive();
+    const [one, other] = [await watched(), await watched()];
+    many(one.key, 2500, 20);
+    many(other.key, 1000, 20);
+    await sweep();
+    expect([rowsOf(one.key), rowsOf(other.key)]).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    expect(portions).toEqual([1000, 1000, 500, 1000]);
+  });
+
+  test("of thousands of monitors in one hour go by at most 1,000 rows in one write, too", async () => {
+    const { database, sweep, portions, time } = await archive();
+    const hour = time.now / hourMs - 500 * 24;
+    database.run(
+      `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2200)
+       INSERT INTO uptime_hours SELECT ?, n, 60, 0, 0, 0, 0, 0, 0, NULL, NULL FROM n`,
+      [hour],
+    );
+    database.run(
+      "INSERT INTO uptime_hours SELECT hour + 1, monitor_key, 60, 0, 0, 0, 0, 0, 0, NULL, NULL FROM uptime_hours WHERE monitor_key < 4",
+    );
+    await sweep();
+    expect(database.query("SELECT * FROM uptime_hours").values()).toEqual([]);
+    expect(portions).toEqual([1000, 1000, 200, 3]);
+  });
+
+  test("that are written during a sweep are kept", async () => {
+    const { many, past, watched, sweep, rowsOf, afterPortion } = await archive();
+    const [one, other] = [await watched(), await watched()];
+    many(one.key, 2500, 20);
+    let age = 0;
+    afterPortion(async () => {
+      age += 0.001;
+      await past(one.key, age);
+      await past(other.key, age);
+    });
+    await sweep();
+    expect([rowsOf(one.key)[0], rowsOf(other.key)[0]]).toEqual([3, 3]);
+  });
+});
+
+describe("a deleted monitor's results", () => {
+  test("vanish in portions, of whatever age; those of others stay", async () => {
+    const { many, past, watched, remove, sweep, rowsOf, portions } = await archive();
+    const [gone, live] = [await watched(), await watched()];
+    many(gone.key, 2500, 1);
+    await past(gone.key, 0, 5, 20, 300, 3000);
+    await past(live.key, 0, 5, 13, 300, 3000);
+    await remove(gone.id);
+    await sweep();
+    expect(rowsOf(gone.key)).toEqual([0, 0, 0]);
+    expect(rowsOf(live.key)).toEqual([3, 4, 5]);
+    expect(Math.max(...portions)).toBeLessThanOrEqual(1000);
+  });
+
+  test("vanish also when its heartbeats had been too old to keep before", async () => {
+    const { past, watched, remove, sweep, rowsOf } = await archive();
+    const { id, key } = await watched();
+    await past(key, 20, 100);
+    await sweep();
+    expect(rowsOf(key)).toEqual([0, 2, 2]);
+    await remove(id);
+    await sweep();
+    expect(rowsOf(key)).toEqual([0, 0, 0]);
+  });
+});
+
+describe("a sweep that is ended", () => {
+  test("stops between two portions, and the next one goes on", async () => {
+    const { many, watched, sweep, rowsOf, portions } = await archive();
+    const [one, other] = [await watched(), await watched()];
+    many(one.key, 2500, 20);
+    many(other.key, 10, 20);
+    await sweep(() => portions.length === 1);
+    expect([rowsOf(one.key)[0], rowsOf(other.key)[0]]).toEqual([1500, 10]);
+    await sweep();
+    expect([rowsOf(one.key)[0], rowsOf(other.key)[0]]).toEqual([0, 0]);
+  });
+
+  test("stops also within a deleted monitor's sums, and the next one takes all of them", async () => {
+    const { past, watched, remove, sweep, rowsOf, portions } = await archive();
+    const { id, key } = await watched();
+    await past(key, 0, 100, 200, 300);
+    await remove(id);
+    await sweep(() => portions.length === 1);
+    expect(portions).toHaveLength(1);
+    await sweep();
+    expect(rowsOf(key)).toEqual([0, 0, 0]);
+  });
+
+  test("before it began changes nothing", async () => {
+    const { past, watched, remove, sweep, rowsOf, portions } = await archive();
+    const { id, key } = await watched();
+    await past(key, 0, 20, 500);
+    await remove(id);
+    await sweep(() => true);
+    expect(rowsOf(key)).toEqual([3, 3, 3]);
+    expect(portions).toEqual([]);
+  });
+});

@@ -1,0 +1,238 @@
+import { describe, expect, test } from "bun:test";
+import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
+import {
+  findKey,
+  type HeartbeatRow,
+  insertHeartbeat,
+} from "../../../src/monitoring/uptime/store.ts";
+import { unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+
+const minute = 60_000;
+
+/** A monitor whose past is written by the test. */
+async function measured() {
+  const made = await dashboard();
+  const { id } = await made.monitor();
+  const key = (await findKey(made.store, made.ours.id, id)) ?? 0;
+  const path = `/api/v1/monitors/${id}`;
+  return {
+    ...made,
+    path,
+    /** Results so many milliseconds ago. */
+    past: async (...rows: (Partial<HeartbeatRow> & { ago: number })[]) => {
+      const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
+      const beats = rows.map(({ ago, ...row }) => ({
+        ...usual,
+        monitorKey: key,
+        at: made.time.now - ago,
+        ...row,
+      }));
+      await made.store.atomic(beats.flatMap(insertHeartbeat));
+    },
+    read: async (rest: string) => {
+      const { status, json, text } = await made.ours.reader("GET", `${path}/${rest}`);
+      expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
+      return json.data;
+    },
+  };
+}
+
+describe("heartbeats", () => {
+  test("are listed newest first, each with what it found and what it stands for", async () => {
+    const { past, read } = await measured();
+    expect(await read("heartbeats")).toEqual([]);
+    await past(
+      { ago: 2 * minute, status: "down", latencyMs: null, message: "Timed out.", seconds: 20 },
+      { ago: minute, status: "maintenance" },
+      { ago: 0 },
+    );
+    expect(await read("heartbeats")).toEqual([
+      { at: "2026-11-20T10:00:00.000Z", status: "up", latencyMs: 34, message: null, period: 60 },
+      {
+        at: "2026-11-20T09:59:00.000Z",
+        status: "maintenance",
+        latencyMs: 34,
+        message: null,
+        period: 60,
+      },
+      {
+        at: "2026-11-20T09:58:00.000Z",
+        status: "down",
+        latencyMs: null,
+        message: "Timed out.",
+        period: 20,
+      },
+    ]);
+  });
+
+  test("from is part of the span, to is not; times may have any offset", async () => {
+    const { past, read } = await measured();
+    await past({ ago: 3 * minute }, { ago: 2 * minute }, { ago: minute }, { ago: 0 });
+    const minutesOf = async (query: string) =>
+      (await read(`heartbeats?${query}`)).map(({ at }: { at: string }) => at.slice(14, 16));
+    expect(await minutesOf("from=2026-11-20T09:58:00Z")).toEqual(["00", "59", "58"]);
+    expect(await minutesOf("to=2026-11-20T09:58:00Z")).toEqual(["57"]);
+    expect(await minutesOf("from=2026-11-20T09:58:00Z&to=2026-11-20T09:59:00Z")).toEqual(["58"]);
+    expect(await minutesOf("from=2026-11-20T11:59:00%2B02:00")).toEqual(["00", "59"]);
+    expect(await minutesOf("from=2026-11-20T09:58:00.001Z")).toEqual(["00", "59"]);
+    expect(await minutesOf("limit=2")).toEqual(["00", "59"]);
+  });
+
+  test("are 100 where no limit is given, and 1,000 at most", async () => {
+    const { past, read } = await measured();
+    await past(...Array.from({ length: 1001 }, (_, index) => ({ ago: index * minute })));
+    expect(await read("heartbeats")).toHaveLength(100);
+    for (const limit of [1000, 1001, 999_999_999])
+      expect(await read(`heartbeats?limit=${limit}`)).toHaveLength(1000);
+  });
+});
+
+describe("uptime", () => {
+  test("of a monitor that was not checked yet is null, without days", async () => {
+    const { read } = await measured();
+    const ratios = { "24h": null, "7d": null, "30d": null, "90d": null, "365d": null };
+    expect(await read("uptime")).toEqual({ ratios, days: [] });
+  });
+
+  const ages = {
+    "24h": 23 * hourMs,
+    "7d": 167 * hourMs,
+    "30d": 29 * dayMs + 10 * hourMs,
+    "90d": 89 * dayMs + 10 * hourMs,
+    "365d": 364 * dayMs + 10 * hourMs,
+  };
+  for (const [period, ago] of Object.entries(ages))
+    test(`of ${period} begins with its first hour or day, and ends with the current one`, async () => {
+      const { past, read } = await measured();
+      await past({ ago: ago + 1, status: "down" }, { ago });
+      expect((await read("uptime")).ratios[period]).toBe(1);
+      await past({ ago: 0, status: "down" });
+      expect((await read("uptime")).ratios[period]).toBe(0.5);
+    });
+
+  test("of 90 days is told day by day, exactly, and never rounded up to 1", async () => {
+    const { past, read } = await measured();
+    const days = Array.from({ length: 90 }, (_, index) => index);
+    await past(...days.map((day) => ({ ago: day * dayMs, seconds: 86_400 })));
+    await past({ ago: 45 * dayMs + minute, status: "down", seconds: 1 });
+    await past({ ago: minute, status: "degraded" }, { ago: 2 * minute, status: "unknown" });
+    const uptime = await read("uptime");
+    const succeeded = 90 * 86_400 + 60;
+    expect(uptime.ratios["90d"]).toBe(succeeded / (succeeded + 1));
+    expect(uptime.ratios["30d"]).toBe(1);
+    expect(uptime.days).toHaveLength(90);
+    expect(uptime.days.map(({ date }: { date: string }) => date)).toEqual(
+      uptime.days.map(({ date }: { date: string }) => date).toSorted(),
+    );
+    expect(uptime.days.at(-1)).toEqual({
+      date: "2026-11-20",
+      ratio: 1,
+      upSeconds: 86_400,
+      degradedSeconds: 60,
+      downSeconds: 0,
+      unknownSeconds: 60,
+      maintenanceSeconds: 0,
+    });
+    expect(uptime.days.at(-46)).toMatchObject({ date: "2026-10-06", ratio: 86_400 / 86_401 });
+  });
+
+  test("is not touched by maintenance, nor by another monitor's results", async () => {
+    const { past, read, monitor, store, ours } = await measured();
+    const other = (await findKey(store, ours.id, (await monitor()).id)) ?? 0;
+    await past(
+      { ago: minute, status: "maintenance" },
+      { ago: 2 * minute, monitorKey: other, status: "down" },
+    );
+    expect((await read("uptime")).ratios["24h"]).toBeNull();
+    await past({ ago: 3 * minute });
+    expect((await read("uptime")).ratios["24h"]).toBe(1);
+  });
+});
+
+describe("latency", () => {
+  test("is told oldest first, without the times in which nothing was measured", async () => {
+    const { past, read } = await measured();
+    await past(
+      { ago: 10 * minute, latencyMs: 10 },
+      { ago: 10 * minute - 1, latencyMs: 21 },
+      { ago: 5 * minute, latencyMs: null },
+      { ago: 1, latencyMs: 0 },
+      { ago: 0, latencyMs: 500 },
+    );
+    const query = "latency?from=2026-11-20T09:50:00Z&to=2026-11-20T10:00:00Z&points=10";
+    expect(await read(query)).toEqual([
+      { at: "2026-11-20T09:50:00.000Z", averageMs: 15.5, minMs: 10, maxMs: 21, checks: 2 },
+      { at: "2026-11-20T09:59:00.000Z", averageMs: 0, minMs: 0, maxMs: 0, checks: 1 },
+    ]);
+  });
+
+  test("has no more points than were asked for, also where its span begins within an hour or day", async () => {
+    const { past, read } = await measured();
+    const ages = Array.from({ length: 102 }, (_, index) => index * hourMs + 30 * minute);
+    await past(...ages.map((ago) => ({ ago })));
+    const hours = "from=2026-11-16T05:30:00Z&to=2026-11-20T09:30:00Z&points=100";
+    expect((await read(`latency?${hours}`)).length).toBeLessThanOrEqual(100);
+    expect((await read("latency?points=1")).length).toBe(1);
+  });
+
+  test("of decades is that of the days that were measured", async () => {
+    const { past, read } = await measured();
+    await past({ ago: dayMs });
+    expect(await read("latency?from=1970-01-01T00:00:00Z")).toMatchObject([{ checks: 1 }]);
+  });
+});
+
+describe("a question that can't be answered", () => {
+  const span = "from=2026-11-20T10:00:00Z&to=2026-11-20T10:00:00Z";
+  const refused: [query: string, field: string][] = [
+    ...["yesterday", "", "2026-11-20", "2026-11-20T10:00:00", "2026-02-30T10:00:00Z", "1795168800"]
+      .map((value) => ["from", "to"].map((field): [string, string] => [`${field}=${value}`, field]))
+      .flat(),
+    [span, "from"],
+    [span.replace("T10", "T11"), "from"],
+    ["page=1", "page"],
+    [`${span}&from=2026-11-20T10:00:00Z`, "from"],
+  ];
+  const counts = ["0", "abc", "1e3", "", "-1", "1.5", "0x10"];
+
+  for (const [question, count, foreign] of [
+    ["heartbeats", "limit", "points"],
+    ["latency", "points", "limit"],
+  ] as const)
+    test(`about ${question} is refused and its parameter named`, async () => {
+      const { ours, path } = await measured();
+      const all: [query: string, field: string][] = [
+        ...refused,
+        ...counts.map((value): [string, string] => [`${count}=${value}`, count]),
+        [`${foreign}=5`, foreign],
+      ];
+      for (const [query, field] of all) {
+        const { status, json } = await ours.reader("GET", `${path}/${question}?${query}`);
+        expect([query, status, json.error?.details?.[0].path]).toEqual([query, 422, field]);
+      }
+    });
+
+  test("about uptime is any with a parameter", async () => {
+    const { ours, path } = await measured();
+    const { status, json } = await ours.reader("GET", `${path}/uptime?days=90`);
+    expect([status, json.error.details[0].path]).toEqual([422, "days"]);
+  });
+
+  test("is one about an unknown, malformed or another organization's monitor: all are 404 alike", async () => {
+    const { ours, theirs, past, path } = await measured();
+    await past({ ago: 0 });
+    const id = path.split("/").at(-1) ?? "";
+    for (const question of ["heartbeats", "uptime", "latency"]) {
+      const answers = await Promise.all([
+        ours.reader("GET", `/api/v1/monitors/${unknownId}/${question}`),
+        ours.reader("GET", `/api/v1/monitors/7/${question}`),
+        ours.reader("GET", `/api/v1/monitors/${"x".repeat(500)}/${question}`),
+        theirs.api("GET", `/api/v1/monitors/${id}/${question}`),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+      const bodies = answers.map(({ json }) => ({ ...json.error, requestId: "" }));
+      expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  codeOf,
+  dayMs,
+  hourMs,
+  lastPeriods,
+  latencySpan,
+  ratioOf,
+  statusOfCode,
+  sumsOf,
+} from "../../../src/monitoring/uptime/rules.ts";
+import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
+
+const now = Date.parse("2026-11-20T10:30:00.000Z");
+
+describe("uptime", () => {
+  // Ten thousand years of seconds.
+  const seconds = fc
+    .oneof(fc.nat({ max: 3 }), fc.nat({ max: 86_400 }), fc.maxSafeNat())
+    .map((count) => count % 315_576_000_000);
+
+  test("is 1 only where nothing failed, 0 only where nothing succeeded, null only where nothing was measured", () => {
+    fc.assert(
+      fc.property(seconds, seconds, seconds, (upSeconds, degradedSeconds, downSeconds) => {
+        const ratio = ratioOf({ upSeconds, degradedSeconds, downSeconds });
+        const succeeded = upSeconds + degradedSeconds;
+        if (ratio === null) return succeeded + downSeconds === 0;
+        expect(ratio).toBeGreaterThanOrEqual(0);
+        expect(ratio).toBeLessThanOrEqual(1);
+        expect(ratio === 1).toBe(downSeconds === 0);
+        expect(ratio === 0).toBe(succeeded === 0);
+        return succeeded + downSeconds > 0;
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("of ten years with one second down is less than 1", () => {
+    const ratio = ratioOf({ upSeconds: 315_576_000, degradedSeconds: 0, downSeconds: 1 });
+    expect(ratio).toBeLessThan(1);
+    expect(Number(JSON.stringify(ratio))).toBe(ratio ?? 0);
+  });
+
+  test("counts degraded as success", () => {
+    expect(ratioOf({ upSeconds: 60, degradedSeconds: 120, downSeconds: 60 })).toBe(0.75);
+  });
+});
+
+describe("a heartbeat's part in the sums", () => {
+  const noSeconds = {
+    upSeconds: 0,
+    degradedSeconds: 0,
+    downSeconds: 0,
+    unknownSeconds: 0,
+    maintenanceSeconds: 0,
+  };
+
+  for (const status of HeartbeatStatus.options)
+    test(`is its seconds of ${status} and of nothing else`, () => {
+      expect(sumsOf({ status, seconds: 60, latencyMs: null })).toEqual({
+        ...noSeconds,
+        [`${status}Seconds`]: 60,
+        latencyCount: 0,
+        latencySum: 0,
+        latencyMin: null,
+        latencyMax: null,
+      });
+    });
+
+  test("has its latency, also one of 0 ms", () => {
+    for (const latencyMs of [0, 34])
+      expect(sumsOf({ status: "up", seconds: 60, latencyMs })).toMatchObject({
+        latencyCount: 1,
+        latencySum: latencyMs,
+        latencyMin: latencyMs,
+        latencyMax: latencyMs,
+      });
+  });
+});
+
+test("the numbers that stand for statuses in the database are what they always were", () => {
+  const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;
+  expect(statuses.map(codeOf)).toEqual([0, 1, 2, 3, 4]);
+  expect([0, 1, 2, 3, 4].map(statusOfCode)).toEqual([...statuses]);
+  expect(() => statusOfCode(5)).toThrow("no heartbeat status 5");
+});
+
+test("the last periods end with the current one, whole hours and days of UTC", () => {
+  const midnight = Date.parse("2026-11-20T00:00:00.000Z");
+  const today = midnight / dayMs;
+  expect(lastPeriods(midnight, dayMs, 3)).toEqual([today - 2, today - 1, today]);
+  expect(lastPeriods(midnight - 1, dayMs, 1)).toEqual([today - 1]);
+  const hours = lastPeriods(now, hourMs, 24);
+  expect(hours).toHaveLength(24);
+  expect((hours[0] ?? 0) * hourMs).toBe(Date.parse("2026-11-19T11:00:00.000Z"));
+  expect((hours[23] ?? 0) * hourMs).toBe(Date.parse("2026-11-20T10:00:00.000Z"));
+});
+
+describe("a question about latencies", () => {
+  const before = (ms: number, points = 100) =>
+    latencySpan({ from: now - ms, to: now, points }, now);
+
+  test("is about the last 24 hours where it says nothing else, to the millisecond", () => {
+    expect(latencySpan({ points: 100 }, now)).toEqual({
+      from: now - dayMs,
+      to: now,
+      width: 864_000,
+      source: "heartbeats",
+    });
+    const to = now - 30 * dayMs;
+    expect(latencySpan({ to, points: 100 }, now)).toMatchObject({ from: to - dayMs, to });
+    expect(latencySpan({ from: now - hourMs, points: 100 }, now)).toMatchObject({ to: now });
+  });
+
+  test("is answered from heartbeats up to three days, hours up to 90 days, and days beyond", () => {
+    expect(before(3 * dayMs).source).toBe("heartbeats");
+    expect(before(3 * dayMs + 1).source).toBe("hours");
+    expect(before(90 * dayMs).source).toBe("hours");
+    expect(before(90 * dayMs + 1).source).toBe("days");
+    expect(before(3650 * dayMs).source).toBe("days");
+  });
+
+  test("is answered from sums where its points are an hour or a day apart", () => {
+    expect(before(2 * dayMs, 48).source).toBe("hours");
+    expect(before(2 * dayMs, 49).source).toBe("heartbeats");
+    expect(before(10 * dayMs, 10).source).toBe("days");
+    expect(before(10 * dayMs, 11).source).toBe("hours");
+  });
+
+  test("from sums begins and ends on the hour or day, in steps of whole ones", () => {
+    expect(before(10 * dayMs)).toEqual({
+      from: Date.parse("2026-11-10T10:00:00.000Z"),
+      to: Math.ceil(now / hourMs) * hourMs,
+      width: 3 * hourMs,
+      source: "hours",
+    });
+    expect(before(200 * dayMs)).toEqual({
+      from: Date.parse("2026-05-04T00:00:00.000Z"),
+      to: Math.ceil(now / dayMs) * dayMs,
+      width: 3 * dayMs,
+      source: "days",
+    });
+  });
+
+  test("has an answer of no more points than it asks for, which begins no later and reads 60,000 rows at most", () => {
+    const span = fc.oneof(
+      fc.integer({ min: 1, max: 4 * dayMs }),
+      fc.integer({ min: 1, max: 4000 * dayMs }),
+    );
+    const end = fc.integer({ min: 0, max: 2 * dayMs }).map((ms) => now - ms);
+    fc.assert(
+      fc.property(end, span, fc.integer({ min: 1, max: 1000 }), (to, ms, points) => {
+        const found = latencySpan({ from: to - ms, to, points }, now);
+        expect(found.from).toBeLessThanOrEqual(to - ms);
+        expect(found.to).toBeGreaterThanOrEqual(to);
+        expect(Math.ceil((found.to - found.from) / found.width)).toBeLessThanOrEqual(points);
+        const rowMs = { heartbeats: 5_000, hours: hourMs, days: dayMs }[found.source];
+        expect((to - found.from) / rowMs).toBeLessThanOrEqual(60_000);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

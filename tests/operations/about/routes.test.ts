@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import manifest from "../../../package.json" with { type: "json" };
+import { testAppliance } from "../../support/appliance.ts";
+import { made } from "../../support/records.ts";
+import { member } from "../../support/visiting.ts";
+
+test("about tells the version and what is one's own, and nothing of the whole", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "viewer");
+  await made(appliance.ours.api, "incidents");
+  await made(appliance.ours.api, "monitors");
+  await made(appliance.theirs.api, "monitors");
+  const { json } = await page("GET", "/dashboard/about");
+  expect(json.data).toEqual({
+    version: manifest.version,
+    startedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    counts: {
+      monitors: 1,
+      monitorGroups: 0,
+      incidents: 1,
+      alertChannels: 0,
+      statusPages: 1,
+      people: 1,
+      apiKeys: 2,
+    },
+  });
+});

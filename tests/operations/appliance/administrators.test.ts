@@ -1,0 +1,288 @@
+import { describe, expect, test } from "bun:test";
+import { assets } from "../../../src/core/assets.ts";
+import { openDatabase } from "../../../src/database/embedded.ts";
+import { migrate } from "../../../src/database/migrate.ts";
+import { addMember } from "../../../src/accounts/people/service.ts";
+import {
+  dump,
+  setUpToken,
+  testAppliance,
+  type TestAppliance,
+  unknownId,
+} from "../../support/appliance.ts";
+import { migrationsBefore } from "../../support/migration-folder.ts";
+import { scratch } from "../../support/scratch.ts";
+import {
+  joined,
+  member,
+  newBrowser,
+  password,
+  person,
+  statusesOf,
+} from "../../support/visiting.ts";
+
+const administrators = "/dashboard/administrators";
+
+const those = ({ database }: Pick<TestAppliance, "database">) =>
+  database.query("SELECT name FROM people WHERE administrator ORDER BY name").values().flat();
+
+describe("who runs the appliance", () => {
+  test("is the person of the set-up", async () => {
+    const appliance = await testAppliance();
+    const ada = newBrowser(appliance);
+    const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
+    await ada.post("/set-up", { token: setUpToken, ...claim });
+    const { data } = (await ada.page("GET", "/session")).json;
+    expect(data.person.administrator).toBe(true);
+    expect((await ada.page("GET", "/administrators")).json.data).toEqual([
+      { id: data.person.id, name: "Ada", email: "ada@acme.example" },
+    ]);
+  });
+
+  test("is whom the command line makes first, and nobody after them", async () => {
+    const appliance = await testAppliance();
+    const { ours, theirs } = appliance;
+    const make = (name: string, { scope }: typeof ours) =>
+      addMember(scope, { name, email: `${name}@team.example`, password, role: "owner" });
+    await Promise.all([make("Ada", ours), make("Bea", theirs)]);
+    await make("Cleo", theirs);
+    expect(those(appliance)).toHaveLength(1);
+    expect(those(appliance)).not.toContain("Cleo");
+  });
+
+  test("is whoever is granted it by one of them, of whichever organization", async () => {
+    const appliance = await testAppliance();
+    const ada = await member(appliance, "viewer", { name: "Ada", administrator: true });
+    const bea = await person(appliance, appliance.theirs.id, "viewer", { name: "Bea" });
+    const grant = (personId: string) => ada.page("POST", administrators, { body: { personId } });
+    const { status, json } = await grant(bea.id);
+    expect([status, json.data]).toEqual([200, bea]);
+    expect(those(appliance)).toEqual(["Ada", "Bea"]);
+    expect((await grant(bea.id)).status).toBe(409);
+    expect((await grant(unknownId)).status).toBe(404);
+    const audited = appliance.database.query(
+      "SELECT actor_name, action FROM audit_entries WHERE organization_id = ? AND subject_id = ?",
+    );
+    expect(audited.values(appliance.theirs.id, bea.id)).toEqual([
+      ["Ada", "person.administrator-granted"],
+    ]);
+  });
+
+  test("may do in an organization what their role there says, and no more", async () => {
+    const appliance = await testAppliance();
+    const { page } = await member(appliance, "viewer", { administrator: true });
+    const body = { title: "Slow" };
+    expect((await page("POST", "/dashboard/api/v1/incidents", { body })).status).toBe(403);
+    const headers = { "X-Organization": appliance.theirs.id };
+    expect((await page("GET", "/dashboard/people", { headers })).status).toBe(404);
+  });
+
+  test("loses it at once when one of them takes it, or gives it back themselves", async () => {
+    const appliance = await testAppliance();
+    const [one, other] = [
+      await member(appliance, "viewer", { administrator: true }),
+      await member(appliance, "viewer", { administrator: true }),
+    ];
+    expect((await one.page("DELETE", `${administrators}/${other.id}`)).status).toBe(200);
+    expect((await other.page("GET", administrators)).status).toBe(403);
+    expect((await one.page("DELETE", `${administrators}/${other.id}`)).status).toBe(404);
+    const again = await member(appliance, "viewer", { administrator: true });
+    expect((await again.page("DELETE", `${administrators}/${again.id}`)).status).toBe(200);
+    expect((await again.page("GET", administrators)).status).toBe(403);
+  });
+});
+
+describe("the last administrator", () => {
+  test("stays one, also of two who take it from each other at once", async () => {
+    const appliance = await testAppliance();
+    const both = [
+      await member(appliance, "viewer", { administrator: true }),
+      await member(appliance, "viewer", { administrator: true }),
+    ] as const;
+    const [one, other] = both;
+    const answers = await Promise.all([
+      one.page("DELETE", `${administrators}/${other.id}`),
+      other.page("DELETE", `${administrators}/${one.id}`),
+    ]);
+    expect(statusesOf(answers)).toEqual([200, 403]);
+    expect(those(appliance)).toHaveLength(1);
+    const last = answers[0]?.status === 200 ? one : other;
+    const { status, json } = await last.page("DELETE", `${administrators}/${last.id}`);
+    expect([status, json.error.message]).toEqual([
+      409,
+      "The appliance needs an administrator. Make somebody else one first.",
+    ]);
+  });
+
+  test("both giving it back at once, one of them keeps it", async () => {
+    const appliance = await testAppliance();
+    const both = [
+      await member(appliance, "viewer", { administrator: true }),
+      await member(appliance, "viewer", { administrator: true }),
+    ];
+    const answers = await Promise.all(
+      both.map(({ id, page }) => page("DELETE", `${administrators}/${id}`)),
+    );
+    expect(statusesOf(answers)).toEqual([200, 409]);
+    expect(those(appliance)).toHaveLength(1);
+  });
+
+  test("is not forgotten with their only membership: no organization removes who runs the appliance", async () => {
+    const appliance = await testAppliance();
+    const owner = await member(appliance, "owner");
+    const runs = await member(appliance, "viewer", { administrator: true });
+    await member(appliance, "viewer", { administrator: true });
+    const before = dump(appliance);
+    const remove = () => owner.page("DELETE", `/dashboard/people/${runs.id}`);
+    const { status, json } = await remove();
+    expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+    expect(dump(appliance)).toBe(before);
+    await joined(appliance, appliance.theirs.id, runs.id, "viewer");
+    expect((await remove()).status).toBe(200);
+    expect((await runs.page("GET", administrators)).status).toBe(200);
+  });
+
+  test("is granted the flag while being removed: one of the two is first and the other sees it", async () => {
+    for (let round = 0; round < 5; round++) {
+      const appliance = await testAppliance();
+      const owner = await member(appliance, "owner", { administrator: true });
+      const bea = await member(appliance, "viewer", { name: "Bea" });
+      const [removed, granted] = await Promise.all([
+        owner.page("DELETE", `/dashboard/people/${bea.id}`),
+        owner.page("POST", administrators, { body: { personId: bea.id } }),
+      ]);
+      expect([removed.status, granted.status].filter((status) => status < 300)).toHaveLength(1);
+      const lost =
+        "SELECT count(*) FROM people p WHERE administrator AND NOT EXISTS (SELECT 1 FROM memberships WHERE person_id = p.id)";
+      expect(appliance.database.query(lost).values()).toEqual([[0]]);
+    }
+  });
+});
+
+test("figures of the whole and all organizations are for administrators, in whatever organization they look", async () => {
+  const appliance = await testAppliance();
+  const { ours, theirs } = appliance;
+  await theirs.api("POST", "/api/v1/monitors", {
+    body: { type: "ping", name: "Router", host: "192.168.1.1" },
+  });
+  await person(appliance, theirs.id, "owner");
+  const { page } = await member(appliance, "viewer", { administrator: true });
+  expect((await page("GET", "/dashboard/appliance")).json.data).toEqual({
+    dataBytes: expect.any(Number),
+    organizations: 2,
+    people: 2,
+    monitors: 1,
+  });
+  const createdAt = "2026-11-20T10:00:00.000Z";
+  expect((await page("GET", "/dashboard/organizations")).json.data).toEqual([
+    { id: ours.id, slug: "ours", name: "Ours", createdAt, people: 1, monitors: 0, statusPages: 1 },
+    {
+      id: theirs.id,
+      slug: "theirs",
+      name: "Theirs",
+      createdAt,
+      people: 1,
+      monitors: 1,
+      statusPages: 1,
+    },
+  ]);
+  const owner = await member(appliance, "owner");
+  for (const path of ["about", "session"])
+    expect((await owner.page("GET", `/dashboard/${path}`)).text).not.toContain("dataBytes");
+});
+
+describe("an upgrade of older data", () => {
+  const newDirectory = scratch();
+  const at = "2026-11-20T10:00:00.000Z";
+
+  /** Data as the version before had it, of these people in the order in which they came. */
+  function older(people: Record<string, Record<string, string>>) {
+    const database = openDatabase(":memory:");
+    migrate(database, migrationsBefore(newDirectory(), "accounts"));
+    const insert = (table: string, ...values: (string | number | null)[]) =>
+      database
+        .query(`INSERT INTO ${table} VALUES (${values.map(() => "?").join(", ")})`)
+        .run(...values);
+    insert("organizations", "a", "a", "a", at);
+    // The oldest is not the first by id.
+    insert("organizations", "b", "b", "b", "2026-11-19T10:00:00.000Z");
+    for (const [index, [name, roles]] of Object.entries(people).entries()) {
+      const createdAt = new Date(Date.parse(at) + index).toISOString();
+      const email = `${name}@team.example`;
+      // Ids that sort the other way round.
+      const id = `${9 - index}-${name}`;
+      insert("people", id, name, email, email, "x", null, null, 0, 1, createdAt, createdAt);
+      for (const [organization, role] of Object.entries(roles))
+        insert("memberships", organization, id, role, createdAt);
+    }
+    return { database, insert };
+  }
+
+  const cases: [what: string, people: Record<string, Record<string, string>>, then: string[]][] = [
+    ["nobody", {}, []],
+    [
+      "owners of every organization",
+      { Ada: { a: "owner" }, Bea: { a: "owner", b: "owner" }, Cleo: { b: "owner", a: "owner" } },
+      ["Bea", "Cleo"],
+    ],
+    [
+      "the first owner of the oldest organization, where nobody owns all",
+      {
+        Zoe: { a: "admin", b: "admin" },
+        Ada: { a: "owner" },
+        Bea: { b: "owner" },
+        Cleo: { b: "owner" },
+      },
+      ["Bea"],
+    ],
+    [
+      "the first owner of the oldest organization that has one",
+      { Zoe: { b: "admin" }, Ada: { a: "owner" }, Bea: { a: "owner" } },
+      ["Ada"],
+    ],
+    [
+      "whoever came first, where nobody owns any",
+      { Zoe: { b: "viewer" }, Ada: { a: "admin" } },
+      ["Zoe"],
+    ],
+  ];
+  for (const [what, people, then] of cases)
+    test(`makes administrators of ${what}`, () => {
+      const { database } = older(people);
+      expect(migrate(database, assets.migrations)).toBeGreaterThan(0);
+      expect(those({ database })).toEqual(then);
+      const kept = database.query("SELECT count(*) FROM memberships").values()[0]?.[0];
+      expect(kept).toBe(Object.values(people).flatMap((roles) => Object.keys(roles)).length);
+    });
+
+  test("knows from the audit log who made open invitations and keys; of nobody's, the invitation ends", () => {
+    const { database, insert } = older({ Ada: { a: "owner" } });
+    const made = (action: string, actor: string, id: string | null, subject: string) =>
+      insert("audit_entries", null, "a", at, actor, id, "Ada", action, subject, null, null);
+    for (const id of ["i1", "i2"])
+      insert(
+        "invitations",
+        "a",
+        id,
+        `${id}@x.example`,
+        `${id}@x.example`,
+        "viewer",
+        id,
+        "Ada",
+        at,
+        at,
+      );
+    for (const id of ["k1", "k2"])
+      insert("api_keys", "a", id, id, "read", id, at, null, null, null);
+    made("invitation.created", "person", "9-Ada", "i1");
+    made("api-key.created", "person", "9-Ada", "k1");
+    made("api-key.created", "command-line", null, "k2");
+    migrate(database, assets.migrations);
+    const rows = (sql: string) => database.query(sql).values();
+    expect(rows("SELECT id, invited_by_id FROM invitations")).toEqual([["i1", "9-Ada"]]);
+    expect(rows("SELECT id, created_by_id FROM api_keys ORDER BY id")).toEqual([
+      ["k1", "9-Ada"],
+      ["k2", null],
+    ]);
+  });
+});

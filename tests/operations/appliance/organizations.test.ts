@@ -1,0 +1,289 @@
+import { describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { leftovers, sweepOrganizations } from "../../../src/operations/appliance/store.ts";
+import { alerts as alertTable, notices, openCases } from "../../../src/database/tables.ts";
+import { sweepResults } from "../../../src/monitoring/uptime/retention.ts";
+import { dump, type TestAppliance, unknownId } from "../../support/appliance.ts";
+import { dashboard } from "../../support/dashboard.ts";
+import { listening } from "../../support/live.ts";
+import { joined, member, newBrowser, person, statusesOf, visitor } from "../../support/visiting.ts";
+
+const organizations = "/dashboard/organizations";
+
+describe("founding", () => {
+  test("is for administrators, who own what they found", async () => {
+    const made = await dashboard();
+    const owner = await member(made, "owner");
+    const body = { name: "Side job" };
+    const before = dump(made);
+    expect((await owner.page("POST", organizations, { body })).status).toBe(403);
+    expect(dump(made)).toBe(before);
+    const { page } = await member(made, "viewer", { administrator: true });
+    const founded = await page("POST", organizations, { body });
+    const { id } = founded.json.data;
+    expect([founded.status, founded.json.data]).toEqual([
+      201,
+      { id, slug: "side-job", name: "Side job", timeZone: "UTC", role: "owner" },
+    ]);
+    const headers = { "X-Organization": id };
+    const incident = { body: { title: "Slow" }, headers };
+    expect((await page("POST", "/dashboard/api/v1/incidents", incident)).status).toBe(201);
+    expect((await made.api("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
+    const log = await page("GET", "/dashboard/audit-log", { headers });
+    expect(log.json.data.at(-1)).toMatchObject({
+      action: "organization.created",
+      actor: { type: "person" },
+      subjectName: "Side job",
+    });
+  });
+
+  test("by somebody who is no administrator any more at that moment makes nothing", async () => {
+    const made = await dashboard();
+    const one = await member(made, "viewer", { administrator: true });
+    const other = await member(made, "viewer", { administrator: true });
+    const [founded, taken] = await Promise.all([
+      one.page("POST", organizations, { body: { name: "Side job" } }),
+      other.page("DELETE", `/dashboard/administrators/${one.id}`),
+    ]);
+    expect(taken.status).toBe(200);
+    expect([201, 403]).toContain(founded.status);
+    const { json } = await other.page("GET", organizations);
+    expect(json.data).toHaveLength(founded.status === 201 ? 3 : 2);
+  });
+});
+
+/** Ours with a row in every table, and an administrator of theirs. */
+async function full() {
+  const made = await dashboard();
+  const { api, ours, theirs, time, engine, alerts } = made;
+  const ada = await visitor(
+    made,
+    (await person(made, theirs.id, "viewer", { administrator: true })).id,
+  );
+  const hook = await made.channel({ type: "webhook", url: "http://127.0.0.1:9/hook" });
+  const group = await made.group({ alertChannelIds: [hook.id] });
+  const monitor = await made.monitor({
+    type: "push",
+    groupId: group.id,
+    alertChannelIds: [hook.id],
+    retries: 0,
+    autoIncidentSeverity: "major",
+    reminderInterval: 60,
+  });
+  await api("POST", "/api/v1/maintenance-windows", {
+    body: {
+      title: "Firmware",
+      startsAt: "2026-11-20T10:00:00.000Z",
+      endsAt: "2026-11-20T12:00:00.000Z",
+      monitorIds: [(await made.monitor()).id],
+      groupIds: [(await made.group({ name: "Empty" })).id],
+    },
+  });
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const put = await api("PATCH", `/api/v1/status-pages/${page.id}`, {
+    body: {
+      hosts: ["status.ours.example"],
+      sections: [{ groupId: group.id, monitors: [{ id: monitor.id, name: "Job" }] }],
+    },
+  });
+  expect([put.status, put.text]).toEqual([200, put.text]);
+  await api("POST", `/api/v1/status-pages/${page.id}/subscribers`, {
+    body: { type: "webhook", url: "https://hooks.team.example/status" },
+  });
+  await api("POST", "/api/v1/incidents", {
+    body: { title: "Slow" },
+    headers: { "Idempotency-Key": "1" },
+  });
+  const owner = await member(made, "owner", { name: "Olga" });
+  const both = await member(made, "admin", { name: "Bea" });
+  await joined(made, theirs.id, both.id, "viewer");
+  await owner.page("POST", "/dashboard/invitations", {
+    body: { email: "cleo@team.example", role: "viewer" },
+  });
+  const path = new URL(monitor.pushUrl).pathname;
+  await engine.runOnce();
+  await made.maintenance.runOnce();
+  await made.maintenance.runOnce();
+  await made.stranger("POST", `${path}?status=up`);
+  time.now += 1_000;
+  await made.stranger("POST", `${path}?status=down`);
+  await alerts.runOnce();
+  time.now += 10_000;
+  await alerts.runOnce();
+  const notice = { pageId: page.id, type: "incident.opened", at: "2026-11-20T10:00:00.000Z" };
+  const [told] = await made.store.db
+    .select()
+    .from(alertTable)
+    .where(eq(alertTable.organizationId, ours.id));
+  const opened = { channelId: hook.id, subjectId: monitor.id, problem: "down", key: "1" };
+  const { db } = made.store;
+  await made.store.atomic([
+    db.insert(notices).values({ organizationId: ours.id, id: unknownId, ...notice, data: "{}" }),
+    db.insert(openCases).values({ organizationId: ours.id, ...opened, alertId: told?.id ?? "" }),
+  ]);
+  return { ...made, ada, owner, both, path, oursId: ours.id };
+}
+
+const tablesOf = ({ database }: TestAppliance) =>
+  database
+    .query<{ name: string }, []>(
+      "SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'organization_id' ORDER BY m.name",
+    )
+    .all()
+    .map(({ name }) => name);
+
+const rowsIn = ({ database }: TestAppliance, table: string, id: string) =>
+  Number(
+    database.query(`SELECT count(*) FROM "${table}" WHERE organization_id = ?`).values(id)[0]?.[0],
+  );
+
+test("every table whose rows an organization has, but for what goes with those, is swept when it is deleted", async () => {
+  const { database } = await dashboard();
+  const direct = database
+    .query<{ name: string }, []>(
+      "SELECT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f WHERE m.type = 'table' AND f.\"table\" = 'organizations' ORDER BY m.name",
+    )
+    .all()
+    .map(({ name }) => name);
+  const swept: string[] = leftovers.map(([table]) => table);
+  expect(direct.length).toBeGreaterThan(10);
+  expect(direct.filter((name) => !swept.includes(name))).toEqual([]);
+});
+
+describe("deleting", () => {
+  test("is for administrators, and there is nothing left of the organization in any table, and all of every other", async () => {
+    const made = await full();
+    const { ada, owner, theirs, oursId, time, store, database } = made;
+    const tables = tablesOf(made);
+    expect(tables.filter((table) => rowsIn(made, table, oursId) === 0)).toEqual([]);
+    const their = () =>
+      JSON.stringify(
+        tables
+          .filter((table) => !["audit_entries", "events"].includes(table))
+          .map((table) => [
+            table,
+            database.query(`SELECT * FROM "${table}" WHERE organization_id = ?`).values(theirs.id),
+          ]),
+      );
+    const before = their();
+    expect((await owner.page("DELETE", `${organizations}/${oursId}`)).status).toBe(403);
+    expect((await ada.page("DELETE", `${organizations}/${unknownId}`)).status).toBe(404);
+    const { status, json } = await ada.page("DELETE", `${organizations}/${oursId}`);
+    expect([status, json]).toEqual([200, { data: { deleted: true } }]);
+    expect((await ada.page("DELETE", `${organizations}/${oursId}`)).status).toBe(404);
+    time.now += 60_000;
+    await sweepOrganizations(store, time.now);
+    await sweepResults(store, time.now, { heartbeatDays: 90, hourDays: 365 });
+    expect(tables.filter((table) => rowsIn(made, table, oursId) > 0)).toEqual([]);
+    const rest = [
+      "heartbeats",
+      "uptime_hours",
+      "uptime_days",
+      "monitor_states",
+      "removed_monitors",
+    ];
+    for (const table of rest)
+      expect([table, database.query(`SELECT count(*) FROM ${table}`).values()]).toEqual([
+        table,
+        [[0]],
+      ]);
+    // The log of what happened names it once, where the administrator belongs.
+    const logs = ["audit_entries", "events"].map((table) =>
+      database.query(`SELECT count(*) FROM ${table} WHERE subject_id = ?`).values(oursId),
+    );
+    expect(logs).toEqual([[[1]], [[1]]]);
+    expect(database.query("PRAGMA foreign_key_check").values()).toEqual([]);
+    expect(their()).toBe(before);
+  });
+
+  test("ends it for everybody at once: people, keys, pages, push addresses; its slug is free", async () => {
+    const made = await full();
+    const { ada, owner, both, api, path, ours, theirs, time } = made;
+    await ada.page("DELETE", `${organizations}/${ours.id}`);
+    time.now += 500;
+    expect((await api("GET", "/api/v1/monitors")).status).toBe(401);
+    expect((await made.stranger("POST", `${path}?status=up`)).status).toBe(404);
+    expect((await owner.page("GET", "/dashboard/session")).json.data.state).toBe("signed-out");
+    expect((await newBrowser(made).signIn(owner.email)).status).toBe(401);
+    const { data } = (await both.page("GET", "/dashboard/session")).json;
+    expect(data.organizations.map((one: { id: string }) => one.id)).toEqual([theirs.id]);
+    const headers = { "X-Organization": ours.id };
+    expect((await both.page("GET", "/dashboard/people", { headers })).status).toBe(404);
+    expect((await ada.page("GET", organizations)).json.data).toHaveLength(1);
+    const again = await ada.page("POST", organizations, { body: { name: "Ours" } });
+    expect(again.json.data.slug).toBe("ours");
+  });
+
+  test("a key or person that was let in a moment before writes nothing any more", async () => {
+    const made = await full();
+    const { ada, api, owner, ours, database } = made;
+    await api("GET", "/api/v1/monitors");
+    const body = { type: "ping", name: "Late", host: "192.168.1.1" };
+    const [deleted, ...late] = await Promise.all([
+      ada.page("DELETE", `${organizations}/${ours.id}`),
+      ...Array.from({ length: 5 }, () => api("POST", "/api/v1/monitors", { body })),
+      owner.page("POST", "/dashboard/api/v1/monitors", { body }),
+    ]);
+    expect(deleted?.status).toBe(200);
+    for (const { status } of late) expect([201, 401, 404]).toContain(status);
+    expect((await api("POST", "/api/v1/monitors", { body })).status).toBe(401);
+    // Whatever came before was taken along.
+    const checked = "SELECT count(*) FROM monitor_states WHERE organization_id = ? AND NOT paused";
+    expect(database.query(checked).values(ours.id)).toEqual([[0]]);
+  });
+
+  test("nothing of it is checked or told any more", async () => {
+    const made = await full();
+    const { ada, engine, maintenance, alerts, ours, time, database } = made;
+    await ada.page("DELETE", `${organizations}/${ours.id}`);
+    await engine.runOnce();
+    await maintenance.runOnce();
+    await alerts.runOnce();
+    // A delivery that waited finds nobody when it is due.
+    time.now += 3_600_000;
+    await alerts.runOnce();
+    const before = dump(made);
+    for (let i = 0; i < 5; i++) {
+      time.now += 3_600_000;
+      await engine.runOnce();
+      await maintenance.runOnce();
+      await alerts.runOnce();
+    }
+    expect(dump(made)).toBe(before);
+    const waiting = "SELECT count(*) FROM deliveries WHERE due_at IS NOT NULL";
+    expect(database.query(waiting).values()).toEqual([[0]]);
+    expect(made.logged.filter((line) => line.includes("failed"))).toEqual([]);
+  });
+
+  test("ends the open pages that show it, and no others", async () => {
+    const made = await full();
+    const { ada, both, ours, theirs, live } = made;
+    live.start();
+    const own = await listening(made, both.cookie, { query: `?organization=${ours.id}` });
+    const other = await listening(made, both.cookie, { query: `?organization=${theirs.id}` });
+    await own.next();
+    await other.next();
+    await ada.page("DELETE", `${organizations}/${ours.id}`);
+    for (;;) if ((await own.next()) === null) break;
+    await other.until(({ data }) => data.type === "organization.deleted");
+    await other.leave();
+    await live.stop();
+  });
+
+  test("is refused where somebody who runs the appliance would belong nowhere", async () => {
+    const made = await dashboard();
+    const { page } = await member(made, "owner", { administrator: true });
+    const before = dump(made);
+    const { status, json } = await page("DELETE", `${organizations}/${made.ours.id}`);
+    expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+    expect(dump(made)).toBe(before);
+    // Of nobody it may be deleted by whoever has another one.
+    expect((await page("DELETE", `${organizations}/${made.theirs.id}`)).status).toBe(200);
+  });
+
+  test("by two at once is done once", async () => {
+    const made = await full();
+    const remove = () => made.ada.page("DELETE", `${organizations}/${made.ours.id}`);
+    expect(statusesOf(await Promise.all([remove(), remove()]))).toEqual([200, 404]);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { testAppliance } from "../../support/appliance.ts";
+import { made } from "../../support/records.ts";
+import { member } from "../../support/visiting.ts";
+
+const log = "/dashboard/audit-log";
+
+test("the audit log says who did what to which record, newest first", async () => {
+  const appliance = await testAppliance();
+  const { page, id } = await member(appliance, "admin", { name: "Ada" });
+  const { data } = (
+    await page("POST", "/dashboard/api/v1/monitor-groups", { body: { name: "Payments" } })
+  ).json;
+  const at = `/dashboard/api/v1/monitor-groups/${data.id}`;
+  await page("PATCH", at, { body: { name: "Billing", color: "red" } });
+  const [newest, before] = (await page("GET", log)).json.data;
+  expect(newest).toEqual({
+    id: expect.stringMatching(/^\d+$/),
+    at: "2026-11-20T10:00:00.000Z",
+    actor: { type: "person", id, name: "Ada" },
+    action: "group.updated",
+    subjectId: data.id,
+    subjectName: "Billing",
+    fields: ["name", "color"],
+  });
+  expect(before).toMatchObject({ action: "group.created", subjectId: data.id });
+});
+
+test("records of every kind are named, and what is gone is not", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const titles: Record<string, string> = {
+    incidents: "title",
+    "monitor-groups": "name",
+    monitors: "name",
+    "alert-channels": "name",
+    "maintenance-windows": "title",
+    "status-pages": "title",
+  };
+  for (const [noun, field] of Object.entries(titles)) {
+    const id = await made(appliance.ours.api, noun, { [field]: `A name of ${noun}` });
+    const [entry] = (await page("GET", log)).json.data;
+    expect([entry.subjectId, entry.subjectName]).toEqual([id, `A name of ${noun}`]);
+    await appliance.ours.api("DELETE", `/api/v1/${noun}/${id}`);
+    const [gone] = (await page("GET", log)).json.data;
+    expect([gone.subjectId, gone.subjectName]).toEqual([id, null]);
+  }
+});
+
+test("it is paged, and holds what is one's own organization's alone", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  await made(appliance.theirs.api, "incidents", { title: "Their secret" });
+  for (let i = 0; i < 3; i++) await made(appliance.ours.api, "incidents", { title: `No ${i}` });
+  const { json, text } = await page("GET", `${log}?per_page=2&page=1`);
+  expect(json.data.map((one: { subjectName: string }) => one.subjectName)).toEqual([
+    "No 2",
+    "No 1",
+  ]);
+  const { total } = json.meta;
+  expect(json.meta).toEqual({ page: 1, per_page: 2, total });
+  expect(text).not.toContain("Their secret");
+  const all = (await page("GET", `${log}?per_page=100`)).json.data;
+  expect(all).toHaveLength(total);
+  expect((await page("GET", `${log}?page=0`)).status).toBe(422);
+});
+
+test("it is for admins", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "member");
+  expect((await page("GET", log)).status).toBe(403);
+});

@@ -1,0 +1,199 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { backupDesk } from "../../../src/operations/backups/desk.ts";
+import type { Backups } from "../../../src/http/call.ts";
+import { type Client, testAppliance, unknownId } from "../../support/appliance.ts";
+import { scratch } from "../../support/scratch.ts";
+import { member } from "../../support/visiting.ts";
+
+const directory = scratch();
+const path = "/dashboard/backup";
+
+/** An appliance whose database lies in memory, and its copies in a directory. */
+async function appliance() {
+  const folder = directory();
+  const desk: { current?: Backups } = {};
+  const backups: Backups = {
+    make: (id) => desk.current!.make(id),
+    take: (...asked) => desk.current!.take(...asked),
+  };
+  const made = await testAppliance({ backups });
+  let failing = false;
+  let held = Promise.resolve();
+  const open = () =>
+    backupDesk({
+      directory: folder,
+      clock: () => made.time.now,
+      log: made.appliance.log,
+      copyTo: (file) => {
+        const done = held.then(() => {
+          if (failing) throw new Error("disk full");
+          made.database.query("VACUUM INTO ?").run(file);
+        });
+        return { done, cancel: () => {} };
+      },
+    });
+  desk.current = open();
+  return {
+    ...made,
+    folder,
+    files: () => readdirSync(folder),
+    /** Starts again; returns how to stop. */
+    reopen: () => {
+      const next = open();
+      desk.current = next;
+      return () => next.end();
+    },
+    fail: () => (failing = true),
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
+  };
+}
+
+const administrator = (made: Awaited<ReturnType<typeof appliance>>) =>
+  member(made, "viewer", { administrator: true });
+
+describe("a backup", () => {
+  test("is a whole database under a name with its time, once, and nothing of it stays", async () => {
+    const made = await appliance();
+    const { page, cookie } = await administrator(made);
+    expect((await page("GET", path)).json.data).toEqual({ dataBytes: expect.any(Number) });
+    const { status, json } = await page("POST", path);
+    expect([status, json.data]).toEqual([
+      201,
+      {
+        id: expect.any(String),
+        fileName: "signalbox-2026-11-20-1000.db",
+        bytes: expect.any(Number),
+        expiresAt: "2026-11-20T10:10:00.000Z",
+      },
+    ]);
+    const [file = ""] = made.files();
+    expect(statSync(join(made.folder, file)).mode & 0o777).toBe(0o600);
+    const headers = { Host: "localhost", Cookie: cookie };
+    const taken = await made.app.handle(
+      new Request(`http://localhost${path}/${json.data.id}`, { headers }),
+    );
+    expect(taken.headers.get("content-disposition")).toBe(
+      'attachment; filename="signalbox-2026-11-20-1000.db"',
+    );
+    expect(taken.headers.get("cache-control")).toBe("no-store");
+    const copy = Database.deserialize(await taken.bytes());
+    expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    expect(copy.query("SELECT count(*) FROM organizations").values()).toEqual([[2]]);
+    expect(made.files()).toEqual([]);
+    expect((await page("GET", `${path}/${json.data.id}`)).status).toBe(404);
+    const audited = "SELECT count(*) FROM audit_entries WHERE action = 'backup.downloaded'";
+    expect(made.database.query(audited).values()).toEqual([[1]]);
+  });
+
+  test("is for administrators of the appliance, whatever they own", async () => {
+    const made = await appliance();
+    const { page } = await member(made, "owner");
+    for (const [method, at] of [
+      ["GET", path],
+      ["POST", path],
+      ["GET", `${path}/${unknownId}`],
+    ] as const) {
+      const { status, json } = await page(method, at);
+      expect([method, status, json.error.message]).toEqual([
+        method,
+        403,
+        "This is for administrators of the appliance.",
+      ]);
+    }
+    expect(made.files()).toEqual([]);
+  });
+
+  test("goes on being one's own when somebody founds an organization that one does not own", async () => {
+    const made = await appliance();
+    const { page } = await administrator(made);
+    const other = await administrator(made);
+    expect(
+      (await other.page("POST", "/dashboard/organizations", { body: { name: "New" } })).status,
+    ).toBe(201);
+    expect((await page("POST", path)).status).toBe(201);
+  });
+
+  test("is nobody else's, and not theirs any more once they are no administrator", async () => {
+    const made = await appliance();
+    const [one, other] = [await administrator(made), await administrator(made)];
+    const { json } = await one.page("POST", path);
+    expect((await other.page("GET", `${path}/${json.data.id}`)).status).toBe(404);
+    await other.page("DELETE", `/dashboard/administrators/${one.id}`);
+    expect((await one.page("GET", `${path}/${json.data.id}`)).status).toBe(403);
+    expect(made.files()).toHaveLength(1);
+  });
+
+  test("that is being downloaded ends where the right to it does, or the session", async () => {
+    const made = await appliance();
+    const keep = await administrator(made);
+    const ends = [
+      (id: string) => keep.page("DELETE", `/dashboard/administrators/${id}`),
+      (_: string, page: Client) => page("POST", "/dashboard/sign-out"),
+    ];
+    // More than a download takes in one go.
+    made.database.run("CREATE TABLE filler (text TEXT) STRICT");
+    made.database.run("INSERT INTO filler VALUES (hex(randomblob(2000000)))");
+    for (const end of ends) {
+      const one = await administrator(made);
+      const { id, bytes } = (await one.page("POST", path)).json.data;
+      const headers = { Host: "localhost", Cookie: one.cookie };
+      const taken = await made.app.handle(
+        new Request(`http://localhost${path}/${id}`, { headers }),
+      );
+      const reader = taken.body!.getReader();
+      let got = (await reader.read()).value?.length ?? 0;
+      await end(one.id, one.page);
+      const rest = async () => {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) return "all of it";
+          got += value.length;
+        }
+      };
+      expect(await rest().catch((error: unknown) => String(error))).toContain("may not");
+      expect(got).toBeLessThan(bytes);
+      expect(made.files()).toEqual([]);
+    }
+  });
+
+  test("is made one at a time", async () => {
+    const made = await appliance();
+    const { page } = await administrator(made);
+    const release = made.hold();
+    const first = page("POST", path);
+    await Bun.sleep(1);
+    expect((await page("POST", path)).status).toBe(409);
+    release();
+    expect((await first).status).toBe(201);
+  });
+
+  test("that can't be written is told of and leaves nothing", async () => {
+    const made = await appliance();
+    const { page } = await administrator(made);
+    made.fail();
+    const { status, text } = await page("POST", path);
+    expect([status, text.includes("disk full")]).toEqual([503, false]);
+    expect(made.logged.join()).toContain("disk full");
+    expect(made.files()).toEqual([]);
+  });
+
+  test("that a crash left behind is gone after the next start, one that waits at the end", async () => {
+    const made = await appliance();
+    const { page } = await administrator(made);
+    await page("POST", path);
+    writeFileSync(join(made.folder, "signalbox.db.backup-x.part"), "half");
+    writeFileSync(join(made.folder, "signalbox.db"), "mine");
+    const stop = made.reopen();
+    expect(made.files()).toEqual(["signalbox.db"]);
+    await page("POST", path);
+    stop();
+    expect(made.files()).toEqual(["signalbox.db"]);
+  });
+});

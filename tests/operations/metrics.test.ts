@@ -1,0 +1,99 @@
+import { expect, test } from "bun:test";
+import { testAppliance } from "../support/appliance.ts";
+import { testWith } from "../support/real-targets.ts";
+
+type Made = Awaited<ReturnType<typeof testAppliance>>;
+
+async function metricsOf({ app }: Made, key: string): Promise<string> {
+  const headers = { Host: "localhost", Authorization: `Bearer ${key}` };
+  return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
+}
+
+/** One monitor of each state that makes a difference, with names and groups that need care. */
+async function watched() {
+  const made = await testAppliance();
+  const { api, writeKey } = made.ours;
+  const make = async (path: string, body: object) =>
+    (await api("POST", path, { body })).json.data.id as string;
+  const ids: Record<string, string> = {};
+  for (const status of ["up", "degraded", "down", "pending", "maintenance"]) {
+    const name = status === "up" ? `Söder "shop" \\ ٣` : status;
+    ids[status] = await make("/api/v1/monitors", { type: "tcp", name, host: "a.lan", port: 1 });
+    made.database.run(
+      "UPDATE monitor_states SET status = ?, latency_ms = 42, certificate_expires_at = ? WHERE monitor_id = ?",
+      [status, status === "up" ? "2026-11-30T22:00:00.000Z" : null, ids[status]],
+    );
+  }
+  ids["paused"] = await make("/api/v1/monitors", { type: "push", name: "paused", paused: true });
+  await make("/api/v1/monitor-groups", { name: 'The "one"', monitorIds: [ids["up"]] });
+  return { ...made, ids, text: await metricsOf(made, writeKey.key) };
+}
+
+test("each monitor has its state, whether it is up, latency, uptime and the days of its certificate", async () => {
+  const { ids, text, store, ours, ...made } = await watched();
+  const labels = `id="${ids["up"]}",monitor="Söder \\"shop\\" \\\\ ٣",type="tcp",group="The \\"one\\""`;
+  const series = (name: string) =>
+    text.split("\n").filter((line) => line.startsWith(`signalbox_monitor_${name}{`));
+  expect(series("status")).toHaveLength(6);
+  expect(series("status")).toContain(`signalbox_monitor_status{${labels},status="up"} 1`);
+  expect(series("up").map((line) => line.slice(-2))).toEqual([" 1", " 1", " 0"]);
+  expect(series("latency_seconds")[0]).toBe(`signalbox_monitor_latency_seconds{${labels}} 0.042`);
+  expect(series("certificate_expiry_timestamp_seconds")).toEqual([
+    `signalbox_monitor_certificate_expiry_timestamp_seconds{${labels}} 1796076000`,
+  ]);
+  expect(series("uptime_ratio")).toEqual([]);
+  const [state] = await store.query<{ key: number }>(
+    "select key from monitor_states where monitor_id = ?",
+    [ids["up"] ?? ""],
+  );
+  made.database.run(
+    "INSERT INTO uptime_hours (hour, monitor_key, up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum) VALUES (?, ?, 300, 0, 100, 0, 0, 0, 0)",
+    [Math.floor(made.time.now / 3_600_000), state?.key ?? 0],
+  );
+  expect(await metricsOf({ ...made, store, ours }, ours.writeKey.key)).toContain(
+    `signalbox_monitor_uptime_ratio{${labels}} 0.75\n`,
+  );
+});
+
+testWith(
+  ["promtool"],
+  "Prometheus' own linter takes it, whatever monitors are called",
+  async () => {
+    const { text } = await watched();
+    const linter = Bun.spawn(["promtool", "check", "metrics"], {
+      stdin: new TextEncoder().encode(text),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const said =
+      (await new Response(linter.stdout).text()) + (await new Response(linter.stderr).text());
+    expect([await linter.exited, said]).toEqual([0, ""]);
+  },
+);
+
+test("how the process does is told while there is no other organization whose work it would show", async () => {
+  const made = await testAppliance();
+  const { key } = made.ours.writeKey;
+  expect(await metricsOf(made, key)).not.toContain("process_");
+  made.database.run("PRAGMA foreign_keys = OFF");
+  made.database.run("DELETE FROM organizations WHERE id = ?", [made.theirs.id]);
+  expect(await metricsOf(made, key)).toMatch(/^process_resident_memory_bytes \d+$/m);
+});
+
+test("Prometheus reads its own organization's figures with a read key, strangers none", async () => {
+  const { ours, theirs, app, stranger } = await testAppliance();
+  await ours.api("POST", "/api/v1/incidents", { body: { title: "Slow", severity: "major" } });
+  const ping = { type: "ping", name: "Router", host: "192.168.1.1" };
+  await ours.api("POST", "/api/v1/monitors", { body: ping });
+  await ours.api("POST", "/api/v1/monitors", { body: { ...ping, paused: true } });
+  const metrics = async (key: string) => {
+    const headers = { Host: "localhost", Authorization: `Bearer ${key}` };
+    return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
+  };
+  const text = await metrics((await ours.keyOf("read")).key);
+  expect(text).toContain('signalbox_incidents{status="investigating",severity="major"} 1\n');
+  expect(text).toContain('signalbox_monitors{type="ping",status="pending"} 1\n');
+  expect(text).toContain('signalbox_monitors{type="ping",status="paused"} 1\n');
+  expect(await metrics((await theirs.keyOf("read")).key)).not.toContain("signalbox_monitors{");
+  expect((await stranger("GET", "/metrics")).status).toBe(401);
+});

@@ -1,0 +1,249 @@
+import { describe, expect, test } from "bun:test";
+import {
+  ann,
+  bob,
+  joined,
+  linkIn,
+  follow,
+  publisher,
+  type Publisher,
+} from "../../support/subscribing.ts";
+import { answer, hang, target } from "../../support/target.ts";
+
+/** Ids of the deliveries that mails carry. */
+const idsOf = ({ mails }: Publisher) =>
+  mails.map(({ headers }) => headers["x-signalbox-delivery"]?.[0]);
+
+/** What a promise fails with; null when it does not. */
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: Error) => error.message,
+  );
+
+describe.concurrent("a mail server", () => {
+  test("that is down and comes back tells everybody everything, once and in order", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await made.mailbox(bob);
+    await made.useMail({ ...made.mailSettings(), port: 1 });
+    const { id } = await made.incident({ message: "0" });
+    await made.send();
+    await made.later(10);
+    await made.post(id, { message: "1" });
+    await made.post(id, { status: "resolved", message: "2" });
+    await made.later(60);
+    for (const { lastError } of await made.subscribers())
+      expect(lastError).toBe("The connection was refused.");
+    await made.useMail(made.mailSettings());
+    await made.later(300);
+    await made.later(300);
+    for (const address of [ann, bob]) {
+      const own = made.mails.filter(({ to }) => to.includes(address));
+      expect(own.map(({ text }) => /\n\n(\d)\n/.exec(text)?.[1])).toEqual(["0", "1", "2"]);
+    }
+    expect(new Set(idsOf(made)).size).toBe(6);
+    for (const { lastError } of await made.subscribers()) expect(lastError).toBeNull();
+  });
+
+  test("that is down when somebody signs up asks them once it is back", async () => {
+    await using made = await publisher();
+    await made.useMail({ ...made.mailSettings(), port: 1 });
+    expect((await made.signUp(ann)).status).toBe(200);
+    await made.send();
+    await made.later(60);
+    await made.useMail(made.mailSettings());
+    await made.later(300);
+    await made.later(3_600);
+    expect(made.subjects()).toEqual(["Confirm updates from Acme status"]);
+    await follow(made, linkIn(made.mails[0] ?? { text: "" }, "confirm"), "POST");
+    expect(await made.subscribers()).toMatchObject([{ status: "confirmed", lastError: null }]);
+  });
+
+  test("that refuses one mailbox delays no other, for now or for good", async () => {
+    for (const [code, tries] of [
+      [450, 2],
+      [550, 1],
+    ] as const) {
+      await using made = await publisher();
+      await made.mailbox();
+      await made.mailbox(bob);
+      made.refusals.set(ann, code);
+      await made.incident();
+      await made.send();
+      expect(made.told()).toEqual([bob]);
+      await made.later(6);
+      const attempts = made.database.query("select count(*) from delivery_attempts").values();
+      expect(attempts).toEqual([[tries + 1]]);
+      made.refusals.clear();
+      await made.later(60);
+      expect(made.told()).toEqual(code === 450 ? [bob, ann] : [bob]);
+      const [other, failing] = await made.subscribers();
+      expect(other.lastError).toBeNull();
+      expect(failing.lastError === null).toBe(code === 450);
+    }
+  });
+});
+
+describe.concurrent("the power fails", () => {
+  test("before what follows from an event is written: it is told after the restart, once", async () => {
+    for (const statement of ['insert into "notices"', "insert or replace into followers"]) {
+      await using made = await publisher();
+      await made.mailbox();
+      await made.incident();
+      made.diesBefore(statement);
+      expect(await failureOf(made.send())).toBe("The power failed.");
+      const left = "select (select count(*) from notices) + (select count(*) from deliveries)";
+      expect(made.database.query(left).values()).toEqual([[0]]);
+      await made.restart();
+      await made.later(1);
+      await made.later(60);
+      expect(made.mails).toHaveLength(1);
+    }
+  });
+
+  test("before a mail is claimed: it goes out after the restart, once", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await made.incident();
+    made.diesBefore("first_attempt_at = coalesce");
+    await made.send();
+    expect(made.mails).toEqual([]);
+    await made.restart();
+    await made.send();
+    await made.later(60);
+    expect(made.mails).toHaveLength(1);
+  });
+
+  test("after a mail was sent: it may come again, under the same id and at the same date", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await made.incident();
+    made.diesBefore("last_attempt_at = ?");
+    await made.send();
+    await made.restart();
+    await made.later(30);
+    await made.later(600);
+    expect(made.mails).toHaveLength(2);
+    expect(new Set(idsOf(made)).size).toBe(1);
+    expect(new Set(made.mails.map(({ headers }) => headers["date"]?.[0])).size).toBe(1);
+    expect(await made.subscribers()).toMatchObject([{ lastError: null }]);
+  });
+
+  test("between two subscribers: both are told, and none of them twice", async () => {
+    await using made = await publisher();
+    await using first = await made.hook();
+    await using second = await made.hook();
+    await made.incident();
+    made.diesBefore("first_attempt_at = coalesce");
+    await made.send();
+    expect(first.asked.length + second.asked.length).toBe(1);
+    await made.restart();
+    await made.send();
+    expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
+  });
+
+  test("before a sign-up is written: nobody is asked; the question goes out once where it was", async () => {
+    await using made = await publisher();
+    made.diesBefore('insert into "notices"');
+    expect((await made.signUp(ann)).status).toBe(500);
+    expect(await made.subscribers()).toEqual([]);
+    await made.signUp(ann);
+    await made.restart();
+    await made.send();
+    expect(made.mails).toHaveLength(1);
+  });
+
+  test("before a yes is written: the mailbox has not said it, and may say it again", async () => {
+    await using made = await publisher();
+    await made.signUp(ann);
+    await made.send();
+    const link = linkIn(made.mails[0] ?? { text: "" }, "confirm");
+    made.diesBefore("subscribers");
+    expect((await follow(made, link, "POST")).status).toBe(500);
+    expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
+    await made.restart();
+    await follow(made, link, "POST");
+    expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
+  });
+});
+
+describe.concurrent("a restart", () => {
+  test("tells nothing again", async () => {
+    await using made = await publisher();
+    await using hook = await made.hook();
+    const { id } = await made.incident();
+    await made.send();
+    for (const message of ["a", "b"]) {
+      await made.restart();
+      await made.send();
+      await made.post(id, { message });
+      await made.restart();
+      await made.send();
+    }
+    expect(hook.heard()).toEqual(["Incident opened.", "a", "b"]);
+  });
+
+  test("tells nothing of the time before anybody subscribed", async () => {
+    await using made = await publisher();
+    const { id } = await made.incident();
+    await made.send();
+    made.time.now += 1;
+    await joined(made);
+    await made.restart();
+    await made.send();
+    expect(made.mails).toEqual([]);
+    await made.post(id, { message: "Now." });
+    await made.send();
+    expect(made.mails).toHaveLength(1);
+  });
+});
+
+describe.concurrent("many", () => {
+  test("updates at once reach each subscriber in their order", async () => {
+    await using made = await publisher();
+    await using one = await made.hook();
+    await using two = await made.hook();
+    const { id } = await made.incident({ message: "0" });
+    const messages = Array.from({ length: 40 }, (_, index) => String(index + 1));
+    for (const message of messages) await made.post(id, { message });
+    await made.send();
+    expect(one.heard()).toEqual(["0", ...messages]);
+    expect(two.heard()).toEqual(["0", ...messages]);
+  });
+
+  test("webhooks are each told once, fifty at a time", async () => {
+    await using made = await publisher();
+    await using receiver = await target(hang);
+    const urls = Array.from({ length: 100 }, (_, index) => receiver.at(`/hook/${index}`));
+    for (const url of urls) await made.added({ type: "webhook", url });
+    made.time.now += 1;
+    await made.incident();
+    const sending = made.send();
+    await receiver.untilAsked(50);
+    // Round trips in which one more request would have come.
+    await using other = await target();
+    for (const _ of [1, 2, 3, 4, 5]) await fetch(other.at());
+    expect(receiver.asked).toHaveLength(50);
+    receiver.reply(answer(204));
+    receiver.release();
+    await sending;
+    expect(receiver.asked).toHaveLength(100);
+    expect(new Set(receiver.asked.map(({ path }) => path)).size).toBe(100);
+    expect(new Set(receiver.asked.map(({ headers }) => headers["webhook-id"])).size).toBe(100);
+  });
+
+  test("who leave while they are told hear no more, and the others hear it", async () => {
+    await using made = await publisher();
+    await using hooks = await target();
+    const added: { id: string }[] = [];
+    for (const number of [1, 2, 3, 4, 5])
+      added.push(await made.added({ type: "webhook", url: hooks.at(`/${number}`) }));
+    made.time.now += 1;
+    await made.incident();
+    await made.notices.runOnce();
+    await made.api("DELETE", `${made.path}/${added[1]?.id}`);
+    await made.send();
+    expect(hooks.asked.map(({ path }) => path).sort()).toEqual(["/1", "/3", "/4", "/5"]);
+  });
+});

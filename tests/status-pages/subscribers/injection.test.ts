@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+import { listener } from "../../support/checking.ts";
+import { smtpAt } from "../../support/scripted-mail-server.ts";
+import { ann, follow, linkIn, publisher } from "../../support/subscribing.ts";
+import { shapeOf } from "../../support/visitor.ts";
+
+/** Text that the API takes and that means something to whoever reads mails, HTML or JSON. */
+const hostile = {
+  markup: `<script>alert(1)</script><img src=x onerror=alert(1)>`,
+  "ends of attributes": `" onload="alert(1)" x="' onclick='alert(1)`,
+  "ends of tags": `</title></h1></a></body><b>`,
+  entities: `&lt;b&gt; &amp;amp; &#60;b&#62;`,
+  "encoded words": `=?utf-8?q?Bcc=3A_eve=40evil.example?= =?utf-8?b?QmNjOiBldmU=?=`,
+  "a header": `Bcc: eve@evil.example`,
+  "escaped line ends": `a\\r\\nBcc: eve@evil.example %0d%0aBcc: eve@evil.example`,
+  "line ends of Unicode": `a\u2028Bcc: eve@evil.example\u2029b`,
+  "the end of a mail": ".",
+  "a boundary": `----_NmP-0-Part_1--`,
+  "right to left": "العربية \u200fevil\u200e עברית",
+  emoji: "👩‍👩‍👧‍👦🏳️‍🌈 é ﷽",
+  templates: "{{7*7}} ${7*7} <%= 7 %>",
+};
+
+describe.concurrent("in a page's title, an incident's and its message", () => {
+  for (const [what, text] of Object.entries(hostile))
+    test(`${what}: words and nothing else`, async () => {
+      await using plain = await publisher({ title: "plain" });
+      await using made = await publisher({ title: text });
+      await using hook = await made.hook();
+      for (const one of [plain, made]) {
+        await one.mailbox();
+        const words = one === made ? text : "plain";
+        await one.incident({ title: words, message: words });
+        await one.send();
+      }
+      const [mail] = made.mails;
+      expect(made.mails.map(({ to }) => to)).toEqual([[ann]]);
+      expect(mail?.headers["subject"]).toEqual([`Investigating: ${text} – ${text}`]);
+      expect(Object.keys(mail?.headers ?? {})).toEqual(Object.keys(plain.mails[0]?.headers ?? {}));
+      expect(mail?.text).toContain(`\n\n${text}\n`);
+      expect(shapeOf(mail?.html ?? "")).toEqual(shapeOf(plain.mails[0]?.html ?? ""));
+      expect(hook.received()[0]?.data).toMatchObject({
+        page: { title: text },
+        incident: { title: text },
+        message: text,
+      });
+    });
+
+  test("a line break: the API does not take it", async () => {
+    await using made = await publisher();
+    for (const title of ["a\r\nBcc: eve@evil.example", "a\nb", "a\rb", "a\0b"]) {
+      const incident = await made.api("POST", "/api/v1/incidents", { body: { title } });
+      const page = await made.api("PATCH", `/api/v1/status-pages/${made.pageId}`, {
+        body: { title },
+      });
+      expect([incident.status, page.status]).toEqual([422, 422]);
+    }
+  });
+});
+
+test.concurrent(
+  "a page's title is text in the question and on the pages that its links lead to",
+  async () => {
+    const title = `"><script>alert(1)</script> =?utf-8?q?x?=`;
+    await using made = await publisher({ title });
+    await made.signUp(ann);
+    await made.send();
+    const [mail] = made.mails;
+    expect(mail?.headers["subject"]).toEqual([`Confirm updates from ${title}`]);
+    expect(mail?.html).not.toContain("<script>");
+    const link = linkIn(mail ?? { text: "" }, "confirm");
+    for (const method of ["GET", "POST"] as const) {
+      const { text, headers } = await follow(made, link, method);
+      expect(text).not.toContain("<script>");
+      expect(text).toContain("&lt;script&gt;");
+      expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    }
+  },
+);
+
+test.concurrent(
+  "the longest words that the API takes arrive whole, in lines that mail servers take",
+  async () => {
+    const raw: string[] = [];
+    await using server = await listener((socket) => {
+      let unread = "";
+      let isMail = false;
+      socket.write("220 mx.example\r\n");
+      socket.on("data", (chunk: Buffer) => {
+        unread += chunk.toString("latin1");
+        for (let at = unread.indexOf("\r\n"); at !== -1; at = unread.indexOf("\r\n")) {
+          const line = unread.slice(0, at);
+          unread = unread.slice(at + 2);
+          if (isMail && line !== ".") raw.push(line);
+          else socket.write(line === "DATA" ? "354 go\r\n" : "250 fine\r\n");
+          isMail = line === "DATA" || (isMail && line !== ".");
+        }
+      });
+    });
+    const title = "👩".repeat(255);
+    await using made = await publisher({ title });
+    await made.useMail(smtpAt(server.port));
+    await made.mailbox(`${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.example`);
+    await made.incident({ title: "é".repeat(500), message: "ع".repeat(5_000) });
+    await made.send();
+    expect(raw.length).toBeGreaterThan(100);
+    expect(raw.filter((line) => line.length > 998)).toEqual([]);
+    expect(raw.filter((line) => /[^\t -~]/.test(line))).toEqual([]);
+    expect((await made.subscribers())[0]?.lastError).toBeNull();
+  },
+);
+
+test.concurrent(
+  "an address in the form of a header changes nothing but that it is refused",
+  async () => {
+    await using made = await publisher();
+    const sneaky = [
+      `${ann}%0d%0aBcc:eve@evil.example`,
+      `${ann}\u2028Bcc:eve@evil.example`,
+      `${ann}>\r\nRCPT TO:<eve@evil.example`,
+      `<${ann}>`,
+    ];
+    for (const email of sneaky) {
+      made.time.now += 60_000;
+      expect((await made.signUp(email)).status).toBe(422);
+    }
+    await made.send();
+    expect(made.mails).toEqual([]);
+  },
+);

@@ -1,0 +1,314 @@
+import { describe, expect, test } from "bun:test";
+import { ann, bob, publisher } from "../../support/subscribing.ts";
+import { listed } from "../../support/visitor.ts";
+
+describe.concurrent("of an incident subscribers are told", () => {
+  test("each update with its own status, and its end", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await using hook = await made.hook();
+    const { id } = await made.incident({ title: "Checkout fails", severity: "critical" });
+    for (const change of [
+      { status: "identified", message: "A disk is full." },
+      { message: "We make room." },
+      { status: "monitoring" },
+      { status: "resolved", message: "All is well." },
+      { status: "investigating", message: "It is back." },
+      { status: "resolved" },
+    ]) {
+      made.time.now += 60_000;
+      await made.post(id, change);
+    }
+    await made.send();
+    expect(
+      hook
+        .received()
+        .map(({ type, data }) => [
+          type,
+          data.incident.status,
+          data.incident.resolvedAt,
+          data.message,
+        ]),
+    ).toEqual([
+      ["incident.opened", "investigating", null, "Incident opened."],
+      ["incident.updated", "identified", null, "A disk is full."],
+      ["incident.updated", "identified", null, "We make room."],
+      ["incident.updated", "monitoring", null, "Monitoring."],
+      ["incident.resolved", "resolved", expect.any(String), "All is well."],
+      ["incident.updated", "investigating", null, "It is back."],
+      ["incident.resolved", "resolved", "2026-11-20T10:06:00.002Z", "Incident resolved."],
+    ]);
+    expect(made.subjects().map((subject) => subject?.replace(/:.*/, ""))).toEqual([
+      "Investigating",
+      "Identified",
+      "Identified",
+      "Monitoring",
+      "Resolved",
+      "Investigating",
+      "Resolved",
+    ]);
+    const threads = new Set(made.mails.map(({ headers }) => headers["references"]?.[0]));
+    expect(threads.size).toBe(1);
+  });
+
+  test("nothing where a title, a severity or the public flag is put right", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    const { id } = await made.incident();
+    await made.send();
+    for (const change of [{ title: "Other words" }, { severity: "major" }, { public: false }])
+      await made.post(id, change);
+    await made.send();
+    expect(made.mails).toHaveLength(1);
+  });
+
+  test("nothing while it is private, and what comes once it is public", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    const { id } = await made.incident({ public: false, message: "Secret." });
+    await made.post(id, { message: "Also secret." });
+    await made.send();
+    expect(made.mails).toEqual([]);
+    await made.post(id, { public: true });
+    await made.post(id, { message: "Said to all." });
+    await made.send();
+    expect(made.mails).toHaveLength(1);
+    expect(made.mails[0]?.text).toContain("Said to all.");
+    expect(made.mails[0]?.text).not.toMatch(/secret/i);
+  });
+
+  test("nothing that was made private before it could be told, and nothing that was deleted", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    const one = await made.incident();
+    const other = await made.incident();
+    await made.post(one.id, { public: false });
+    expect((await made.api("DELETE", `/api/v1/incidents/${other.id}`)).status).toBe(200);
+    await made.send();
+    expect(made.mails).toEqual([]);
+  });
+
+  test("the public name of its monitor, on pages that show that", async () => {
+    await using made = await publisher();
+    const { id: monitorId } = await made.monitor({ name: "db-7.internal" });
+    await made.publish({ sections: [listed("Shop", [monitorId, "Checkout"])] });
+    const other = await made.page();
+    await made.mailbox();
+    await made.mailbox(bob, `/api/v1/status-pages/${other.id}/subscribers`);
+    await using hook = await made.hook();
+    await made.incident({ monitorId });
+    await made.send();
+    expect(made.told()).toEqual([ann]);
+    expect(made.mails[0]?.text).toContain("Affects: Checkout");
+    expect(hook.received()[0]?.data.incident.monitor).toBe("Checkout");
+    expect(JSON.stringify([made.mails, hook.asked])).not.toContain("db-7");
+    expect(JSON.stringify([made.mails, hook.asked])).not.toContain(monitorId);
+  });
+
+  test("what a monitor says of itself, under its public name", async () => {
+    await using made = await publisher();
+    const shop = await made.job({ name: "db-7.internal", autoIncidentSeverity: "major" });
+    await made.publish({ sections: [listed("Shop", [shop.id, "Checkout"])] });
+    await shop.report();
+    await made.mailbox();
+    await using hook = await made.hook();
+    await shop.report({ status: "down", msg: "CANARY" });
+    await made.send();
+    made.time.now += 60_000;
+    await shop.report({ status: "up", latency_ms: "1" });
+    await made.send();
+    expect(made.subjects()).toEqual([
+      "Investigating: Checkout is down – Acme status",
+      "Resolved: Checkout is down – Acme status",
+    ]);
+    expect(hook.received()[1]?.data.message).toStartWith("Checkout is up again");
+    expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-7|CANARY/);
+  });
+
+  test("nothing of a monitor that no page shows", async () => {
+    await using made = await publisher();
+    const shop = await made.job({ name: "Hidden", autoIncidentSeverity: "major" });
+    await shop.report();
+    await made.mailbox();
+    await shop.report({ status: "down" });
+    await made.send();
+    expect(made.mails).toEqual([]);
+  });
+
+  test("no private id and no private field", async () => {
+    await using made = await publisher({ timeZone: "Europe/Berlin" });
+    await using hook = await made.hook();
+    const incident = await made.incident({ severity: "major", message: "We look." });
+    await made.send();
+    const url = "http://signalbox.lan:3210/status/ours";
+    expect(hook.received()).toEqual([
+      {
+        id: hook.asked[0]?.headers["webhook-id"] as string,
+        type: "incident.opened",
+        timestamp: incident.createdAt,
+        data: {
+          page: { title: "Acme status", url },
+          incident: {
+            id: incident.id,
+            title: "Slow answers",
+            status: "investigating",
+            severity: "major",
+            monitor: null,
+            createdAt: incident.createdAt,
+            resolvedAt: null,
+            url: `${url}/incidents/${incident.id}`,
+          },
+          message: "We look.",
+        },
+      },
+    ]);
+  });
+
+  test("its time as the page has it", async () => {
+    await using made = await publisher({ timeZone: "Europe/Berlin" });
+    await made.mailbox();
+    await made.incident();
+    await made.send();
+    expect(made.mails[0]?.text).toContain("Time: 20 November 2026 at 11:00 (Europe/Berlin)");
+  });
+});
+
+describe.concurrent("of planned work subscribers are told", () => {
+  test("once, when it is planned", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await using hook = await made.hook();
+    const window = await made.plan({ title: "New disks", description: "Short gaps." });
+    await made.send();
+    await made.api("PATCH", `/api/v1/maintenance-windows/${window.id}`, {
+      body: { title: "Newer disks" },
+    });
+    await made.later(3 * 86_400);
+    expect(made.subjects()).toEqual(["Planned maintenance: New disks – Acme status"]);
+    expect(made.mails[0]?.text).toContain(
+      "Short gaps.\nFrom: 22 November 2026 at 02:00 (UTC)\nUntil: 22 November 2026 at 04:00 (UTC)",
+    );
+    expect(hook.received()).toMatchObject([
+      {
+        type: "maintenance.planned",
+        data: {
+          page: { title: "Acme status", url: "http://signalbox.lan:3210/status/ours" },
+          maintenance: {
+            id: window.id,
+            title: "New disks",
+            description: "Short gaps.",
+            startsAt: "2026-11-22T02:00:00.000Z",
+            endsAt: "2026-11-22T04:00:00.000Z",
+          },
+        },
+      },
+    ]);
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  test("the next time of work that comes again", async () => {
+    await using made = await publisher();
+    await using hook = await made.hook();
+    const first = { startsAt: "2026-11-15T02:00:00.000Z", endsAt: "2026-11-15T04:00:00.000Z" };
+    await made.plan({ rrule: "FREQ=WEEKLY", ...first });
+    await made.send();
+    expect(hook.received()[0]?.data.maintenance.startsAt).toBe("2026-11-22T02:00:00.000Z");
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  test("nothing where it is private, over, or gone again", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await made.plan({ public: false });
+    await made.plan({ startsAt: "2026-11-19T02:00:00.000Z", endsAt: "2026-11-19T04:00:00.000Z" });
+    const { id } = await made.plan();
+    await made.api("DELETE", `/api/v1/maintenance-windows/${id}`);
+    await made.send();
+    expect(made.mails).toEqual([]);
+  });
+
+  test("what concerns their page", async () => {
+    await using made = await publisher();
+    const { id: shop } = await made.monitor({ name: "Shop" });
+    const { id: mail } = await made.monitor({ name: "Mail" });
+    const { id: groupId } = await made.group({ monitorIds: [mail] });
+    const page = await made.page({ sections: [listed("Shop", shop)] });
+    await made.mailbox(bob, `/api/v1/status-pages/${page.id}/subscribers`);
+    await made.plan({ title: "Mail", monitorIds: [mail] });
+    await made.plan({ title: "Group", groupIds: [groupId] });
+    await made.plan({ title: "Shop", monitorIds: [mail, shop] });
+    await made.plan({ title: "Everything" });
+    await made.send();
+    expect(made.subjects()).toEqual([
+      "Planned maintenance: Shop – Payments",
+      "Planned maintenance: Everything – Payments",
+    ]);
+  });
+});
+
+describe.concurrent("a page that is hidden", () => {
+  test("tells nobody, neither then nor when it is back", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    await using hook = await made.hook();
+    const other = await made.page();
+    await made.mailbox(bob, `/api/v1/status-pages/${other.id}/subscribers`);
+    await made.publish({ visibility: "hidden" });
+    const { id } = await made.incident();
+    await made.plan();
+    await made.later(60);
+    await made.publish({ visibility: "public" });
+    await made.later(60);
+    expect(hook.asked).toEqual([]);
+    expect(made.told()).toEqual([bob, bob]);
+    await made.post(id, { message: "We are back." });
+    await made.send();
+    expect(hook.heard()).toEqual(["We are back."]);
+    expect(made.told().slice(2).sort()).toEqual([ann, bob]);
+  });
+
+  test("does not tell what waited when it was hidden", async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    made.refusals.set(ann, 450);
+    await made.incident();
+    await made.send();
+    await made.publish({ visibility: "hidden" });
+    made.refusals.clear();
+    await made.later(60);
+    await made.publish({ visibility: "public" });
+    await made.later(3_600);
+    expect(made.mails).toEqual([]);
+  });
+});
+
+test.concurrent("the password of a page is no hurdle for its subscribers", async () => {
+  await using made = await publisher({ visibility: "password", password: "open sesame" });
+  await made.mailbox();
+  await using hook = await made.hook();
+  await made.incident();
+  await made.send();
+  expect(made.mails).toHaveLength(1);
+  expect(hook.asked).toHaveLength(1);
+  expect(JSON.stringify([made.mails, hook.asked])).not.toContain("sesame");
+});
+
+test.concurrent(
+  "what is told is what was so when it happened, also where it arrives later",
+  async () => {
+    await using made = await publisher();
+    await made.mailbox();
+    made.refusals.set(ann, 450);
+    const { id } = await made.incident({ title: "Slow", message: "We look." });
+    await made.send();
+    await made.post(id, { title: "Slower", status: "resolved" });
+    made.refusals.clear();
+    await made.later(60);
+    await made.later(60);
+    expect(made.subjects()).toEqual([
+      "Investigating: Slow – Acme status",
+      "Resolved: Slower – Acme status",
+    ]);
+    expect(made.mails[0]?.text).toContain("We look.");
+  },
+);

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { dump, unknownId } from "../../support/appliance.ts";
+import { signingCanary } from "../../support/samples.ts";
+import { ann, bob, publisher } from "../../support/subscribing.ts";
+
+const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
+
+describe.concurrent("what can't be added", () => {
+  const mail = { type: "email", email: ann };
+  const wrong: [what: string, body: unknown, path: string][] = [
+    ["no type", {}, "type"],
+    ["a type that there is not", { type: "sms", number: "1" }, "type"],
+    ["no address", { type: "email" }, "email"],
+    ["null for an address", { type: "email", email: null }, "email"],
+    ["what is no address", { type: "email", email: "ann" }, "email"],
+    ["a header", { type: "email", email: `${ann}\r\nBcc: ${bob}` }, "email"],
+    ["two addresses", { type: "email", email: `${ann},${bob}` }, "email"],
+    ["an endless address", { type: "email", email: `${"a".repeat(255)}@x.example` }, "email"],
+    ["a yes that is none", { ...mail, confirmed: "yes" }, "confirmed"],
+    ["a mailbox with a URL", { ...mail, url: webhook.url }, "url"],
+    ["a mailbox with a secret", { ...mail, secret: "x" }, "secret"],
+    ["an unknown field", { ...mail, name: "Ann" }, "name"],
+    ["no URL", { type: "webhook" }, "url"],
+    ["a URL of another kind", { type: "webhook", url: "ftp://x.example/" }, "url"],
+    ["a URL with credentials", { type: "webhook", url: "https://a:b@x.example/" }, "url"],
+    ["a URL with a line break", { type: "webhook", url: "https://x.example/\r\nX: y" }, "url"],
+    ["an endless URL", { type: "webhook", url: `https://x.example/${"a".repeat(2048)}` }, "url"],
+    ["a webhook with an address", { ...webhook, email: ann }, "email"],
+    ["a webhook that is to be asked", { ...webhook, confirmed: false }, "confirmed"],
+    ["a blank secret", { ...webhook, secret: " " }, "secret"],
+    ["a secret of two lines", { ...webhook, secret: "a\nb" }, "secret"],
+    ["a secret that is no Base64", { ...webhook, secret: "open sesame" }, "secret"],
+    ["a secret that is too short", { ...webhook, secret: "whsec_b3BlbiBzZXNhbWU=" }, "secret"],
+    ["an endless secret", { ...webhook, secret: "x".repeat(1_001) }, "secret"],
+    ["an address that is blocked", { type: "webhook", url: "http://169.254.169.254/" }, "url"],
+    ["one that is blocked in hex", { type: "webhook", url: "http://0xa9fea9fe/" }, "url"],
+    ["our own listener", { type: "webhook", url: "http://127.0.0.1:3210/" }, "url"],
+  ];
+  for (const [what, body, field] of wrong)
+    test(`is refused by the name of its field: ${what}`, async () => {
+      // Nothing of loopback is opened: our own listener is there.
+      await using made = await publisher({}, { allowTarget: [] });
+      const before = dump(made);
+      const { status, json } = await made.api("POST", made.path, { body });
+      expect(json.error.details).toMatchObject([{ path: field }]);
+      expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
+      expect(dump(made)).toBe(before);
+    });
+
+  test("is a body that is no object", async () => {
+    await using made = await publisher();
+    for (const body of [[], "x", 1, null])
+      expect((await made.api("POST", made.path, { body })).status).toBe(422);
+    expect((await made.api("POST", made.path, { raw: "{" })).status).toBe(400);
+    expect((await made.api("POST", made.path)).status).toBe(415);
+    expect(await made.subscribers()).toEqual([]);
+  });
+
+  test("is an address twice on one page, pending or not, in whatever case", async () => {
+    await using made = await publisher();
+    await made.added({ type: "email", email: ann });
+    await made.mailbox(bob);
+    await made.added(webhook);
+    const before = dump(made);
+    for (const [field, body] of [
+      ["email", { type: "email", email: ann }],
+      ["email", { type: "email", email: ann.toUpperCase(), confirmed: true }],
+      ["email", { type: "email", email: bob }],
+      ["url", { ...webhook, secret: signingCanary }],
+    ] as const) {
+      const { status, json } = await made.api("POST", made.path, { body });
+      expect([status, json.error.code, json.error.details[0].path]).toEqual([
+        409,
+        "CONFLICT",
+        field,
+      ]);
+    }
+    expect(dump(made)).toBe(before);
+  });
+
+  test("is one address twice at once", async () => {
+    await using made = await publisher();
+    const add = () => made.api("POST", made.path, { body: webhook });
+    const answers = await Promise.all([add(), add(), add()]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
+    expect(await made.subscribers()).toHaveLength(1);
+  });
+
+  test("is a mailbox to be asked while there is no mail server", async () => {
+    await using made = await publisher();
+    await made.useMail(null);
+    const before = dump(made);
+    const { status, json } = await made.api("POST", made.path, { body: mail });
+    expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+    expect(dump(made)).toBe(before);
+    await made.mailbox();
+    await made.added(webhook);
+    expect(await made.subscribers()).toHaveLength(2);
+  });
+
+  test("is anything on a page that does not exist, or with a key that reads", async () => {
+    await using made = await publisher();
+    const before = dump(made);
+    const at = (id: string) => `/api/v1/status-pages/${id}/subscribers`;
+    for (const id of [unknownId, "nonsense"])
+      expect((await made.api("POST", at(id), { body: webhook })).status).toBe(404);
+    expect((await made.ours.reader("POST", made.path, { body: webhook })).status).toBe(403);
+    expect((await made.stranger("POST", made.path, { body: webhook })).status).toBe(401);
+    expect(dump(made)).toBe(before);
+  });
+});

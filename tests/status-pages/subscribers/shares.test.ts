@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { publisher } from "../../support/subscribing.ts";
+import { answer, hang, target } from "../../support/target.ts";
+
+/** A page of ours with so many webhooks at a receiver that says nothing, and one of theirs that is well. */
+async function crowd(count: number) {
+  const made = await publisher();
+  const { theirs } = made;
+  const silent = await target(hang);
+  const well = await target(answer());
+  for (let number = 0; number < count; number++)
+    await made.added({ type: "webhook", url: silent.at(`/${number}`) });
+  const [page] = (await theirs.api("GET", "/api/v1/status-pages")).json.data;
+  const subscribe = async (path: string) => {
+    const body = { type: "webhook", url: well.at(path) };
+    const at = `/api/v1/status-pages/${page.id}/subscribers`;
+    expect((await theirs.api("POST", at, { body })).status).toBe(201);
+  };
+  return {
+    ...made,
+    silent,
+    well,
+    subscribe,
+    open: () => theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } }),
+    async [Symbol.asyncDispose]() {
+      await silent[Symbol.asyncDispose]();
+      await well[Symbol.asyncDispose]();
+      await made[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe.concurrent("an organization whose webhooks say nothing", () => {
+  test("leaves room for the notices of another, which arrive while all of them hang", async () => {
+    await using made = await crowd(80);
+    for (const path of ["/1", "/2", "/3"]) await made.subscribe(path);
+    made.time.now += 1;
+    await made.incident();
+    await made.notices.runOnce();
+    const sending = made.alerts.runOnce();
+    await made.silent.untilAsked(50);
+    await made.open();
+    await made.notices.runOnce();
+    const theirs = made.alerts.runOnce();
+    await made.well.untilAsked(3);
+    expect(made.silent.asked).toHaveLength(50);
+    made.silent.reply(answer());
+    made.silent.release();
+    await Promise.all([sending, theirs]);
+    expect(made.silent.asked).toHaveLength(80);
+  });
+
+  test("gives back its slots after each delivery, whatever else waits for the same receivers", async () => {
+    await using made = await crowd(60);
+    made.time.now += 1;
+    const { id } = await made.incident();
+    for (const message of ["a", "b", "c"]) await made.post(id, { message });
+    await made.notices.runOnce();
+    const sending = made.alerts.runOnce();
+    await made.silent.untilAsked(50);
+    const paths = () => made.silent.asked.map(({ path }) => path);
+    made.silent.release();
+    await made.silent.untilAsked(100);
+    expect(new Set(paths().slice(0, 60)).size).toBe(60);
+    made.silent.reply(answer());
+    made.silent.release();
+    await sending;
+    expect(made.silent.asked).toHaveLength(240);
+  });
+});

@@ -1,0 +1,255 @@
+import { describe, expect, test } from "bun:test";
+import { sweepSubscribers } from "../../../src/status-pages/subscribers/fan-out.ts";
+import { usualLimits } from "../../../src/core/limits.ts";
+import { ann, bob, follow, linkIn, type Publisher, publisher } from "../../support/subscribing.ts";
+
+const day = 86_400;
+
+describe.concurrent("whoever signs up learns nothing about the address", () => {
+  test("unknown, asked, asked too often, subscribed: the answer is the same", async () => {
+    await using made = await publisher();
+    const { signUp, time } = made;
+    const first = await signUp(ann);
+    const again = await signUp(ann);
+    time.now += 61_000;
+    await made.mailbox(bob);
+    for (const seen of [again, await signUp(bob), await signUp("cid@team.example")]) {
+      expect(seen.status).toBe(200);
+      expect([...seen.headers]).toEqual([...first.headers]);
+      const spelt = /(bob|cid)@/.exec(seen.text)?.[0] ?? "ann@";
+      expect(seen.text.replaceAll(spelt, "ann@")).toBe(first.text);
+    }
+    await made.send();
+    expect(made.told().sort()).toEqual([ann, "cid@team.example"]);
+  });
+
+  test("a sixth sign-up within a minute is refused, and its mailbox not asked", async () => {
+    await using made = await publisher();
+    for (const number of [1, 2, 3, 4, 5])
+      expect((await made.signUp(`n${number}@team.example`)).status).toBe(200);
+    const { status, text } = await made.signUp(ann);
+    expect(status).toBe(429);
+    expect(text).toContain("Try again in a minute");
+    expect(text).not.toContain("Check your mailbox");
+    expect(await made.subscribers()).toHaveLength(5);
+    made.time.now += 60_000;
+    expect((await made.signUp(ann)).status).toBe(200);
+    expect(await made.subscribers()).toHaveLength(6);
+  });
+});
+
+/** Mailboxes that were asked, the first of them longest ago. */
+function waiting(
+  { database, ours, pageId, time }: Publisher,
+  count: number,
+  { ago = 0, byVisitor = 1, prefix = "n" } = {},
+) {
+  const others = Array.from({ length: count }, (_, index) => `${prefix}${index}@team.example`);
+  database.run(
+    `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
+       by_visitor, asked, asked_at, version, created_at)
+     select ?, value, ?, 'email', value, value, '{}', ?, 1, ? + key, 1, '' from json_each(?)`,
+    [ours.id, pageId, byVisitor, time.now - ago * 1000 - count, JSON.stringify(others)],
+  );
+}
+
+/** A page and the address from which somebody signs up next. */
+async function strangers() {
+  const from = { address: "192.168.1.7" };
+  return { ...(await publisher({}, { addressOf: () => from.address })), from };
+}
+
+const countOf = ({ database }: Publisher, condition: string) =>
+  database.query(`select count(*) from subscribers where ${condition}`).values()[0]?.[0] as number;
+
+describe.concurrent("no stranger closes the sign-ups of a page", () => {
+  test("those who never say yes make room, the oldest first; whoever said it stays", async () => {
+    await using made = await publisher();
+    await made.mailbox(bob);
+    made.database.run("update subscribers set asked_at = 0");
+    waiting(made, 1_000);
+    const owners = { ago: day, byVisitor: 0, prefix: "owner" };
+    waiting(made, 5, owners);
+    expect((await made.signUp(ann)).status).toBe(200);
+    await made.send();
+    expect(made.told()).toEqual([ann]);
+    expect(countOf(made, "confirmed_at is null and by_visitor")).toBe(1_000);
+    expect(countOf(made, "address like 'owner%'")).toBe(5);
+    expect(countOf(made, "address = 'n0@team.example'")).toBe(0);
+    expect(countOf(made, "address = 'n1@team.example'")).toBe(1);
+    expect(await made.subscribers("&status=confirmed")).toMatchObject([{ email: bob }]);
+  });
+
+  test("those who never say yes take nobody's place among an organization's subscribers", async () => {
+    await using made = await publisher({}, { limits: { ...usualLimits, subscribers: 2 } });
+    waiting(made, 3);
+    await made.mailbox(bob);
+    await made.signUp(ann);
+    await made.send();
+    const link = linkIn(made.mails[0] ?? { text: "" }, "confirm");
+    await made.mailbox("cid@team.example");
+    const full = await follow(made, link, "POST");
+    expect([full.status, full.text.includes("takes no more subscribers")]).toEqual([409, true]);
+    const [cid] = await made.subscribers("&q=cid");
+    expect((await made.api("DELETE", `${made.path}/${cid.id}`)).status).toBe(200);
+    expect((await follow(made, link, "POST")).text).toContain("You are subscribed");
+  });
+
+  test("where many wait, they wait for a day; where few do, for a week", async () => {
+    await using made = await publisher();
+    const other = await made.page();
+    waiting(made, 250, { ago: day + 60 });
+    await sweepSubscribers(made.store, made.time.now);
+    expect(countOf(made, "true")).toBe(250);
+    made.database.run("update subscribers set page_id = ? where id = 'n0@team.example'", [
+      other.id,
+    ]);
+    await made.signUp(ann);
+    await made.signUp(bob);
+    await made.mailbox("cid@team.example");
+    await sweepSubscribers(made.store, made.time.now);
+    const emails = (await made.subscribers()).map(({ email }) => email as string);
+    expect(emails.sort()).toEqual([ann, bob, "cid@team.example"]);
+    expect(countOf(made, "id = 'n0@team.example'")).toBe(1);
+    await sweepSubscribers(made.store, made.time.now + 8 * day * 1000);
+    expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
+  });
+
+  test("one network has twenty an hour, whoever they are for; others have theirs", async () => {
+    await using made = await strangers();
+    await made.mailbox();
+    const statuses = [];
+    for (let minute = 0; minute < 5; minute++) {
+      for (const number of [1, 2, 3, 4, 5]) {
+        const email = number === 1 ? ann : `n${minute}-${number}@team.example`;
+        statuses.push((await made.signUp(email)).status);
+      }
+      made.time.now += 60_000;
+    }
+    expect(statuses).toEqual([...Array(20).fill(200), ...Array(5).fill(429)]);
+    const { headers, text } = await made.signUp(ann);
+    expect(Number(headers.get("retry-after"))).toBe(55 * 60);
+    expect(text).toContain("Too many sign-ups from here. Try again in an hour.");
+    made.from.address = "192.168.1.8";
+    expect((await made.signUp(bob)).status).toBe(200);
+    made.from.address = "192.168.1.7";
+    made.time.now += 55 * 60_000;
+    expect((await made.signUp("dan@team.example")).status).toBe(200);
+  });
+
+  test("two hundred networks get few mails out of it, and the next one is still let in", async () => {
+    await using made = await strangers();
+    let taken = 0;
+    for (let round = 0; round < 3; round++)
+      for (let network = 0; network < 200; network++) {
+        made.from.address = `10.0.${network}.1`;
+        const { status } = await made.signUp(`n${round}-${network}@team.example`);
+        if (status === 200) taken++;
+      }
+    expect(taken).toBeLessThanOrEqual(260);
+    expect(countOf(made, "true")).toBe(taken);
+    made.from.address = "10.1.0.1";
+    expect((await made.signUp(ann)).status).toBe(200);
+    // An IPv6 site with as many networks as it likes is one of them.
+    const site = [];
+    for (let network = 0; network < 20; network++) {
+      made.from.address = `2001:db8:7:${network.toString(16)}::1`;
+      site.push((await made.signUp(`six${network}@team.example`)).status);
+    }
+    expect(site.filter((status) => status === 200)).toHaveLength(1);
+    const { headers, text } = await made.signUp(bob);
+    expect(text).toContain("Too many people are signing up at the moment. Try again in an hour.");
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  });
+});
+
+describe.concurrent("no stranger has a mailbox flooded", () => {
+  const spellings = [ann, "Ann@team.example", "ann+1@team.example", "ann+b+c@team.example"];
+
+  test("by way of many pages and spellings: five questions a day, and the answer stays the same", async () => {
+    await using made = await strangers();
+    const slugs = ["ours"];
+    for (const slug of ["one", "two"]) slugs.push((await made.page({ slug, title: slug })).slug);
+    await made.restart();
+    let network = 0;
+    const answers = new Set<string>();
+    const ask = async () => {
+      for (const slug of slugs)
+        for (const email of spellings) {
+          made.from.address = `10.0.${network++}.1`;
+          const form = { email };
+          const seen = await made.get(`/status/${slug}/subscribe`, { method: "POST", form });
+          if (slug === "ours") answers.add(`${seen.status} ${seen.text.replaceAll(email, "")}`);
+          else expect(seen.status).toBe(200);
+        }
+    };
+    await ask();
+    made.time.now += 11 * 60_000;
+    await ask();
+    await made.send();
+    expect(made.mails).toHaveLength(5);
+    expect(answers.size).toBe(1);
+    made.time.now += day * 1000;
+    await ask();
+    await made.send();
+    expect(made.mails).toHaveLength(10);
+  });
+
+  test("by having it forgotten in between", async () => {
+    await using made = await strangers();
+    for (let round = 0; round < 10; round++) {
+      made.from.address = `10.0.${round}.1`;
+      await made.signUp(ann);
+      await made.send();
+      made.database.run("delete from subscribers");
+    }
+    expect(made.mails).toHaveLength(5);
+  });
+});
+
+describe.concurrent("what is no e-mail address", () => {
+  for (const [what, email] of Object.entries({
+    nothing: "",
+    "a word": "ann",
+    "no domain": "ann@",
+    "a header behind it": "ann@team.example\r\nBcc: eve@evil.example",
+    "a header behind a bare line feed": "ann@team.example\nBcc: eve@evil.example",
+    "two addresses": "ann@team.example, eve@evil.example",
+    "a name with it": "Ann <ann@team.example>",
+    "a NUL": "ann@team.example\0",
+    "a word encoded": "=?utf-8?q?ann=40team.example?=",
+    "a quoted header": '"ann\r\nBcc: eve"@team.example',
+    "an address that is too long": `${"a".repeat(250)}@team.example`,
+    "emoji and bidi controls": "ann\u202e😀@team.example",
+  }))
+    test(`is refused: ${what}`, async () => {
+      await using made = await publisher();
+      const { status, text } = await made.signUp(email);
+      expect([status, text.includes("must be an e-mail address")]).toEqual([422, true]);
+      expect(await made.subscribers()).toEqual([]);
+      await made.send();
+      expect(made.mails).toEqual([]);
+    });
+
+  test("comes back in the form as text", async () => {
+    await using made = await publisher();
+    const { text } = await made.signUp(`"><script>alert(1)</script>`);
+    expect(text).not.toContain("<script>alert");
+    expect(text).toContain("&lt;script&gt;alert(1)");
+  });
+
+  test("is what a form has that is too long or has no such field", async () => {
+    await using made = await publisher();
+    const send = async (form: Record<string, string>) =>
+      (await made.get("/status/ours/subscribe", { method: "POST", form })).status;
+    expect(await send({ email: ann, more: "x".repeat(5_000) })).toBe(422);
+    expect(await send({ mail: ann })).toBe(422);
+    expect(await made.subscribers()).toEqual([]);
+  });
+
+  test("is not an address with spaces around it: these are dropped", async () => {
+    await using made = await publisher();
+    expect((await made.signUp(`  ${ann}\n`)).status).toBe(200);
+    expect(await made.subscribers()).toMatchObject([{ email: ann }]);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, dump, unknownId } from "../../support/appliance.ts";
+import { ann, publisher } from "../../support/subscribing.ts";
+
+const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
+
+/** An answer without what is of this request alone. */
+const plain = ({ status, text }: Answer) => [status, text.replace(/"requestId":"[^"]+"/, "")];
+
+describe.concurrent("of another organization or page", () => {
+  /** The same mailbox and webhook on a page of theirs, on our default page, and on another of ours. */
+  async function three() {
+    const made = await publisher();
+    const { api, theirs } = made;
+    const [their] = (await theirs.api("GET", "/api/v1/status-pages")).json.data;
+    const theirPath = `/api/v1/status-pages/${their.id}/subscribers`;
+    const added = await theirs.api("POST", theirPath, {
+      body: { type: "email", email: ann, confirmed: true },
+    });
+    expect(added.status).toBe(201);
+    const other = await made.page();
+    const otherPath = `/api/v1/status-pages/${other.id}/subscribers`;
+    return {
+      ...made,
+      theirPath,
+      theirOne: added.json.data as { id: string },
+      otherPath,
+      ourOne: await made.mailbox(),
+      otherOne: await made.mailbox(ann, otherPath),
+      asUs: api,
+    };
+  }
+
+  test("every route answers as if there were none, and changes nothing", async () => {
+    await using made = await three();
+    const { asUs, path, theirPath, otherPath, theirOne, otherOne } = made;
+    const unknownPage = `/api/v1/status-pages/${unknownId}/subscribers`;
+    const before = dump(made);
+    const pairs: [method: string, theirs: string, unknown: string][] = [
+      ["GET", theirPath, unknownPage],
+      ["GET", `${theirPath}-export`, `${unknownPage}-export`],
+      ["POST", theirPath, unknownPage],
+    ];
+    for (const method of ["GET", "DELETE"])
+      for (const foreign of [
+        `${theirPath}/${theirOne.id}`,
+        `${path}/${theirOne.id}`,
+        `${otherPath}/${theirOne.id}`,
+        `${path}/${otherOne.id}`,
+        `${theirPath}/${otherOne.id}`,
+      ])
+        pairs.push([method, foreign, `${path}/${unknownId}`]);
+    for (const [method, foreign, unknown] of pairs) {
+      const options = method === "POST" ? { body: webhook } : {};
+      const expected = plain(await asUs(method, unknown, options));
+      expect([foreign, ...plain(await asUs(method, foreign, options))]).toEqual([
+        foreign,
+        ...expected,
+      ]);
+      expect(expected[0]).toBe(404);
+    }
+    expect(dump(made)).toBe(before);
+  });
+
+  test("nobody is listed, and nobody is told", async () => {
+    await using made = await three();
+    const { asUs, theirs, path, theirPath, otherPath } = made;
+    for (const [api, at] of [
+      [asUs, path],
+      [asUs, otherPath],
+      [theirs.api, theirPath],
+    ] as const) {
+      expect((await api("GET", at)).json.meta.total).toBe(1);
+      expect((await api("GET", `${at}-export`)).json.data).toHaveLength(1);
+    }
+    const hidden = await made.monitor();
+    await made.incident({ title: "Of our default page", monitorId: hidden.id });
+    await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+    await made.send();
+    expect(made.subjects()).toEqual(["Investigating: Of our default page – Acme status"]);
+  });
+
+  test("leaving one page leaves the others alone", async () => {
+    await using made = await three();
+    await made.api("DELETE", `${made.path}/${made.ourOne.id}`);
+    expect((await made.asUs("GET", made.otherPath)).json.meta.total).toBe(1);
+    expect((await made.theirs.api("GET", made.theirPath)).json.meta.total).toBe(1);
+  });
+});

@@ -1,0 +1,47 @@
+import { incidentAfter } from "../../../src/incidents/rules.ts";
+import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
+import { send } from "../../data/client.ts";
+import { deleteWithUndo } from "../../parts/deleting.ts";
+import { queryClient } from "../../data/query.ts";
+import { complain, say } from "../../parts/toasts.tsx";
+import { incidentPath } from "./incident-data.ts";
+
+/** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
+export async function changeIncident(
+  incident: Incident,
+  patch: IncidentPatch,
+  /** As it was when somebody decided on this; undefined to overwrite whatever others did since. */
+  ifMatch: Incident | undefined,
+) {
+  const key = ["incident", incident.id];
+  const at = new Date().toISOString();
+  const { change, update } = incidentAfter(incident, patch, at);
+  const posted = update === null ? [] : [{ id: crypto.randomUUID(), ...update, createdAt: at }];
+  await queryClient.cancelQueries({ queryKey: key, exact: true });
+  queryClient.setQueryData(key, {
+    ...incident,
+    ...change,
+    updates: [...incident.updates, ...posted],
+  });
+  try {
+    const path = incidentPath(incident.id);
+    const after = await send<Incident>("PATCH", path, patch, ifMatch);
+    queryClient.setQueryData(key, after);
+    void queryClient.invalidateQueries({ queryKey: [...key, "traces"] });
+    void queryClient.invalidateQueries({ queryKey: ["incidents"] });
+  } catch (error) {
+    queryClient.setQueryData(key, incident);
+    void queryClient.invalidateQueries({ queryKey: key });
+    throw error;
+  }
+}
+
+/** With one click, in the words that the API has for it. */
+export function setStatus(incident: Incident, status: "resolved" | "investigating") {
+  changeIncident(incident, { status }, incident)
+    .then(() => say(status === "resolved" ? "Resolved" : "Reopened"))
+    .catch(complain);
+}
+
+export const deleteIncident = ({ id, title }: Incident) =>
+  deleteWithUndo({ id, title }, incidentPath(id), "incidents");

@@ -1,0 +1,116 @@
+import { Button, SegmentedControl, Textarea } from "@mantine/core";
+import { type Ref, useRef, useState } from "react";
+import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
+import { queryClient } from "../../data/query.ts";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { AudienceLine } from "./audience-line.tsx";
+import { useAudience } from "./data.ts";
+import { capitalized, statuses } from "./words.tsx";
+import { changeIncident } from "./actions.ts";
+import { PreviewDialog } from "./preview-dialog.tsx";
+import { TemplatesMenu } from "./templates-menu.tsx";
+
+type Values = { status: IncidentStatus; message: string };
+
+/** Status and message in one: what is posted here goes to the timeline, the public page and whoever listens. */
+export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLTextAreaElement> }) {
+  const { id, status: now } = incident;
+  const { data: audience } = useAudience({ incidentId: id });
+  const [previewing, setPreviewing] = useState(false);
+  const seen = useRef(incident);
+  const form = useForm<Values>(
+    { status: now, message: "" },
+    async ({ status, message }, force) => {
+      const text = message.trim() === "" ? {} : { message };
+      await changeIncident(incident, { status, ...text }, force ? undefined : seen.current);
+      form.replace({ status, message: "" });
+      void queryClient.invalidateQueries({ queryKey: ["incident-audience"] });
+    },
+    () => {
+      seen.current = incident;
+      void queryClient.invalidateQueries({ queryKey: ["incident", id] });
+    },
+  );
+  // Whoever writes decides on what they saw when they began.
+  if (!form.dirty) seen.current = incident;
+  const { values, set, errorOf } = form;
+  // Until somebody chooses one, the status follows what others make of it.
+  const status = form.dirty ? values.status : now;
+  const choose = (next: IncidentStatus) => form.set("status", next);
+  const verb =
+    status === "resolved" && now !== "resolved"
+      ? "Resolve"
+      : status !== "resolved" && now === "resolved"
+        ? "Reopen"
+        : "Post update";
+  return (
+    <section className="panel composer" aria-label="Post an update">
+      <FormFrame
+        form={form}
+        submit={verb}
+        extra={
+          <AudienceLine
+            audience={audience}
+            isPublic={incident.public}
+            resolves={verb === "Resolve"}
+          />
+        }
+      >
+        <div className="composer-top">
+          <SegmentedControl
+            aria-label="Status"
+            value={status}
+            onChange={(next) => choose(next as IncidentStatus)}
+            data={statuses.map((value) => ({ value, label: capitalized(value) }))}
+          />
+          <span className="composer-tools">
+            <TemplatesMenu
+              status={status}
+              message={values.message}
+              onInsert={(text) => {
+                choose(status);
+                set("message", text);
+              }}
+            />
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              color="gray"
+              onClick={() => setPreviewing(true)}
+            >
+              Preview
+            </Button>
+          </span>
+        </div>
+        <Textarea
+          ref={box}
+          aria-label="Message"
+          placeholder="What happened, what it means for people, what comes next"
+          autosize
+          minRows={3}
+          maxRows={14}
+          value={values.message}
+          onChange={({ currentTarget }) => {
+            choose(status);
+            set("message", currentTarget.value);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);
+          }}
+          error={errorOf("message") ?? errorOf("status")}
+        />
+      </FormFrame>
+      {previewing && (
+        <PreviewDialog
+          draft={{
+            incidentId: id,
+            message: values.message,
+            public: incident.public,
+            ...((status !== now || values.message.trim() !== "") && { status }),
+          }}
+          onClose={() => setPreviewing(false)}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,74 @@
+import { useState } from "react";
+import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
+import type { Incident } from "../../../src/incidents/schema.ts";
+import { queryClient } from "../../data/query.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { capitalized, severities, severityHints } from "./words.tsx";
+import { changeIncident } from "./actions.ts";
+import { incidentPath } from "./incident-data.ts";
+
+type Values = Pick<Incident, "title" | "severity" | "public">;
+
+/** Corrects what an incident says of itself; nobody is told, and nothing is posted. */
+export function CorrectDialog({
+  incident: shown,
+  onClose,
+}: {
+  incident: Incident;
+  onClose: () => void;
+}) {
+  // What others do meanwhile is no reason to overwrite it.
+  const [incident] = useState(shown);
+  const { title, severity } = incident;
+  const form = useForm<Values>(
+    { title, severity, public: incident.public },
+    async (values, force) => {
+      await changeIncident(incident, values, force ? undefined : incident);
+      onClose();
+    },
+    () => {
+      void queryClient.invalidateQueries({ queryKey: ["incident", incident.id] });
+      onClose();
+    },
+  );
+  const { values, set, errorOf } = form;
+  return (
+    <Modal opened onClose={onClose} title="Correct incident" size={520} closeOnClickOutside={false}>
+      <FormFrame
+        form={form}
+        submit="Save"
+        onCancel={onClose}
+        extra={
+          <CurlButton
+            action={() => ({ method: "PATCH", path: incidentPath(incident.id), body: values })}
+          />
+        }
+      >
+        <TextInput
+          label="Title"
+          data-autofocus
+          value={values.title}
+          onChange={({ currentTarget }) => set("title", currentTarget.value)}
+          error={errorOf("title")}
+        />
+        <div>
+          <SegmentedControl
+            aria-label="Severity"
+            fullWidth
+            value={values.severity}
+            onChange={(next) => set("severity", next as Values["severity"])}
+            data={severities.map((value) => ({ value, label: capitalized(value) }))}
+          />
+          <p className="field-note">{severityHints[values.severity]}</p>
+        </div>
+        <Switch
+          label="Public"
+          description="Shown on status pages."
+          checked={values.public}
+          onChange={({ currentTarget }) => set("public", currentTarget.checked)}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}

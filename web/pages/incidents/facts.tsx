@@ -1,0 +1,88 @@
+import { Link } from "@tanstack/react-router";
+import type { Incident } from "../../../src/incidents/schema.ts";
+import { useOverview } from "../../data/overview.ts";
+import { PageLink } from "../../parts/page.tsx";
+import { StateIcon } from "../../parts/state-icon.tsx";
+import { durationInWords, Time, useNow } from "../../parts/time.tsx";
+import { useAudience } from "./data.ts";
+import { capitalized } from "./words.tsx";
+import { useTraces } from "./incident-data.ts";
+
+/** What is known of an incident beside its timeline. */
+export function Facts({ incident }: { incident: Incident }) {
+  const { id, severity, createdAt, resolvedAt } = incident;
+  const { data: traces } = useTraces(id);
+  const { data: audience } = useAudience({ incidentId: id });
+  const pages = incident.public ? (audience?.pages ?? []) : [];
+  return (
+    <section className="panel facts" aria-label="Facts">
+      <dl>
+        <dt>Began</dt>
+        <dd>
+          <Time at={createdAt} as="short" />
+        </dd>
+        {resolvedAt !== null && (
+          <>
+            <dt>Resolved</dt>
+            <dd>
+              <Time at={resolvedAt} as="short" />
+            </dd>
+          </>
+        )}
+        <dt>Duration</dt>
+        <dd>
+          <Duration incident={incident} />
+        </dd>
+        <dt>Severity</dt>
+        <dd>{capitalized(severity)}</dd>
+        <dt>Monitor</dt>
+        <dd>
+          <Affected incident={incident} />
+        </dd>
+        <dt>Public</dt>
+        <dd>
+          {pages.length === 0
+            ? "No"
+            : pages.map(({ id, slug, title }) => (
+                <a key={id} className="fact-page link" href={`/status/${slug}`} target="_blank">
+                  {title}
+                </a>
+              ))}
+        </dd>
+        <dt>Told</dt>
+        <dd>
+          {traces?.told.length === 0 && <span className="faint">Nobody yet</span>}
+          {traces?.told.map(({ id, name, at }) => (
+            <span key={id} className="fact-told">
+              <PageLink to={`/alert-channels/${id}`} page="/alert-channels/$id" className="">
+                {name}
+              </PageLink>{" "}
+              <Time at={at} as="short" />
+            </span>
+          ))}
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+/** Until now, in whole minutes; or until it was resolved. */
+export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | "resolvedAt"> }) {
+  const now = useNow();
+  const end = incident.resolvedAt === null ? now : Date.parse(incident.resolvedAt);
+  const seconds = Math.max(0, Math.floor((end - Date.parse(incident.createdAt)) / 1000));
+  const text = seconds < 60 ? `${seconds} s` : durationInWords(seconds - (seconds % 60));
+  return <span className="num">{text}</span>;
+}
+
+function Affected({ incident: { monitorId } }: { incident: Incident }) {
+  const { data: overview } = useOverview();
+  if (monitorId === null) return <span className="faint">None named</span>;
+  const monitor = overview?.monitors.find(({ id }) => id === monitorId);
+  if (monitor === undefined) return <span className="faint">Deleted</span>;
+  return (
+    <Link to="/monitors/$id" params={{ id: monitor.id }} className="fact-monitor">
+      <StateIcon state={monitor.status} size={13} label /> {monitor.name}
+    </Link>
+  );
+}

@@ -1,0 +1,199 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
+import { useOverview } from "../../data/overview.ts";
+import { queryClient } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { CurlItem } from "../../parts/curl-button.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { EmptyState, PageHeader } from "../../parts/page.tsx";
+import { useShortcuts } from "../../parts/shortcuts.ts";
+import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
+import { durationInWords, Time } from "../../parts/time.tsx";
+import { complain } from "../../parts/toasts.tsx";
+import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
+import { editing } from "./editing.ts";
+import { typeWords } from "./type-words.ts";
+import { useMonitor, useWhoIsTold } from "./data.ts";
+import { Figures } from "./figures.tsx";
+import { LatencyPanel } from "./latency-panel.tsx";
+import { PushPanel } from "./push-panel.tsx";
+import { RecentChecks } from "./recent-checks.tsx";
+import { WhatHappened } from "./what-happened.tsx";
+import { Incidents, WhoIsTold } from "./who-is-told.tsx";
+import { BusyButton } from "../../parts/busy-button.tsx";
+
+export function MonitorPage() {
+  const { id = "" } = useParams({ strict: false });
+  const { data: monitor, error } = useMonitor(id);
+  if (monitor === undefined && error !== null)
+    return (
+      <EmptyState
+        icon={<Icon name="warning" size={28} />}
+        title="This monitor is not here"
+        action={
+          <Button component={Link} to="/monitors">
+            All monitors
+          </Button>
+        }
+      >
+        {error.message}
+      </EmptyState>
+    );
+  return monitor === undefined ? null : <Loaded key={id} monitor={monitor} />;
+}
+
+function Loaded({ monitor }: { monitor: Monitor }) {
+  const { id, name, status } = monitor;
+  const { data: overview } = useOverview();
+  const group = overview?.groups.find((one) => one.id === monitor.groupId);
+  return (
+    <>
+      <PageHeader
+        title={name}
+        icon={<StateIcon state={status} size={22} label />}
+        crumbs={[
+          { to: "/monitors", label: "Monitors" },
+          ...(group
+            ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
+            : []),
+        ]}
+        below={<Facts monitor={monitor} />}
+      >
+        <Actions monitor={monitor} />
+      </PageHeader>
+      <Figures monitor={monitor} />
+      {monitor.type === "push" && <PushPanel monitor={monitor} />}
+      <LatencyPanel id={id} />
+      <div className="columns">
+        <WhatHappened id={id} />
+        <RecentChecks id={id} />
+        <Incidents id={id} />
+        <WhoIsTold id={id} />
+      </div>
+    </>
+  );
+}
+
+/** What is checked and how it is, in one line. */
+function Facts({ monitor }: { monitor: Monitor }) {
+  const { data: told } = useWhoIsTold(monitor.id);
+  const target = monitor["url"] ?? monitor["host"];
+  const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
+  const port = typeof monitor["port"] === "number" ? `:${monitor["port"]}` : "";
+  const trouble = monitor.status === "down" || monitor.status === "degraded";
+  return (
+    <p>
+      {typeWords[monitor.type] ?? monitor.type}
+      {method} {typeof target === "string" && <code>{target + port}</code>} every{" "}
+      {durationInWords(monitor.interval)} · {stateWords[monitor.status].toLowerCase()} for{" "}
+      <Time at={monitor.statusSince} as="for" />
+      {monitor.lastCheckedAt !== null && (
+        <>
+          {" "}
+          · checked <Time at={monitor.lastCheckedAt} />
+        </>
+      )}
+      {told !== undefined && told.told.length > 0 && (
+        <>
+          {" "}
+          · tells <b>{told.told.map(({ name }) => name).join(", ")}</b>
+        </>
+      )}
+      {monitor.muted && " · muted"}
+      {trouble && monitor.lastMessage !== null && (
+        <span className={`fact-trouble ${monitor.status}`}>{monitor.lastMessage}</span>
+      )}
+    </p>
+  );
+}
+
+function Actions({ monitor }: { monitor: Monitor }) {
+  const { id, name, type, paused, muted } = monitor;
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const [checking, setChecking] = useState(false);
+  const actions = useMemo(() => {
+    const changed = () => void queryClient.invalidateQueries({ queryKey: ["monitor", id] });
+    return {
+      check: () => {
+        setChecking(true);
+        checkNow(id)
+          .catch(complain)
+          .finally(() => {
+            setChecking(false);
+            changed();
+          });
+      },
+      pause: () => void pauseMonitor({ id, paused }).then(changed),
+      mute: () => void muteMonitor({ id, muted }).then(changed),
+      edit: () => editing.set({ kind: "edit-monitor", id }),
+    };
+  }, [id, paused, muted]);
+  useShortcuts(
+    useMemo(
+      () => (mayWrite ? { c: actions.check, p: actions.pause, e: actions.edit } : {}),
+      [actions, mayWrite],
+    ),
+  );
+  const curl = <CurlItem action={() => ({ method: "GET", path: `/api/v1/monitors/${id}` })} />;
+  return (
+    <>
+      {mayWrite && (
+        <>
+          <BusyButton
+            onClick={actions.check}
+            loading={checking}
+            disabled={paused || type === "push"}
+          >
+            Check now
+          </BusyButton>
+          <Button onClick={actions.pause}>{paused ? "Resume" : "Pause"}</Button>
+          <Button onClick={actions.edit}>Edit</Button>
+        </>
+      )}
+      <Menu position="bottom-end" width={190}>
+        <Menu.Target>
+          <ActionIcon variant="default" size={34} aria-label="More actions">
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {mayWrite && (
+            <>
+              <Menu.Item
+                leftSection={<Icon name={muted ? "sound" : "mute"} />}
+                onClick={actions.mute}
+              >
+                {muted ? "Unmute" : "Mute"}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<Icon name="copy" />}
+                onClick={() => editing.set({ kind: "new-monitor", like: id })}
+              >
+                Duplicate
+              </Menu.Item>
+            </>
+          )}
+          {curl}
+          {mayWrite && (
+            <>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" />}
+                onClick={() => {
+                  deleteMonitors([{ id, name }]);
+                  void navigate({ to: "/monitors" });
+                }}
+              >
+                Delete
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}

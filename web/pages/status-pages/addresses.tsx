@@ -1,0 +1,38 @@
+import type { StatusPage } from "../../data/status-pages.ts";
+import { CopyLine } from "../../parts/copy-line.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { addressOf } from "./page-words.tsx";
+
+/** Everything that the page answers at. */
+export function Addresses({ page }: { page: StatusPage }) {
+  const base = addressOf(page);
+  const lines: [label: string, address: string][] = [
+    ["Page", base],
+    ...page.hosts.map((host): [string, string] => [
+      "Under its name",
+      `${location.protocol}//${host}${location.port === "" ? "" : `:${location.port}`}`,
+    ]),
+    ["Get updates", `${base}/subscribe`],
+    ["History", `${base}/history`],
+    ["JSON", `${base}.json`],
+    ["RSS", `${base}/feed.rss`],
+    ["Atom", `${base}/feed.atom`],
+    ["Calendar", `${base}/maintenance.ics`],
+    ["Statuspage API", `${base}/api/v2/summary.json`],
+  ];
+  return (
+    <Panel title="Addresses">
+      {page.visibility === "hidden" && (
+        <p className="quiet panel-none">The page is hidden: for now they answer nobody.</p>
+      )}
+      {page.visibility === "password" && (
+        <p className="quiet panel-none">All of them ask for the password first.</p>
+      )}
+      <div className="copy-lines">
+        {lines.map(([label, address]) => (
+          <CopyLine key={address} label={label} text={address} href={address} />
+        ))}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,150 @@
+import { ColorInput, Input, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { statusPageFields } from "../../../src/status-pages/schema.ts";
+import type { StatusPage } from "../../data/status-pages.ts";
+import type { Form } from "../../parts/form.tsx";
+import { kindOf, SchemaField, type FieldWords } from "../../parts/schema-field.tsx";
+import { SecretField } from "../../parts/secret-field.tsx";
+import { visibilities } from "./page-words.tsx";
+import { zonesWith } from "../../parts/zones.ts";
+
+export type PageValues = Omit<
+  StatusPage,
+  "id" | "default" | "logoUrl" | "secretsSet" | "createdAt" | "updatedAt"
+> & { password: string | null | undefined };
+
+export type PageForm = Form<PageValues>;
+type Name = keyof typeof statusPageFields;
+
+const words: Partial<Record<Name, FieldWords>> = {
+  title: { label: "Title" },
+  description: { label: "Description", hint: "Stands at the top of the page.", long: true },
+  showLatency: { label: "Show latency", hint: "Beside the uptime of each monitor." },
+  historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
+  hosts: {
+    label: "Host names",
+    hint: "Names under which the page answers at /, as status.acme.example; their DNS has to lead here.",
+  },
+};
+
+function Field({ form, name }: { form: PageForm; name: Name }) {
+  return (
+    <SchemaField
+      name={name}
+      kind={kinds[name]}
+      words={words[name]}
+      value={form.values[name]}
+      onChange={(value) => form.set(name, value as never)}
+      error={form.errorOf(name)}
+    />
+  );
+}
+
+const kinds = Object.fromEntries(
+  Object.entries(statusPageFields).map(([name, field]) => [name, kindOf(field)]),
+) as Record<Name, ReturnType<typeof kindOf>>;
+
+export function BasicFields({ form }: { form: PageForm }) {
+  const { values, set, errorOf } = form;
+  return (
+    <div className="form-section">
+      <Field form={form} name="title" />
+      <TextInput
+        label="Address"
+        leftSection={<span className="slug-start">/status/</span>}
+        leftSectionWidth={62}
+        value={values.slug}
+        onChange={({ currentTarget }) => set("slug", currentTarget.value)}
+        error={errorOf("slug")}
+      />
+      <Field form={form} name="description" />
+    </div>
+  );
+}
+
+export function AppearanceFields({ form }: { form: PageForm }) {
+  const { values, set, errorOf } = form;
+  return (
+    <>
+      <div className="field-row">
+        <ColorInput
+          label="Accent color"
+          placeholder="As the design has it"
+          format="hex"
+          fixOnBlur={false}
+          eyeDropperButtonProps={{ "aria-label": "Pick a color from the screen" }}
+          swatches={swatches}
+          swatchesPerRow={8}
+          value={values.accentColor ?? ""}
+          onChange={(color) => set("accentColor", color === "" ? null : color)}
+          error={errorOf("accentColor")}
+        />
+        <Input.Wrapper label="Theme" error={errorOf("theme")} labelElement="div">
+          <SegmentedControl
+            aria-label="Theme"
+            fullWidth
+            value={values.theme}
+            onChange={(theme) => set("theme", theme as StatusPage["theme"])}
+            data={[
+              { value: "auto", label: "Visitor's" },
+              { value: "light", label: "Light" },
+              { value: "dark", label: "Dark" },
+            ]}
+          />
+        </Input.Wrapper>
+      </div>
+      <div className="field-row">
+        <Field form={form} name="historyDays" />
+        <Select
+          label="Time zone"
+          searchable
+          data={zonesWith()}
+          value={values.timeZone}
+          onChange={(zone) => set("timeZone", zone ?? "UTC")}
+          allowDeselect={false}
+          error={errorOf("timeZone")}
+        />
+      </div>
+      <Field form={form} name="showLatency" />
+    </>
+  );
+}
+
+export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswordSet: boolean }) {
+  const { values, set, errorOf } = form;
+  return (
+    <div className="form-section">
+      <Select
+        label="Visibility"
+        description={visibilities[values.visibility].hint}
+        data={Object.entries(visibilities).map(([value, { label }]) => ({ value, label }))}
+        value={values.visibility}
+        onChange={(next) => set("visibility", (next ?? "public") as StatusPage["visibility"])}
+        allowDeselect={false}
+        error={errorOf("visibility")}
+      />
+      {(values.visibility === "password" || isPasswordSet) && (
+        <SecretField
+          label="Password"
+          error={errorOf("password")}
+          value={values.password}
+          onChange={(password) => set("password", password)}
+          isSet={isPasswordSet}
+          mayBeNone
+        />
+      )}
+      <Field form={form} name="hosts" />
+    </div>
+  );
+}
+
+/** Dark enough to be read on white; the page moves others towards that by itself. */
+const swatches = [
+  "#2f4fd8",
+  "#0e7490",
+  "#0f766e",
+  "#15803d",
+  "#b45309",
+  "#c2410c",
+  "#be123c",
+  "#7e22ce",
+];

@@ -1,0 +1,58 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { deleteWithUndo } from "../../parts/deleting.ts";
+import { pagePath, type StatusPage } from "../../data/status-pages.ts";
+import { copy, CurlItem } from "../../parts/curl-button.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { addressOf } from "./page-words.tsx";
+
+export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
+  const { id, title } = page;
+  const navigate = useNavigate();
+  const address = addressOf(page);
+  return (
+    <>
+      <Button
+        component="a"
+        href={address}
+        target="_blank"
+        rel="noreferrer"
+        rightSection={<Icon name="external" size={14} />}
+      >
+        Open page
+      </Button>
+      <Menu position="bottom-end" width={210}>
+        <Menu.Target>
+          <ActionIcon variant="default" size={34} aria-label="More actions">
+            <Icon name="dots" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            leftSection={<Icon name="copy" />}
+            onClick={() => void copy(address, "Address")}
+          >
+            Copy the address
+          </Menu.Item>
+          <CurlItem action={() => ({ method: "GET", path: pagePath(id) })} />
+          {mayWrite && (
+            <>
+              <Menu.Divider />
+              <Menu.Item
+                color="red"
+                leftSection={<Icon name="trash" />}
+                disabled={page.default}
+                onClick={() => {
+                  deleteWithUndo({ id, title }, pagePath(id), "status-pages");
+                  void navigate({ to: "/status-pages" });
+                }}
+              >
+                {page.default ? "The default page stays" : "Delete"}
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+import { useBlocker } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import { send } from "../../data/client.ts";
+import { queryClient } from "../../data/query.ts";
+import {
+  keepStatusPage,
+  pagePath,
+  type StatusPage,
+  statusPageQuery,
+} from "../../data/status-pages.ts";
+import { CurlButton } from "../../parts/curl-button.tsx";
+import { FormFrame, useForm } from "../../parts/form.tsx";
+import { LeaveDialog } from "../../parts/leave-dialog.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { say } from "../../parts/toasts.tsx";
+import {
+  AccessFields,
+  AppearanceFields,
+  BasicFields,
+  type PageForm,
+  type PageValues,
+} from "./fields.tsx";
+import { LivePreview } from "./live-preview.tsx";
+import { LogoField } from "./logo-field.tsx";
+import { SectionsEditor } from "./sections-editor.tsx";
+
+function valuesOf(page: StatusPage): PageValues {
+  const { id: _, default: __, logoUrl, secretsSet, createdAt, updatedAt, ...fields } = page;
+  void [logoUrl, secretsSet, createdAt, updatedAt];
+  return { ...fields, password: undefined };
+}
+
+/** The page's fields beside what the page looks like with them, before they are saved. */
+export function PageEditor({ page }: { page: StatusPage }) {
+  const { id } = page;
+  // What the fields began with: somebody else's change must not take away what is being typed.
+  const [base, setBase] = useState(page);
+  const form: PageForm = useForm(
+    valuesOf(page),
+    async (values, force) => {
+      const saved = await send<StatusPage>("PATCH", pagePath(id), values, force ? undefined : base);
+      take(saved);
+      keepStatusPage(saved);
+      say("Saved");
+    },
+    () => {
+      void queryClient.fetchQuery({ ...statusPageQuery(id), staleTime: 0 }).then(take);
+    },
+  );
+  const { values, dirty, reset } = form;
+  function take(current: StatusPage) {
+    setBase(current);
+    reset(valuesOf(current));
+  }
+  useEffect(() => {
+    if (dirty || page === base) return;
+    setBase(page);
+    reset(valuesOf(page));
+  }, [page, base, dirty, reset]);
+  const leaving = useBlocker({
+    shouldBlockFn: ({ current, next }) => dirty && current.pathname !== next.pathname,
+    enableBeforeUnload: () => dirty,
+    withResolver: true,
+  });
+  const body = useMemo(() => ({ ...values, password: undefined }), [values]);
+  return (
+    <div className="page-editor">
+      <div className="page-fields">
+        <FormFrame
+          form={form}
+          submit="Save"
+          onCancel={dirty ? () => take(base) : undefined}
+          cancel="Discard"
+          disabled={!dirty}
+          extra={
+            <CurlButton action={() => ({ method: "PATCH", path: pagePath(id), body: values })} />
+          }
+        >
+          <Panel title="Page">
+            <BasicFields form={form} />
+          </Panel>
+          <Panel title="Sections">
+            <SectionsEditor
+              sections={values.sections}
+              onChange={(sections) => form.set("sections", sections)}
+              errorOf={form.errorOf}
+            />
+          </Panel>
+          <Panel title="Appearance">
+            <div className="form-section">
+              <LogoField page={page} onChanged={setBase} />
+              <AppearanceFields form={form} />
+            </div>
+          </Panel>
+          <Panel title="Who sees it, and where">
+            <AccessFields form={form} isPasswordSet={base.secretsSet.includes("password")} />
+          </Panel>
+        </FormFrame>
+      </div>
+      <LivePreview id={id} body={body} dirty={dirty} stamp={page.logoUrl} />
+      <LeaveDialog blocker={leaving} />
+    </div>
+  );
+}
