@@ -10,7 +10,7 @@ import { addServe } from "./serve.ts";
 import { addUsers } from "./users.ts";
 import { addVersion } from "./version.ts";
 
-const exitCodes = {
+export const exitCodes = {
   failed: 1,
   wrongUsage: 2,
   DATA_UNUSABLE: 3,
@@ -18,8 +18,8 @@ const exitCodes = {
   ALREADY_RUNNING: 5,
 } as const;
 
-/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
-export async function runCommandLine(args: string[]): Promise<number> {
+/** All commands with their options; a mistake in them throws instead of ending the process. */
+export function commandLine(): Command {
   const program = new Command("signalbox")
     .description("Monitoring, incidents and status pages in one executable.")
     .version(version, "-V, --version", "print the version")
@@ -36,8 +36,13 @@ export async function runCommandLine(args: string[]): Promise<number> {
     addVersion,
   ])
     add(program);
+  return program;
+}
+
+/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
+export async function runCommandLine(args: string[]): Promise<number> {
   try {
-    await program.parseAsync(args, { from: "user" });
+    await commandLine().parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);

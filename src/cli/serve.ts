@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { assets, version } from "../core/assets.ts";
+import { usualLimits } from "../core/limits.ts";
 import { logTo } from "../core/log.ts";
 import { configOf } from "../config.ts";
 
@@ -23,7 +24,7 @@ export function addServe(program: Command) {
     )
     .option(
       "--limit <name=number...>",
-      "how much one organization may have, such as monitors=20000; README, Limits",
+      `how much one organization may have, such as monitors=20000; of ${Object.keys(usualLimits).join(", ")}`,
     )
     .option("--url <address>", "where people open this appliance, for the links in alerts")
     .option("--keep-results <days>", "how long results of single checks are kept (default: 14)")

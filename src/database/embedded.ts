@@ -11,7 +11,7 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
-/** The settings every connection of ours has; measured reasons in the README. */
+/** The settings every connection of ours has: an answered write is on the disk, and damage is found early. */
 export function openDatabase(file: string): Database {
   const database = new Database(file, { create: true, strict: true });
   database.run("PRAGMA busy_timeout = 5000");

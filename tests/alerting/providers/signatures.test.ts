@@ -89,9 +89,9 @@ test("a secret that stands there since before goes on as it was, until another o
   expect(made.secretsOf("alert-channel", hook.id)).toEqual({ secret: `whsec_${base64Of(32)}` });
 });
 
-describe("the sample of the README", async () => {
-  const readme = await Bun.file(new URL("../../../README.md", import.meta.url)).text();
-  const [, sample = ""] = /```js\n(import \{ createHmac[^]*?)```/.exec(readme) ?? [];
+describe("the sample of docs/alerts.md", async () => {
+  const text = await Bun.file(new URL("../../../docs/alerts.md", import.meta.url)).text();
+  const [, sample = ""] = /```js\n(import \{ createHmac[^]*?)```/.exec(text) ?? [];
   const module = new Bun.Transpiler({ loader: "js" }).transformSync(sample);
   const url = `data:text/javascript;base64,${Buffer.from(module).toString("base64")}`;
   const { isOurs } = (await import(url)) as {

@@ -1,0 +1,110 @@
+import type { Command, Option } from "commander";
+import { join } from "node:path";
+import { type LimitName, usualLimits } from "../src/core/limits.ts";
+import { commandLine, exitCodes } from "../src/cli/command-line.ts";
+
+/** What the documents take from the code: their texts, by their names in this folder. */
+export async function generated(): Promise<Record<string, string>> {
+  const limits = await Bun.file(join(import.meta.dir, "limits.md")).text();
+  return {
+    "command-line.md": commandLineText(),
+    "limits.md": limits.replace(
+      /(<!-- limits: .* -->\n)[^]*?(<!-- end -->)/,
+      (_, start, end) => `${start}\n${limitLines()}\n\n${end}`,
+    ),
+  };
+}
+
+const counted: Record<LimitName, string> = {
+  monitors: "",
+  "monitor-groups": "",
+  "alert-channels": "",
+  "alert-channels-of-a-monitor": "also those that its group brings along",
+  "maintenance-windows": "those that are not over",
+  "status-pages": "",
+  "status-page-hosts": "on all its pages together",
+  subscribers: "on all its pages together",
+  people: "with open invitations",
+  "api-keys": "those that are not revoked",
+};
+
+function limitLines(): string {
+  return Object.entries(usualLimits)
+    .map(([name, count]) => {
+      const note = counted[name as LimitName];
+      return `- \`${name}\`: ${count.toLocaleString("en")}${note && ` (${note})`}`;
+    })
+    .join("\n");
+}
+
+const exitCodeWords: Record<keyof typeof exitCodes, string> = {
+  failed: "failed",
+  wrongUsage: "wrong usage",
+  DATA_UNUSABLE: "the data cannot be used as it is",
+  MIGRATION_REFUSED: "the data is of another version",
+  ALREADY_RUNNING: "a server is already running on this data directory",
+};
+
+function commandLineText(): string {
+  const codes = Object.entries(exitCodes).map(
+    ([name, code]) => `- ${code}: ${exitCodeWords[name as keyof typeof exitCodes]}`,
+  );
+  const intro = `# Command line
+
+<!-- Written by \`bun run docs\` from src/cli. -->
+
+Data goes to stdout, messages go to stderr. The commands on data also work while the server runs, except
+\`migrate\`. \`signalbox COMMAND --help\` shows the same in the terminal.
+
+Exit codes:
+
+- 0: done
+${codes.join("\n")}`;
+  return [intro, ...leavesOf(commandLine()).map(sectionOf)].join("\n\n") + "\n";
+}
+
+/** The commands that do something, with the words that call them. */
+function leavesOf(command: Command, before = ""): { command: Command; name: string }[] {
+  const name = `${before} ${command.name()}`.trim();
+  return command.commands.length === 0
+    ? [{ command, name }]
+    : command.commands.flatMap((child) => leavesOf(child, name));
+}
+
+function sectionOf({ command, name }: { command: Command; name: string }): string {
+  const isCommon = ({ long }: Option) => long === "--data-dir" || long === "--json";
+  const options = command.options.toSorted((one, other) => +isCommon(one) - +isCommon(other));
+  const given = [
+    name,
+    ...command.registeredArguments.map((argument) => `<${argument.name()}>`),
+    ...options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags),
+  ];
+  const listed = [
+    ...command.registeredArguments.map(
+      (argument) => `- \`<${argument.name()}>\`: ${argument.description}`,
+    ),
+    ...options.map(({ flags, description, mandatory, defaultValue }) => {
+      const usual = defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
+      return `- \`${flags}\`${mandatory ? " (required)" : ""}: ${description}${usual}`;
+    }),
+  ];
+  const sentence = command.description();
+  return `## ${name}
+
+${sentence[0]?.toUpperCase()}${sentence.slice(1)}.
+
+\`\`\`sh
+${given.join(" ")}
+\`\`\`
+
+${listed.join("\n")}${command.name() === "serve" ? `\n\n${variables}` : ""}`;
+}
+
+const variables = `Every option is also an environment variable: \`SIGNALBOX_PORT=8080\`, \`SIGNALBOX_DATA_DIR=…\`. An option
+wins over its variable. Lists are separated by commas there: \`SIGNALBOX_DENY_TARGET=10.0.5.0/24,db.lan\`.
+\`SIGNALBOX_DATA_DIR\` holds for all commands.`;
+
+// `bun run docs`; a test holds that it was run.
+if (import.meta.main)
+  for (const [name, text] of Object.entries(await generated()))
+    await Bun.write(join(import.meta.dir, name), text);

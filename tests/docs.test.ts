@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import { Glob } from "bun";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { generated } from "../docs/generate.ts";
+
+const root = join(import.meta.dir, "..");
+const documents = ["README.md", "CHANGELOG.md", ...new Glob("docs/**/*.md").scanSync(root)].sort();
+const read = (file: string) => Bun.file(join(root, file)).text();
+
+/** The prose of a document: what stands in code blocks is neither a heading nor a link. */
+const proseOf = async (file: string) => (await read(file)).replace(/^```[^]*?^```/gm, "");
+
+/** The anchors that GitHub gives to the headings. */
+async function anchorsOf(file: string): Promise<Set<string>> {
+  const headings = (await proseOf(file)).matchAll(/^#+ (.+)$/gm);
+  return new Set(
+    [...headings].map(([, heading = ""]) =>
+      heading
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replace(/\s/g, "-")
+        .toLowerCase(),
+    ),
+  );
+}
+
+async function linksOf(file: string): Promise<string[]> {
+  const links = (await proseOf(file)).matchAll(/\]\(([^)\s]+)\)|\b(?:src|srcset|href)="([^"]+)"/g);
+  return [...links].map(([, text, attribute]) => text ?? attribute ?? "");
+}
+
+test("every link between the documents leads to a file and a heading that exist", async () => {
+  const broken: string[] = [];
+  let count = 0;
+  for (const file of documents)
+    for (const link of await linksOf(file)) {
+      if (/^[a-z]+:/.test(link)) continue;
+      count++;
+      const [path = "", anchor] = link.split("#");
+      const target = path === "" ? file : relative(root, join(root, dirname(file), path));
+      if (!existsSync(join(root, target))) broken.push(`${file}: ${link}`);
+      else if (anchor !== undefined && !(await anchorsOf(target)).has(anchor))
+        broken.push(`${file}: ${link} has no such heading`);
+    }
+  expect(broken).toEqual([]);
+  expect(count).toBeGreaterThan(40);
+});
+
+test("every document is found from the README", async () => {
+  const found = new Set(["README.md"]);
+  for (const file of found)
+    for (const link of await linksOf(file)) {
+      const target = relative(root, join(root, dirname(file), link.split("#")[0] ?? ""));
+      if (documents.includes(target)) found.add(target);
+    }
+  expect(documents.filter((file) => !found.has(file))).toEqual([]);
+});
+
+test("every path of the code that the documents name exists", async () => {
+  const missing: string[] = [];
+  let count = 0;
+  for (const file of documents.filter((name) => name !== "CHANGELOG.md"))
+    for (const [, path = ""] of (await read(file)).matchAll(
+      /`((?:src|web|tests|docs|migrations)\/[\w./-]*)`/g,
+    )) {
+      count++;
+      if (!existsSync(join(root, path))) missing.push(`${file}: ${path}`);
+    }
+  expect(missing).toEqual([]);
+  expect(count).toBeGreaterThan(10);
+});
+
+test("what the documents take from the code is up to date (bun run docs)", async () => {
+  for (const [name, text] of Object.entries(await generated()))
+    expect(await read(`docs/${name}`)).toBe(text);
+});
+
+test("the README is short", async () => {
+  const text = await read("README.md");
+  expect(text.split("\n").length).toBeLessThanOrEqual(151);
+  expect(Buffer.byteLength(text)).toBeLessThan(16_000);
+});
+
+test("pictures are small enough to be read along", () => {
+  const pictures = [...new Glob("docs/**/*.png").scanSync(root)];
+  expect(pictures.length).toBeGreaterThan(0);
+  for (const file of pictures)
+    expect([file, statSync(join(root, file)).size <= 200_000]).toEqual([file, true]);
+});
