@@ -2,6 +2,6 @@ import { defineConfig } from "drizzle-kit";
 
 export default defineConfig({
   dialect: "sqlite",
-  schema: "./src/database/tables.ts",
+  schema: "./src/database/tables/*.ts",
   out: "./migrations",
 });

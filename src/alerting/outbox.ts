@@ -11,7 +11,7 @@ import {
   deliveryAlerts,
   openAlerts,
   openCases,
-} from "../database/tables.ts";
+} from "../database/tables/alerting.ts";
 import type { Alert } from "./alert.ts";
 import {
   isOfCertificate,

@@ -6,7 +6,7 @@ import {
   type Statement,
   type Store,
 } from "../database/store.ts";
-import { deliveryAttempts } from "../database/tables.ts";
+import { deliveryAttempts } from "../database/tables/alerting.ts";
 import { hasArrivedPartly, isEarly, longestWaitMs, type Progress, type Queued } from "./rules.ts";
 
 /** An alert channel, or what a subscriber of a status page gave: a mailbox or a webhook. */

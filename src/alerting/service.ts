@@ -15,7 +15,7 @@ import {
   deliveries,
   deliveryAlerts,
   deliveryAttempts,
-} from "../database/tables.ts";
+} from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import type { Alert } from "./alert.ts";
 import { makeAttempt, type SendingRoom } from "./attempt.ts";

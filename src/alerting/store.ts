@@ -2,7 +2,12 @@ import { and, desc, eq, inArray } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { offsetOf } from "../core/paging.ts";
 import type { Store } from "../database/store.ts";
-import { alerts, deliveries, deliveryAlerts, deliveryAttempts } from "../database/tables.ts";
+import {
+  alerts,
+  deliveries,
+  deliveryAlerts,
+  deliveryAttempts,
+} from "../database/tables/alerting.ts";
 import type { AlertQuery, Delivery, PageQuery } from "./schema.ts";
 
 type AlertRow = typeof alerts.$inferSelect;

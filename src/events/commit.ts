@@ -2,7 +2,7 @@ import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
 import { insertInto, mustText, type Prepared, type Statement } from "../database/store.ts";
-import { auditEntries } from "../database/tables.ts";
+import { auditEntries } from "../database/tables/events.ts";
 import { appendEvent } from "./log.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,5 +1,5 @@
 import { insertInto, type Statement, type Store } from "../database/store.ts";
-import { events } from "../database/tables.ts";
+import { events } from "../database/tables/events.ts";
 
 export type Event = {
   organizationId: string;

@@ -4,7 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { invalid } from "../core/validation.ts";
 import { must, type Statement } from "../database/store.ts";
-import { idempotentAnswers as answers } from "../database/tables.ts";
+import { idempotentAnswers as answers } from "../database/tables/events.ts";
 import type { Answer } from "./answer.ts";
 import type { Call, Principal } from "./call.ts";
 

@@ -3,7 +3,7 @@ import { timestamp } from "../core/clock.ts";
 import type { Severity } from "../core/fields.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
-import { incidents } from "../database/tables.ts";
+import { incidents } from "../database/tables/incidents.ts";
 import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
 import { findIncident } from "./store.ts";
 import { opening, patching, type Write } from "./writes.ts";

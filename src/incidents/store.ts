@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { offsetOf } from "../core/paging.ts";
 import { containing } from "../database/references.ts";
 import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
-import { incidents, incidentUpdates } from "../database/tables.ts";
+import { incidents, incidentUpdates } from "../database/tables/incidents.ts";
 import {
   type AutomaticTitle,
   type AutomaticUpdate,

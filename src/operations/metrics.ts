@@ -4,13 +4,9 @@ import type { Clock } from "../core/clock.ts";
 import { mapYielding } from "../core/yielding.ts";
 import { hoursOf } from "../dashboard/hours.ts";
 import type { Store } from "../database/store.ts";
-import {
-  incidentCounts,
-  monitorGroups,
-  monitors,
-  monitorStates,
-  organizations,
-} from "../database/tables.ts";
+import { incidentCounts } from "../database/tables/incidents.ts";
+import { monitorGroups, monitors, monitorStates } from "../database/tables/monitoring.ts";
+import { organizations } from "../database/tables/organizations.ts";
 import { currentStatus, inGroup, ofMonitor } from "../monitoring/monitors/store.ts";
 
 type Sample = { labels?: Record<string, string>; value: number };

@@ -9,7 +9,7 @@ import {
   statusPageMonitors,
   statusPages,
   statusPageSections,
-} from "../database/tables.ts";
+} from "../database/tables/status-pages.ts";
 import { logoUrlOf, logoVersionOf, sectionsOf } from "./rules.ts";
 import type { StatusPageSection } from "./schema.ts";
 

@@ -1,7 +1,7 @@
 import { newId, randomToken, sha256 } from "../../src/core/ids.ts";
 import { timestamp } from "../../src/core/clock.ts";
 import type { Role } from "../../src/core/roles.ts";
-import { memberships, people } from "../../src/database/tables.ts";
+import { memberships, people } from "../../src/database/tables/accounts.ts";
 import { addSession } from "../../src/accounts/sessions/store.ts";
 import type { Client, TestAppliance } from "./appliance.ts";
 

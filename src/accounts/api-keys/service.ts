@@ -7,7 +7,7 @@ import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import { parse } from "../../core/validation.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
-import { apiKeys, memberships } from "../../database/tables.ts";
+import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Keys, Principal } from "../../http/call.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { type ApiKey, KeyName } from "./schema.ts";

@@ -10,7 +10,7 @@ import { Role } from "../../core/roles.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { overLimit } from "../../database/references.ts";
 import { must, retrying, type Statement } from "../../database/store.ts";
-import { invitations, memberships } from "../../database/tables.ts";
+import { invitations, memberships } from "../../database/tables/accounts.ts";
 import { countGuess, guessed, hashingFor } from "../../http/guessing.ts";
 import type { Visit } from "../../http/visit.ts";
 import { mustBeGood, newPerson } from "../people/new-person.ts";

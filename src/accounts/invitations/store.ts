@@ -3,7 +3,8 @@ import { timestamp } from "../../core/clock.ts";
 import type { AppError } from "../../core/errors.ts";
 import { listed } from "../../database/references.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
-import { invitations, memberships, organizations } from "../../database/tables.ts";
+import { invitations, memberships } from "../../database/tables/accounts.ts";
+import { organizations } from "../../database/tables/organizations.ts";
 
 export type InvitationRow = typeof invitations.$inferSelect;
 

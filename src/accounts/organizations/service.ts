@@ -7,7 +7,9 @@ import { newId } from "../../core/ids.ts";
 import { reservedSlugs } from "../../core/slug.ts";
 import { parse } from "../../core/validation.ts";
 import { must, retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
-import { organizations, organizationSettings, statusPages } from "../../database/tables.ts";
+import { organizations } from "../../database/tables/organizations.ts";
+import { organizationSettings } from "../../database/tables/accounts.ts";
+import { statusPages } from "../../database/tables/status-pages.ts";
 import { freeSlug, slugOf } from "./rules.ts";
 import { OrganizationName, type OrganizationPatch } from "./schema.ts";
 

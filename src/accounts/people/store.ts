@@ -9,13 +9,8 @@ import {
   type Statement,
   type Store,
 } from "../../database/store.ts";
-import {
-  invitations,
-  memberships,
-  organizations,
-  people,
-  sessions,
-} from "../../database/tables.ts";
+import { invitations, memberships, people, sessions } from "../../database/tables/accounts.ts";
+import { organizations } from "../../database/tables/organizations.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** Somebody who is to be added: whether they run the appliance is known only then. */

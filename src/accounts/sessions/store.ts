@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, ne, or, type SQL, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import { sessions } from "../../database/tables.ts";
+import { sessions } from "../../database/tables/accounts.ts";
 import { idleMs, oldestMs, waitingMs } from "./rules.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;

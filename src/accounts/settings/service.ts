@@ -13,7 +13,7 @@ import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
 import { parse } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
-import { organizationSettings } from "../../database/tables.ts";
+import { organizationSettings } from "../../database/tables/accounts.ts";
 import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
 import { changeSettings, findSettings, type SettingsRow } from "./store.ts";
 

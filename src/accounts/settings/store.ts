@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Statement, Store } from "../../database/store.ts";
-import { organizationSettings } from "../../database/tables.ts";
+import { organizationSettings } from "../../database/tables/accounts.ts";
 
 export type SettingsRow = typeof organizationSettings.$inferSelect;
 

@@ -1,7 +1,7 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 import type { AppError } from "../../core/errors.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
-import { people, recoveryCodes, sessions } from "../../database/tables.ts";
+import { people, recoveryCodes, sessions } from "../../database/tables/accounts.ts";
 
 /** Takes a step for used, if none as late was taken meanwhile. */
 export function useStep(

@@ -16,7 +16,7 @@ import { mustBeAllowed } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { retrying } from "../../database/store.ts";
-import { alertChannels } from "../../database/tables.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
 import {
   type AlertChannel,
   type AlertChannelPatch,

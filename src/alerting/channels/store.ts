@@ -5,9 +5,8 @@ import {
   deliveries,
   monitorChannels,
   monitorGroupChannels,
-  monitorGroups,
-  monitors,
-} from "../../database/tables.ts";
+} from "../../database/tables/alerting.ts";
+import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 export type ChannelRow = typeof alertChannels.$inferSelect;
 

@@ -5,7 +5,8 @@ import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
 import { must, retrying, type Statement } from "../../database/store.ts";
-import { alertChannels, monitorGroups, monitors } from "../../database/tables.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
+import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "./pauses.ts";
 import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 import {

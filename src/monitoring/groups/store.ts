@@ -2,12 +2,8 @@ import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
-import {
-  monitorChannels,
-  monitorGroupChannels,
-  monitorGroups,
-  monitors,
-} from "../../database/tables.ts";
+import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
+import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
 
 /** A group as services know it: with the version that makes its ETag. */

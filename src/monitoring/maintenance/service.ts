@@ -8,7 +8,7 @@ import { page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
 import { retrying, type Statement } from "../../database/store.ts";
-import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables.ts";
+import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { flawOfTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
 import type {
   MaintenanceQuery,

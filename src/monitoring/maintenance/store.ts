@@ -13,7 +13,7 @@ import {
   maintenanceGroups,
   maintenanceMonitors,
   maintenanceWindows,
-} from "../../database/tables.ts";
+} from "../../database/tables/monitoring.ts";
 import { situationAt, type Times } from "./rules.ts";
 import type { MaintenanceQuery, MaintenanceWindow } from "./schema.ts";
 

@@ -3,7 +3,7 @@ import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/yielding.ts";
 import { mustBeUnchanged } from "../../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../../database/store.ts";
-import { maintenanceWindows } from "../../database/tables.ts";
+import { maintenanceWindows } from "../../database/tables/monitoring.ts";
 import { followEvents, type Following } from "../../events/follow.ts";
 import { appendEvent, lastSeq, type LoggedEvent, readSince } from "../../events/log.ts";
 import { type Held, type Plan, planOf, type Running } from "./plan.ts";

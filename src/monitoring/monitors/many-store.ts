@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { listed } from "../../database/references.ts";
 import type { Statement } from "../../database/store.ts";
-import { monitorChannels, monitors } from "../../database/tables.ts";
+import { monitorChannels } from "../../database/tables/alerting.ts";
+import { monitors } from "../../database/tables/monitoring.ts";
 
 /** Up to so many tags a monitor may have. */
 const maxTags = 10;

@@ -15,7 +15,8 @@ import {
   unknownReference,
 } from "../../database/references.ts";
 import { retrying, StaleRead, type Statement } from "../../database/store.ts";
-import { alertChannels, monitorGroups, monitors } from "../../database/tables.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
+import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "../groups/pauses.ts";
 import {
   findGroups,

@@ -3,15 +3,14 @@ import type { Clock } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { containing, listed } from "../../database/references.ts";
 import type { Statement, Store } from "../../database/store.ts";
+import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
+import { incidents } from "../../database/tables/incidents.ts";
 import {
-  alertChannels,
-  incidents,
-  monitorChannels,
   monitorGroups,
   monitors,
   monitorStates,
   removedMonitors,
-} from "../../database/tables.ts";
+} from "../../database/tables/monitoring.ts";
 import { endOf } from "../groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
 import type { MonitorQuery } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
-import { uptimeDays, uptimeHours } from "../../database/tables.ts";
+import { uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
 import {
   codeOf,
   hourMs,

@@ -3,15 +3,11 @@ import { version } from "../../core/assets.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import type { Store } from "../../database/store.ts";
-import {
-  alertChannels,
-  apiKeys,
-  incidentCounts,
-  memberships,
-  monitorGroups,
-  monitors,
-  statusPages,
-} from "../../database/tables.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
+import { apiKeys, memberships } from "../../database/tables/accounts.ts";
+import { incidentCounts } from "../../database/tables/incidents.ts";
+import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
+import { statusPages } from "../../database/tables/status-pages.ts";
 import type { About } from "./schema.ts";
 
 export async function aboutAppliance({ store, organizationId }: Scope): Promise<About> {

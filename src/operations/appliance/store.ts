@@ -2,7 +2,7 @@ import { asc, eq, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { must, type Prepared, type Statement, type Store } from "../../database/store.ts";
-import { people } from "../../database/tables.ts";
+import { people } from "../../database/tables/accounts.ts";
 import type { Administrator, OrganizationEntry } from "./schema.ts";
 
 export function administratorsOf(store: Store): Promise<Administrator[]> {

@@ -1,19 +1,13 @@
 import { getTableName } from "drizzle-orm";
 import { offsetOf, type PageRequest } from "../../core/paging.ts";
 import type { Store } from "../../database/store.ts";
-import {
-  alertChannels,
-  apiKeys,
-  auditEntries,
-  incidents,
-  invitations,
-  maintenanceWindows,
-  monitorGroups,
-  monitors,
-  organizations,
-  people,
-  statusPages,
-} from "../../database/tables.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
+import { apiKeys, invitations, people } from "../../database/tables/accounts.ts";
+import { auditEntries } from "../../database/tables/events.ts";
+import { incidents } from "../../database/tables/incidents.ts";
+import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
+import { organizations } from "../../database/tables/organizations.ts";
+import { statusPages } from "../../database/tables/status-pages.ts";
 
 /** What names a record of each kind. */
 const named = [

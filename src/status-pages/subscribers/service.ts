@@ -8,7 +8,7 @@ import { sealAll } from "../../core/secrets.ts";
 import { mustBeAllowed, portOf } from "../../core/target-guard.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { retrying, StaleRead, type Statement } from "../../database/store.ts";
-import { subscribers } from "../../database/tables.ts";
+import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
 import { secretPlaceOf } from "./receivers.ts";

@@ -11,7 +11,7 @@ import {
   type Statement,
   type Store,
 } from "../../database/store.ts";
-import { notices, statusPages, subscribers } from "../../database/tables.ts";
+import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
 import { crowd, maxPending, receiverTypeOf } from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { leftovers, sweepOrganizations } from "../../../src/operations/appliance/store.ts";
-import { alerts as alertTable, notices, openCases } from "../../../src/database/tables.ts";
+import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
+import { notices } from "../../../src/database/tables/status-pages.ts";
 import { sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dump, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";

@@ -1,0 +1,75 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { organizationId, reference, flag } from "./columns.ts";
+import { monitors } from "./monitoring.ts";
+
+const incidentStatus = () =>
+  text("status", { enum: ["investigating", "identified", "monitoring", "resolved"] });
+
+export const incidents = sqliteTable(
+  "incidents",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    title: text("title").notNull(),
+    status: incidentStatus().notNull(),
+    severity: text("severity", { enum: ["minor", "major", "critical"] }).notNull(),
+    monitorId: text("monitor_id"),
+    origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
+    public: flag("public").notNull(),
+    resolvedAt: text("resolved_at"),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    /** JSON of the facts behind a title that a monitor gave; null for one that people wrote. */
+    automatic: text("automatic"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.id] }),
+    index("incidents_by_state").on(t.organizationId, t.status, t.severity, t.id),
+    index("incidents_by_change").on(t.organizationId, t.updatedAt),
+    index("incidents_by_monitor").on(t.organizationId, t.monitorId, t.id),
+    index("incidents_open_by_monitor")
+      .on(t.organizationId, t.monitorId)
+      .where(sql`status <> 'resolved'`),
+    reference([t.organizationId, t.monitorId], monitors),
+    check(
+      "incidents_status",
+      sql`${t.status} IN ('investigating', 'identified', 'monitoring', 'resolved')`,
+    ),
+    check("incidents_severity", sql`${t.severity} IN ('minor', 'major', 'critical')`),
+    check("incidents_origin", sql`${t.origin} IN ('manual', 'monitor')`),
+  ],
+);
+
+export const incidentUpdates = sqliteTable(
+  "incident_updates",
+  {
+    organizationId: text("organization_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    /** The incident's version that this update made: the order of the timeline, whatever the clock says. */
+    seq: integer("seq").notNull(),
+    id: text("id").notNull(),
+    status: incidentStatus().notNull(),
+    message: text("message").notNull(),
+    createdAt: text("created_at").notNull(),
+    /** JSON of the facts behind what a monitor wrote; null for people's words. */
+    automatic: text("automatic"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.incidentId, t.seq] }),
+    reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
+  ],
+);
+
+/** How many incidents stand in each state, kept by triggers: a list's total never counts rows. */
+export const incidentCounts = sqliteTable(
+  "incident_counts",
+  {
+    organizationId: organizationId(),
+    status: text("status").notNull(),
+    severity: text("severity").notNull(),
+    count: integer("count").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.status, t.severity] })],
+);

@@ -1,0 +1,15 @@
+import { sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+// Every table belongs to one organization and says so in its keys: a composite foreign key
+// (organization_id, id) makes a reference to another organization's row impossible in SQL itself.
+// People alone, with what is theirs, belong to as many as they are members of.
+// Timestamps of people's records are RFC 3339 text, as on the wire. The migrations add STRICT.
+
+export const organizations = sqliteTable("organizations", {
+  id: text("id").primaryKey(),
+  slug: text("slug").notNull().unique(),
+  name: text("name").notNull(),
+  createdAt: text("created_at").notNull(),
+  /** Since when it is deleted: nobody gets to it any more, and what is left of it goes in small portions. */
+  deletedAt: text("deleted_at"),
+});
