@@ -99,7 +99,7 @@ export function merged(kinds: Kinds, type: string, record: Own, patch: Own): Own
     else if (inner === "*") result[name] = withKept(value, isObject(known) ? known : {});
     else result[name] = { ...(known as Own | null), ...value };
   }
-  return result;
+  return kinds[type]?.cleared(result) ?? result;
 }
 
 /** Names of header fields are the same in any case (RFC 9110 §5.1). */
@@ -113,17 +113,9 @@ function withKept(values: Own, known: Own): Own {
   );
 }
 
-/**
- * The stored secrets that a patch keeps although it changes where they are sent, each as the keys of
- * its path. `after` is what the patch leaves, where that is not all of what is merged.
- */
-export function strandedSecrets(
-  kinds: Kinds,
-  type: string,
-  record: Own,
-  patch: Own,
-  after: Own = merged(kinds, type, record, patch),
-): string[][] {
+/** The stored secrets that a patch keeps although it changes where they are sent, each as the keys of its path. */
+export function strandedSecrets(kinds: Kinds, type: string, record: Own, patch: Own): string[][] {
+  const after = merged(kinds, type, record, patch);
   const keysIn = (values: Own) => new Set(secretsIn(kinds, type, values).map(keyOf));
   const [sent, left] = [keysIn(patch), keysIn(after)];
   // A row may be older than a field that its type has by now.
@@ -146,8 +138,8 @@ const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
  * A sealed secret never follows a changed address: throws VALIDATION_ERROR at each secret that a patch
  * keeps and would send elsewhere.
  */
-export function mustNotFollow(kinds: Kinds, type: string, record: Own, patch: Own, after?: Own) {
-  const stranded = strandedSecrets(kinds, type, record, patch, after);
+export function mustNotFollow(kinds: Kinds, type: string, record: Own, patch: Own) {
+  const stranded = strandedSecrets(kinds, type, record, patch);
   if (stranded.length === 0) return;
   throw validationError(
     stranded.map((keys) => ({

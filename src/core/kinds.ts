@@ -3,6 +3,7 @@ import type { Destination } from "./destinations.ts";
 import { bodyOf, HeaderNames, HeadersPatch, Id, patchOf } from "./fields.ts";
 
 type Shape = Record<string, z.ZodType>;
+type Own = Record<string, unknown>;
 
 /** One type of a resource that comes in several (an `http` monitor, a `slack` channel) with the fields of its own. */
 export type Kind = {
@@ -15,18 +16,22 @@ export type Kind = {
   secrets: Readonly<Record<string, Destination>>;
   /** As they are shown. */
   shown: Shape;
+  /** Clears what the value of another field rules out, in a record that a patch was merged into. */
+  cleared: (record: Own) => Own;
 };
 
 export function kind<F extends Shape>(
   fields: F,
   secrets: Readonly<Record<string, Destination<keyof F & string>>> = {},
   shown: Shape = {},
+  cleared: Kind["cleared"] = (record) => record,
 ): Omit<Kind, "fields"> & { fields: F } {
   const names = Object.keys(secrets);
   return {
     fields,
     secrets: secrets as Kind["secrets"],
     shown: { ...shownBy(fields, names), ...shown },
+    cleared,
   };
 }
 
@@ -41,7 +46,6 @@ function shownBy(fields: Shape, secrets: readonly string[]): Shape {
 
 export type Kinds = Readonly<Record<string, Kind>>;
 type Common<C extends Shape> = z.output<z.ZodObject<C>>;
-type Own = Record<string, unknown>;
 
 type Naming = { id: string; description?: string; example?: object };
 

@@ -87,13 +87,12 @@ const smtp = {
   tls: Tls.default("starttls"),
 };
 
-/** What each way of letting a user in needs beside the user; of the others it is cleared. */
-const neededBy = {
-  password: [],
+/** What each way of letting a user in takes beside the user: all of it, but for a password. */
+const ofWay = {
+  password: ["password"],
   microsoft: ["tenant", "clientId", "clientSecret"],
   google: ["serviceAccountKey"],
 } as const;
-const ofOneWay = ["password", "tenant", "clientId", "clientSecret", "serviceAccountKey"] as const;
 
 /** The mail server that an organization sends through. */
 export const SmtpSettings = z
@@ -104,18 +103,23 @@ export const SmtpSettings = z
       context.addIssue({ code: "custom", path: [path], message });
     if (auth === "password") return;
     if (user === null) flaw("user", "is required: it names the mailbox to send as");
-    for (const name of neededBy[auth])
+    for (const name of ofWay[auth])
       if (settings[name] === null) flaw(name, `is required where auth is ${auth}`);
     if (tls === "none") flaw("tls", "must be starttls or tls: a token never goes in the clear");
   })
-  .transform((settings) => {
-    const kept: readonly string[] =
-      settings.auth === "password" ? ["password"] : neededBy[settings.auth];
-    const cleared = ofOneWay.filter((name) => !kept.includes(name)).map((name) => [name, null]);
-    return { ...settings, ...(Object.fromEntries(cleared) as Partial<typeof settings>) };
-  })
   .meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
+
+/** What belongs to another way of letting the user in is cleared. */
+function withoutOtherWays({ smtp, ...record }: Record<string, unknown>): Record<string, unknown> {
+  if (typeof smtp !== "object" || smtp === null) return { ...record, smtp };
+  const { auth = "password" } = smtp as { auth?: unknown };
+  const others = Object.entries(ofWay).flatMap(([way, names]) => (way === auth ? [] : names));
+  return {
+    ...record,
+    smtp: { ...smtp, ...Object.fromEntries(others.map((name) => [name, null])) },
+  };
+}
 
 const sameMailServer = sameIn({
   host: sameHost,
@@ -132,6 +136,8 @@ export const settingsKinds = {
       "smtp.clientSecret": { smtp: sameMailServer },
       "smtp.serviceAccountKey": { smtp: sameMailServer },
     },
+    {},
+    withoutOtherWays,
   ),
 };
 

@@ -88,7 +88,7 @@ export async function smtpAfter(
 ): Promise<SmtpSettings | null> {
   const record = { smtp: smtpOf(vault, before) };
   const { smtp } = parse(Whole, merged(settingsKinds, kind, record, { smtp: patch }));
-  mustNotFollow(settingsKinds, kind, record, { smtp: patch }, { smtp });
+  mustNotFollow(settingsKinds, kind, record, { smtp: patch });
   if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesOf(record.smtp));
   return smtp;
 }
