@@ -202,6 +202,70 @@ describe("a monitor may have so many alert channels", () => {
   });
 });
 
+describe("no default channel is one that a new monitor can't have", () => {
+  async function limited(limit: number) {
+    const made = await testAppliance({ limits: { "alert-channels-of-a-monitor": limit } });
+    const { api } = made.ours;
+    const channel = (isDefault: boolean) =>
+      api("POST", "/api/v1/alert-channels", { body: { ...mail, default: isDefault } });
+    const makeDefault = (id: string) =>
+      api("PATCH", `/api/v1/alert-channels/${id}`, { body: { default: true } });
+    const monitor = async (body: object = {}) => {
+      const { status, json } = await api("POST", "/api/v1/monitors", {
+        body: { ...push, name: "Job", ...body },
+      });
+      return [status, json.data?.alertChannelIds ?? json.error.message];
+    };
+    return { made, api, channel, makeDefault, monitor };
+  }
+  const refused = [409, expect.stringContaining("A monitor may have at most 2 alert channels")];
+
+  test("it is refused, new or changed, however many ask at once, and taken once there is room", async () => {
+    const { made, api, channel, makeDefault, monitor } = await limited(2);
+    const usual: string[] = [];
+    for (let index = 0; index < 4; index++) usual.push((await channel(false)).json.data.id);
+    const changes = await Promise.all(usual.map(makeDefault));
+    expect(statusesOf(changes)).toEqual([200, 200, 409, 409]);
+    const before = dump(made);
+    for (const { status, json } of [
+      await channel(true),
+      ...changes.filter((change) => change.status === 409),
+    ])
+      expect([status, json.error.message]).toEqual(refused);
+    expect(dump(made)).toBe(before);
+    const taken = usual.filter((_, index) => changes[index]?.status === 200);
+    expect(await monitor()).toEqual([201, taken]);
+    const [first = ""] = taken;
+    const path = `/api/v1/alert-channels/${first}`;
+    // One that is default already can be changed otherwise.
+    expect((await api("PATCH", path, { body: { name: "B", default: true } })).status).toBe(200);
+    expect((await api("PATCH", path, { body: { default: false } })).status).toBe(200);
+    expect((await channel(true)).status).toBe(201);
+  });
+
+  test("those that there are since before the limit hinder nothing: the oldest go along, where there is room", async () => {
+    const { made, api, channel, makeDefault, monitor } = await limited(5);
+    const defaults: string[] = [];
+    for (let index = 0; index < 4; index++) defaults.push((await channel(true)).json.data.id);
+    const own: string = (await channel(false)).json.data.id;
+    const { data: group } = (
+      await api("POST", "/api/v1/monitor-groups", {
+        body: { name: "Jobs", alertChannelIds: [defaults[3]] },
+      })
+    ).json;
+    Object.assign(made.appliance.limits, { "alert-channels-of-a-monitor": 2 });
+    const [oldest = "", second = "", , newest = ""] = defaults;
+    expect(await monitor()).toEqual([201, [oldest, second]]);
+    expect(await monitor({ alertChannelIds: [own] })).toEqual([201, [own, oldest]]);
+    expect(await monitor({ groupId: group.id })).toEqual([201, [oldest, newest]]);
+    const both = { alertChannelIds: [own], groupId: group.id };
+    expect(await monitor(both)).toEqual([201, [own, newest]]);
+    expect(await monitor({ alertChannelIds: defaults })).toEqual(refused);
+    const { status, json } = await makeDefault(own);
+    expect([status, json.error.message]).toEqual(refused);
+  });
+});
+
 test("windows that are over and revoked keys count no more", async () => {
   const made = await testAppliance({ limits: { "maintenance-windows": 1, "api-keys": 3 } });
   const { api } = made.ours;

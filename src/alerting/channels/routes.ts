@@ -66,7 +66,7 @@ export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" 
           "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
         body: AlertChannelPatch,
         answer: dataOf(AlertChannel),
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
+        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
       async ({ scope, id, body }) => ({ data: await updateAlertChannel(scope, id, body) }),
     ),

@@ -119,13 +119,21 @@ export async function createAlertChannel(
   };
   return commit(
     scope,
-    [insertChannel(scope.store, row), mustBeWithin(scope, "alert-channels", alertChannels)],
+    [
+      insertChannel(scope.store, row),
+      mustBeWithin(scope, "alert-channels", alertChannels),
+      ...(input.default ? [mustBeFewDefaults(scope)] : []),
+    ],
     { action: "alert-channel.created", subjectId: id },
     shown(row),
   );
 }
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for what the channel's type does not take. */
+/** Holds when a new monitor can have all default channels. */
+const mustBeFewDefaults = (scope: Scope) =>
+  mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for what the channel's type does not take. */
 export function updateAlertChannel(
   scope: Scope,
   id: string,
@@ -154,7 +162,11 @@ export function updateAlertChannel(
     };
     return commit(
       scope,
-      [...mustBeCurrent(scope, alertChannels, before), changeChannel(scope.store, after)],
+      [
+        ...mustBeCurrent(scope, alertChannels, before),
+        changeChannel(scope.store, after),
+        ...(after.isDefault && !before.isDefault ? [mustBeFewDefaults(scope)] : []),
+      ],
       { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
       shown(after),
     );

@@ -67,3 +67,16 @@ export function parseResolver(text: string): { host: string; port: number } | nu
 export function channelsTogether(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())];
 }
+
+/** Of a new monitor: its own, and its group's, and of the default ones, oldest first, as many as the `limit` leaves room for. */
+export function channelsOfNew(
+  own: readonly string[],
+  defaults: readonly string[],
+  ofGroup: readonly string[],
+  limit: number,
+): string[] {
+  const asked = new Set(channelsTogether(own, ofGroup));
+  const others = defaults.filter((id) => !asked.has(id)).slice(0, Math.max(0, limit - asked.size));
+  const attached = new Set([...asked, ...others]);
+  return channelsTogether(own, defaults, ofGroup).filter((id) => attached.has(id));
+}

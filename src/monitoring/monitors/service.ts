@@ -26,7 +26,7 @@ import {
   touchGroup,
 } from "../groups/store.ts";
 import { columnsOf, editable, shown, type MonitorRecord } from "./record.ts";
-import { channelsTogether, targetsOf } from "./rules.ts";
+import { channelsOfNew, channelsTogether, targetsOf } from "./rules.ts";
 import { monitorKinds, type MonitorPatch, type MonitorQuery, NewMonitor } from "./schema.ts";
 import {
   changeMonitor,
@@ -63,18 +63,18 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
 
 /** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
-  const { store, organizationId } = scope;
+  const { store, organizationId, limits } = scope;
   return retrying(async () => {
     await mustBeCheckable(scope, input);
     const now = scope.clock();
     const at = timestamp(now);
     const id = newId(now);
     const group = await groupToJoin(scope, input.groupId);
-    const defaults = await defaultChannelIds(store, organizationId);
-    const alertChannelIds = channelsTogether(
+    const alertChannelIds = channelsOfNew(
       input.alertChannelIds,
-      defaults,
+      await defaultChannelIds(store, organizationId),
       group?.alertChannelIds ?? [],
+      limits["alert-channels-of-a-monitor"],
     );
     const monitor: MonitorRow = {
       organizationId,
