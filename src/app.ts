@@ -51,6 +51,7 @@ const requestsPerMinute = 6_000;
 
 /** Wrong passwords, codes and tokens of the admin page a minute from one network. */
 const guessesPerMinute = 10;
+const passwordsPerHour = 20;
 
 /** Wrong push tokens a minute from one network. */
 const wrongTokensPerMinute = 60;
@@ -155,6 +156,7 @@ export async function startApp(
     personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: networkLimit(failuresPerMinute, clock),
     guessLimit: networkLimit(guessesPerMinute, clock),
+    passwordLimit: rateLimit(passwordsPerHour, clock, { windowMs: 3_600_000 }),
     slowDown: slowDown(clock),
     knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,

@@ -3,48 +3,73 @@ import { AppError } from "./errors.ts";
 /** For whom something is hashed. */
 export type HashingClient = {
   /** Whether somebody wants to be signed in, or opens or closes a page. */
-  lane: Lane;
-  /** Who takes turns with the others: a client's network, an organization. */
+  lane: LaneName;
+  /** Whose requests count together: a client's network, an organization. */
   client: string;
-  /** Goes before those who are not, and is not turned away for them. */
+  /** Goes before those who are not, as long as it does not ask all the time. */
   isKnown?: boolean;
 };
 
-type Lane = "sign-in" | "page";
-type Waiting = { start: () => void; refuse: (error: AppError) => void };
-type Clients = Map<string, { isKnown: boolean; waiting: Waiting[] }>;
+type LaneName = "sign-in" | "page";
+type Waiting = {
+  client: string;
+  /** How many requests of its own put it behind others. */
+  rank: number;
+  since: number;
+  start: () => void;
+  refuse: (error: AppError) => void;
+};
 
 // One hashing takes 150 ms of a core and 64 MB: many of them must not starve the checks.
 const maxAtOnce = 2;
 /** The other place is kept for those who sign in. */
 const maxPagesAtOnce = 1;
-/** In a lane; whoever is last waits one to two seconds. */
-const maxWaiting = 12;
+/** In a lane. */
+const maxWaiting = 1_000;
+/** A connection that is silent for ten seconds is closed. */
+const maxWaitMs = 8_000;
+/** A request counts against its client for so long; of several, one after the other. */
+const countedMs = 600_000;
+/** So many requests do not put a known client behind one that was never seen. */
+const knownAdvantage = 10;
+const maxCounted = 50_000;
 
 export type HashingQueue = {
-  /** Does the work in its turn. Throws RATE_LIMITED where too many wait already. */
+  /** Does the work in its turn. Throws RATE_LIMITED where that does not come in time. */
   run<T>(client: HashingClient, work: () => Promise<T>): Promise<T>;
 };
 
 /**
- * At most two at once, and one of each client. Clients take turns: nobody's many hold up another's
- * one. Where the queue is full, whoever has most in it makes room.
+ * At most two at once, and one of each client. Who asked least often lately goes first, of equals the
+ * newest: a client's first request waits neither for others' second ones, nor for many that came before
+ * it and were given up meanwhile.
  */
-export function hashingQueue(): HashingQueue {
-  const lanes = {
-    "sign-in": { busy: new Set<string>(), clients: new Map() as Clients },
-    page: { busy: new Set<string>(), clients: new Map() as Clients },
-  };
+export function hashingQueue(monotonic: () => number = () => performance.now()): HashingQueue {
+  /** What waits is in the order of its turns. */
+  const newLane = () => ({
+    busy: new Set<string>(),
+    waiting: [] as Waiting[],
+    requests: requestCount(),
+  });
+  const lanes = { "sign-in": newLane(), page: newLane() };
 
-  /** The client whose turn it is: known ones first, then whoever was served longest ago. */
-  function nextIn(lane: Lane): string | undefined {
-    const { busy, clients } = lanes[lane];
-    const ready = [...clients].filter(([client]) => !busy.has(client));
-    const [client] = ready.find(([, { isKnown }]) => isKnown) ?? ready[0] ?? [];
-    return client;
+  /** Counts another request and returns how many count already. */
+  function requestCount() {
+    const countsUntil = new Map<string, number>();
+    return (client: string) => {
+      const now = monotonic();
+      const until = Math.max(now, countsUntil.get(client) ?? now);
+      countsUntil.delete(client);
+      countsUntil.set(client, until + countedMs);
+      if (countsUntil.size > maxCounted) countsUntil.delete(countsUntil.keys().next().value ?? "");
+      return Math.ceil((until - now) / countedMs);
+    };
   }
 
-  function nextLane(): Lane | null {
+  const nextIn = (name: LaneName) =>
+    lanes[name].waiting.find(({ client }) => !lanes[name].busy.has(client));
+
+  function nextLane(): LaneName | null {
     const [signIns, pages] = [lanes["sign-in"].busy.size, lanes.page.busy.size];
     if (signIns + pages >= maxAtOnce) return null;
     const signInWaits = nextIn("sign-in") !== undefined;
@@ -54,54 +79,42 @@ export function hashingQueue(): HashingQueue {
   }
 
   function startNext() {
-    for (let lane = nextLane(); lane !== null; lane = nextLane()) {
-      const { busy, clients } = lanes[lane];
-      const client = nextIn(lane) ?? "";
-      const entry = clients.get(client);
-      const first = entry?.waiting.shift();
-      if (entry?.waiting.length === 0) clients.delete(client);
-      busy.add(client);
-      first?.start();
+    refuseLate();
+    for (let name = nextLane(); name !== null; name = nextLane()) {
+      const { busy, waiting } = lanes[name];
+      const next = nextIn(name);
+      if (next === undefined) return;
+      waiting.splice(waiting.indexOf(next), 1);
+      busy.add(next.client);
+      next.start();
     }
   }
 
-  /** Sends one away who waits, for this newcomer; false where nobody has to go. */
-  function makeRoom(clients: Clients, client: string, isKnown: boolean): boolean {
-    const own = clients.get(client)?.waiting.length ?? 0;
-    const [most] = [...clients]
-      .filter(([, other]) => !other.isKnown || isKnown)
-      .sort(
-        ([, a], [, b]) =>
-          Number(a.isKnown) - Number(b.isKnown) || b.waiting.length - a.waiting.length,
-      );
-    if (most === undefined) return false;
-    const [name, { waiting, isKnown: isEqual }] = most;
-    if (isEqual === isKnown && waiting.length < own + 2) return false;
-    waiting.pop()?.refuse(tooMany());
-    if (waiting.length === 0) clients.delete(name);
-    return true;
+  function refuseLate() {
+    const since = monotonic() - maxWaitMs;
+    for (const lane of Object.values(lanes)) {
+      const late = lane.waiting.filter((one) => one.since < since);
+      if (late.length === 0) continue;
+      lane.waiting = lane.waiting.filter((one) => one.since >= since);
+      for (const { refuse } of late) refuse(tooMany());
+    }
   }
 
   return {
-    async run({ lane, client, isKnown = false }, work) {
-      const { busy, clients } = lanes[lane];
-      const waiting = [...clients.values()].reduce((sum, one) => sum + one.waiting.length, 0);
-      if (waiting >= maxWaiting && !makeRoom(clients, client, isKnown)) throw tooMany();
+    async run({ lane: name, client, isKnown = false }, work) {
+      const lane = lanes[name];
+      const rank = lane.requests(client) - (isKnown ? knownAdvantage : 0);
       await new Promise<void>((start, refuse) => {
-        const entry = clients.get(client) ?? { isKnown, waiting: [] };
-        entry.isKnown ||= isKnown;
-        entry.waiting.push({ start, refuse });
-        clients.set(client, entry);
+        const behind = lane.waiting.findIndex((other) => other.rank >= rank);
+        const index = behind === -1 ? lane.waiting.length : behind;
+        lane.waiting.splice(index, 0, { client, rank, since: monotonic(), start, refuse });
         startNext();
+        if (lane.waiting.length > maxWaiting) lane.waiting.pop()?.refuse(tooMany());
       });
       try {
         return await work();
       } finally {
-        busy.delete(client);
-        // Set anew, it stands behind all the others.
-        const others = clients.get(client);
-        clients.delete(client);
-        if (others !== undefined) clients.set(client, others);
+        lane.busy.delete(client);
         startNext();
       }
     },

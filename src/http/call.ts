@@ -34,6 +34,8 @@ export type Appliance = {
   failureLimit: NetworkLimit;
   /** Wrong passwords, codes and tokens a minute by client network. */
   guessLimit: NetworkLimit;
+  /** Wrong passwords an hour by e-mail address and client network. */
+  passwordLimit: RateLimit;
   /** The same by what is guessed, from wherever. */
   slowDown: SlowDown;
   knownNetworks: KnownNetworks;

@@ -2,6 +2,7 @@ import { networkOf } from "../core/client-network.ts";
 import { AppError } from "../core/errors.ts";
 import type { HashingClient } from "../core/hashing-queue.ts";
 import { rateLimited } from "./gate.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { Visit } from "./visit.ts";
 
 /**
@@ -15,16 +16,27 @@ export async function guessed<T>(
   subject?: string,
 ): Promise<T | null> {
   const { guessLimit, address } = visit;
+  return counted(guessLimit, address, () =>
+    subject === undefined ? attempt() : slowed(visit, attempt, subject),
+  );
+}
+
+/** The same within what this limit leaves to `who`. */
+export async function counted<T>(
+  limit: RateLimit,
+  who: string,
+  attempt: () => Promise<T | null>,
+): Promise<T | null> {
   // Taken before it is known to be wrong: a thousand at once must not all get to the hashing.
-  const wait = guessLimit.take(address);
+  const wait = limit.take(who);
   if (wait > 0) throw rateLimited(wait);
   try {
-    const found = await (subject === undefined ? attempt() : slowed(visit, attempt, subject));
-    if (found !== null) guessLimit.giveBack(address);
+    const found = await attempt();
+    if (found !== null) limit.giveBack(who);
     return found;
   } catch (error) {
     // Turned away unjudged, it was no guess.
-    if (error instanceof AppError && error.code === "RATE_LIMITED") guessLimit.giveBack(address);
+    if (error instanceof AppError && error.code === "RATE_LIMITED") limit.giveBack(who);
     throw error;
   }
 }

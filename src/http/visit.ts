@@ -2,7 +2,7 @@ import type { Scope } from "../events/scope.ts";
 import type { Log } from "../core/log.ts";
 import type { Call } from "./call.ts";
 import type { KnownNetworks } from "./known-networks.ts";
-import type { NetworkLimit } from "./rate-limit.ts";
+import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
 import type { SlowDown } from "./slow-down.ts";
 import { cookieOf, type Session } from "./session.ts";
 
@@ -10,6 +10,7 @@ import { cookieOf, type Session } from "./session.ts";
 export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   log: Log;
   guessLimit: NetworkLimit;
+  passwordLimit: RateLimit;
   slowDown: SlowDown;
   knownNetworks: KnownNetworks;
   requestId: string;
@@ -28,13 +29,15 @@ export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
 export type PersonVisit = Visit & { session: Session };
 
 export function visitOf(call: Call, request: Request): Visit {
-  const { store, clock, vault, log, guessLimit, slowDown, knownNetworks } = call.appliance;
+  const { store, clock, vault, log, guessLimit, passwordLimit, slowDown, knownNetworks } =
+    call.appliance;
   return {
     store,
     clock,
     vault,
     log,
     guessLimit,
+    passwordLimit,
     slowDown,
     knownNetworks,
     origin: originOf(request),

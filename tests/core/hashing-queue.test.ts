@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { AppError } from "../../src/core/errors.ts";
 import { type HashingClient, hashingQueue } from "../../src/core/hashing-queue.ts";
 
 /** A queue whose work ends when the test says so, in the order in which it began. */
 function scene() {
-  const queue = hashingQueue();
+  const time = { ms: 0 };
+  const queue = hashingQueue(() => time.ms);
   const running: { name: string; end: () => void }[] = [];
   const begun: string[] = [];
   const refused: string[] = [];
@@ -41,7 +43,7 @@ function scene() {
   });
   const page = (client: string): HashingClient => ({ lane: "page", client });
   const mostAtOnce = () => most;
-  return { ask, begun, refused, settle, endOne, endAll, signIn, page, mostAtOnce, running };
+  return { ask, begun, refused, settle, endOne, endAll, signIn, page, mostAtOnce, running, time };
 }
 
 test("while strangers of 200 networks open pages, whoever signs in is begun at once", async () => {
@@ -50,10 +52,8 @@ test("while strangers of 200 networks open pages, whoever signs in is begun at o
   void ask("owner", signIn("192.168.1.5"));
   await settle();
   expect(begun).toEqual(["page 0", "owner"]);
-  // What waits is bounded; everybody else is told to come back.
-  expect(refused.length).toBe(187);
   await endAll();
-  expect([begun.length, mostAtOnce()]).toEqual([14, 2]);
+  expect([begun.length, refused.length, mostAtOnce()]).toEqual([201, 0, 2]);
 });
 
 test("those who sign in do not keep pages closed", async () => {
@@ -74,34 +74,110 @@ test("clients take turns, each with one at a time: nobody's many hold up another
   await settle();
   expect(begun).toEqual(["a", "b"]);
   await endAll();
-  expect(begun).toEqual(["a", "b", "c", "a", "b", "a", "a", "a"]);
+  expect(begun).toEqual(["a", "b", "c", "b", "a", "a", "a", "a"]);
 });
 
-test("where the queue is full, whoever has most in it makes room for somebody else", async () => {
-  const { ask, begun, refused, settle, endAll, signIn } = scene();
-  for (let i = 0; i < 20; i++) void ask(`many ${i}`, signIn("10.0.0.1"));
-  expect(refused.length).toBe(0);
+for (const lane of ["sign-in", "page"] as const)
+  test(`while 200 networks guess again and again, the first password of another is the next one: ${lane}`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat({ max: 199 }), { maxLength: 600 }),
+        fc.nat({ max: 400 }),
+        async (guesses, ended) => {
+          const { ask, begun, refused, settle, endOne, running } = scene();
+          for (let index = 0; index < 200; index++) void ask("first", { lane, client: `${index}` });
+          for (const index of guesses) void ask("guess", { lane, client: `${index}` });
+          await settle();
+          for (let count = 0; count < ended && running.length > 0; count++) await endOne();
+          void ask("owner", { lane, client: "owner" });
+          for (const index of guesses) void ask("guess", { lane, client: `${index}` });
+          await endOne();
+          expect(begun).toContain("owner");
+          expect(refused).not.toContain("owner");
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+test("whoever asked less often in the last minutes goes first, right or wrong, answered or not", async () => {
+  const { ask, begun, settle, endOne, endAll, signIn, time } = scene();
+  const running = ["x", "y"].map((name) => ask(name, signIn(name)));
+  for (let count = 0; count < 3; count++) void ask("often", signIn("often"));
   await settle();
-  expect(refused.length).toBe(7);
-  void ask("another", signIn("10.0.0.2"));
-  void ask("third", signIn("10.0.0.3"));
+  void ask("twice", signIn("twice"));
+  time.ms = 8_001;
+  await endOne();
+  await endOne();
+  await Promise.all(running);
+  // Those that waited too long have counted.
+  for (const name of ["z", "v"]) void ask(name, signIn(name));
+  void ask("twice", signIn("twice"));
+  void ask("often", signIn("often"));
   await settle();
-  expect(begun).toEqual(["many 0", "another"]);
   await endAll();
-  expect(begun).toContain("third");
-  expect(begun.length + refused.length).toBe(22);
+  expect(begun).toEqual(["x", "y", "z", "v", "twice", "often"]);
 });
 
-test("strangers of 200 networks who sign in hold up nobody from where people are known", async () => {
-  const { ask, begun, refused, settle, endOne, endAll, signIn } = scene();
+test("what was asked is forgotten, one every ten minutes", async () => {
+  const { ask, begun, settle, endAll, signIn, time } = scene();
+  const askAlone = async (client: string) => {
+    void ask(client, signIn(client));
+    await settle();
+    await endAll();
+  };
+  const orderOf = async (clients: readonly string[]) => {
+    for (const busy of ["x", "y"]) void ask(busy, signIn(`${busy} at ${time.ms}`));
+    for (const client of clients) void ask(client, signIn(client));
+    await settle();
+    await endAll();
+    return begun.slice(-clients.length);
+  };
+  for (const client of ["guesser", "guesser", "guesser", "mistaken"]) await askAlone(client);
+  expect(await orderOf(["mistaken", "guesser"])).toEqual(["mistaken", "guesser"]);
+  // Four and two count so far; of the four one is left.
+  time.ms += 3 * 600_000;
+  for (let count = 0; count < 2; count++) await askAlone("mistaken");
+  expect(await orderOf(["guesser", "mistaken"])).toEqual(["guesser", "mistaken"]);
+});
+
+test("of many first requests the newest goes first, and whoever has waited for eight seconds is told to come back", async () => {
+  const { ask, begun, refused, settle, endOne, signIn, time } = scene();
   for (let i = 0; i < 200; i++) void ask(`stranger ${i}`, signIn(`10.0.0.${i}`));
   await settle();
-  void ask("owner", signIn("192.168.1.5", true));
-  await settle();
-  expect(refused).not.toContain("owner");
+  time.ms = 8_000;
+  void ask("owner", signIn("192.168.1.5"));
   await endOne();
-  expect(begun).toEqual(["stranger 0", "stranger 1", "owner"]);
+  expect([begun, refused.length]).toEqual([["stranger 0", "stranger 1", "owner"], 0]);
+  time.ms = 8_001;
+  await endOne();
+  expect(refused.length).toBe(198);
+});
+
+test("where a thousand wait, whoever asked most often makes room, and not for their own", async () => {
+  const { ask, refused, settle, endAll, begun, signIn } = scene();
+  for (let i = 0; i < 1_001; i++) void ask(`many ${i}`, signIn("10.0.0.1"));
+  await settle();
+  expect(refused).toEqual([]);
+  void ask("another", signIn("10.0.0.2"));
+  void ask("third", signIn("10.0.0.3"));
+  void ask("one more", signIn("10.0.0.1"));
+  await settle();
+  expect(refused).toEqual(["many 1000", "one more"]);
   await endAll();
+  expect(begun.slice(0, 4)).toEqual(["many 0", "another", "third", "many 1"]);
+});
+
+test("a network from where people are known goes before 200 that were never seen, unless it asks all the time", async () => {
+  const { ask, begun, refused, settle, endOne, signIn } = scene();
+  for (let i = 0; i < 200; i++) void ask(`stranger ${i}`, signIn(`10.0.0.${i}`));
+  await settle();
+  for (let i = 0; i < 12; i++) void ask(`known ${i}`, signIn("192.168.1.5", true));
+  void ask("new", signIn("10.0.1.1"));
+  for (let i = 0; i < 10; i++) await endOne(i === 0 ? undefined : `known ${i - 1}`);
+  expect(begun.slice(2)).toEqual(Array.from({ length: 10 }, (_, index) => `known ${index}`));
+  await endOne();
+  expect([begun.at(-1), refused]).toEqual(["new", []]);
 });
 
 test("work that fails makes room like any other", async () => {

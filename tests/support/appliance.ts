@@ -123,6 +123,7 @@ export function applianceOn(
     personLimit: rateLimit(6_000, clock),
     failureLimit: networkLimit(600, clock),
     guessLimit: networkLimit(guessesPerMinute, clock),
+    passwordLimit: rateLimit(20, clock, { windowMs: 3_600_000 }),
     slowDown: slowDown(clock),
     knownNetworks: knownNetworks(),
     keys: keyDesk(store, clock),

@@ -5,7 +5,7 @@ import { AppError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import { placeOfPassword } from "../../core/passwords.ts";
 import type { Statement } from "../../database/store.ts";
-import { guessed, hashingFor } from "../../http/guessing.ts";
+import { counted, guessed, hashingFor } from "../../http/guessing.ts";
 import { signInFirst } from "../../http/session.ts";
 import type { Visit } from "../../http/visit.ts";
 import { emailKeyOf } from "../people/rules.ts";
@@ -43,7 +43,7 @@ let nobodysHash: Promise<string> | null = null;
 
 /**
  * Whose password this is, of those with the address; one that nobody has, or several have, costs as
- * much time as one person's.
+ * much time as one person's. Throws RATE_LIMITED, for such an address like for any other.
  */
 export async function personOf(
   visit: Visit,
@@ -55,7 +55,11 @@ export async function personOf(
   nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
   const [those, hash] = [await found, await nobodysHash];
   const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
-  return those[await placeOfPassword(password, hashes, hashingFor(visit))] ?? null;
+  const client = hashingFor(visit);
+  const attempt = async () => those[await placeOfPassword(password, hashes, client)] ?? null;
+  // Where people are signed in, a neighbour's guesses keep them out for no more than a minute.
+  if (client.isKnown) return attempt();
+  return counted(visit.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);
 }
 
 /** Begins a session, or the wait for a code. Throws UNAUTHORIZED – one and the same for a wrong address and a wrong password – and RATE_LIMITED. */
