@@ -78,3 +78,6 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(backupRoutes)
   .use(applianceRoutes)
   .use(aboutRoutes);
+
+/** Its paths, queries, bodies and answers, for the admin page's client. */
+export type App = typeof dashboard;

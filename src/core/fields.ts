@@ -88,7 +88,7 @@ export const Port = integer(1, 65535);
 /** HTTP header fields a person adds to a request: up to 50, names as tokens and values without control characters (RFC 9110 §5). */
 const headersOf = <T extends z.ZodType<string | null>>(value: T) =>
   z.preprocess(
-    (headers, context) => {
+    (headers: Record<string, z.input<T>>, context) => {
       // zod's records drop this name without a word.
       if (typeof headers === "object" && headers !== null && Object.hasOwn(headers, "__proto__"))
         context.addIssue({ code: "custom", message: badName });
@@ -208,7 +208,7 @@ export const SigningSecret = checked(z.string().min(1).max(1000), flawOfSigningS
   });
 
 type Shape = Record<string, z.ZodType>;
-type Patched<S extends Shape> = {
+export type Patched<S extends Shape> = {
   [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer T> ? T : S[K]>;
 };
 
@@ -224,7 +224,7 @@ export function patchOf<S extends Shape>(shape: S): Patched<S> {
 /** A body with these fields and no others; the record's read-only fields are dropped first, so that what GET returned can be sent back. */
 export function bodyOf<T extends z.ZodType>(readOnly: readonly string[], schema: T) {
   const dropped = new Set(readOnly);
-  return z.preprocess((value) => {
+  return z.preprocess((value: z.input<T>) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).filter(([name]) => !dropped.has(name)));
   }, schema);

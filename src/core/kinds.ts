@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Destination } from "./destinations.ts";
-import { bodyOf, HeaderNames, HeadersPatch, Id, patchOf } from "./fields.ts";
+import { bodyOf, HeaderNames, HeadersPatch, Id, type Patched, patchOf } from "./fields.ts";
 
 type Shape = Record<string, z.ZodType>;
 type Own = Record<string, unknown>;
@@ -46,6 +46,20 @@ function shownBy(fields: Shape, secrets: readonly string[]): Shape {
 
 export type Kinds = Readonly<Record<string, Kind>>;
 type Common<C extends Shape> = z.output<z.ZodObject<C>>;
+type Sent<S extends Shape> = z.input<z.ZodObject<S>>;
+
+/** What a client sends of a new record: the common fields and those of one type. */
+type NewOf<K extends Kinds, C extends Shape> = {
+  [T in keyof K]: { type: T } & Sent<C & K[T]["fields"]>;
+}[keyof K];
+
+/** What a client sends of a change: any field of any type. */
+type PatchOf<K extends Kinds, C extends Shape> = { type?: keyof K } & Sent<Patched<C>> & {
+    [N in NamesIn<K[keyof K]["fields"]>]?: InputOf<K[keyof K]["fields"], N> | null | undefined;
+  };
+
+type NamesIn<F> = F extends Shape ? keyof F : never;
+type InputOf<F, N extends PropertyKey> = F extends Record<N, z.ZodType> ? z.input<F[N]> : never;
 
 type Naming = { id: string; description?: string; example?: object };
 
@@ -63,17 +77,17 @@ function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The whole of a new record: the common fields and exactly those of its type. */
-export function newOf<C extends Shape>(kinds: Kinds, common: C, naming: Naming) {
+export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, naming: Naming) {
   return typed(kinds, (type, { fields }) =>
     z
       .strictObject({ type: z.literal(type), ...common, ...fields })
       .meta({ id: `${naming.id}${capitalized(type)}` }),
-  ).meta(naming) as unknown as z.ZodType<Common<C> & { type: string } & Own, unknown>;
+  ).meta(naming) as unknown as z.ZodType<Common<C> & { type: string } & Own, NewOf<K, C>>;
 }
 
 /** Any field of any type; which of them the record really takes shows when it is merged and parsed as a whole. */
-export function patchOfKinds<C extends Shape>(
-  kinds: Kinds,
+export function patchOfKinds<K extends Kinds, C extends Shape>(
+  kinds: K,
   common: C,
   readOnly: readonly string[],
   naming: Naming,
@@ -102,7 +116,7 @@ export function patchOfKinds<C extends Shape>(
     .meta(naming);
   return bodyOf(readOnly, schema) as z.ZodType<
     Partial<Common<C>> & { type?: string } & Own,
-    unknown
+    PatchOf<K, C>
   >;
 }
 

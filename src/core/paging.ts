@@ -2,8 +2,8 @@ import { z } from "zod";
 
 const maxPerPage = 100;
 
-/** Digits only, so that `1e3`, `0x10` or an empty text never become a number by coercion. */
-const PositiveInteger = z
+/** Digits only, so that `1e3`, `0x10` or an empty text never become a number by coercion; a client writes them from a number. */
+const PositiveInteger: z.ZodType<number, string | number> = z
   .string()
   .regex(/^[1-9][0-9]{0,14}$/, "must be a whole number from 1")
   .transform(Number);

@@ -26,6 +26,7 @@ export type Endpoint<
   B extends z.ZodType = z.ZodType,
   A extends z.ZodType = z.ZodType,
   X extends Access = Access,
+  U extends readonly string[] = readonly string[],
 > = {
   /** What generated clients call it; unique in the document. */
   name: string;
@@ -37,7 +38,7 @@ export type Endpoint<
   query?: Q;
   body?: B;
   /** Media types of a body that is taken as it is, instead of JSON. */
-  upload?: readonly string[];
+  upload?: U;
   /** Drops whatever it does not declare: the secrecy filter of every route. */
   answer: A;
   /** The media type of an answer that goes on for as long as the client reads: `use` then returns the Response itself. */
@@ -93,7 +94,8 @@ export function endpoint<
   B extends z.ZodType = typeof NoBody,
   A extends z.ZodType = z.ZodType,
   X extends Access = Access,
->(spec: Endpoint<Q, B, A, X>, use: (input: Input<Q, B, X>) => Promise<z.input<A> | Response>) {
+  U extends readonly string[] = never,
+>(spec: Endpoint<Q, B, A, X, U>, use: (input: Input<Q, B, X>) => Promise<z.input<A> | Response>) {
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
 
@@ -186,8 +188,20 @@ export function endpoint<
   // The answer really is a Response; its type says what the client finds in it.
   const handler = ({ request, params = {} }: Context) =>
     run(request, idsOf(params)) as unknown as Promise<z.output<A>>;
-  return [handler, { parse: "none" as const, detail: { endpoint: spec } as object }] as const;
+  const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
+  return [handler, hook as typeof hook & Accepts<Q, B, U>] as const;
 }
+
+/**
+ * What a client may send, for the types of Elysia and of the admin page's client. Elysia itself gets no
+ * schema: it would validate before scope, rate limit and media type have been looked at.
+ */
+type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string[]> = {
+  query: StandardSchema<z.input<Q>>;
+  body: StandardSchema<[U] extends [never] ? z.input<B> : Blob>;
+};
+
+type StandardSchema<T> = { "~standard": { types?: { input: T; output: T } } };
 
 function idsOf({ id = "", ...others }: Record<string, string>): Ids {
   return { id, childId: Object.values(others)[0] ?? "" };

@@ -35,14 +35,15 @@ export type NewSubscriber =
   | { type: "email"; email: string; confirmed: boolean }
   | { type: "webhook"; url: string; secret: string | null };
 
-export const NewSubscriber = bodyOf(
+const body = bodyOf(
   readOnly,
   newOf(
     subscriberKinds,
     {},
     { id: "NewSubscriber", example: { type: "email", email: "ann@team.example", confirmed: true } },
   ),
-) as unknown as z.ZodType<NewSubscriber, unknown>;
+);
+export const NewSubscriber = body as unknown as z.ZodType<NewSubscriber, z.input<typeof body>>;
 
 const Status = z.enum(["pending", "confirmed"]).meta({ id: "SubscriberStatus" });
 const Type = z.enum(["email", "webhook"]).meta({ id: "SubscriberType" });
