@@ -13,59 +13,75 @@ import { machine } from "../support/outside.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
 
-/** Every operation's summary and the address under which the page shows it. */
+/** Every operation's summary and the address under which the page shows it, by tag. */
 async function operationsOf(url: string) {
   const { paths } = await (await fetch(`${url}/api/v1/openapi.json`)).json();
-  return Object.entries<Operations>(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { summary, tags }]) => {
-      const tag = tags[0]?.toLowerCase().replaceAll(" ", "-");
-      return { summary, hash: `tag/${tag}/${method.toUpperCase()}${path}` };
+  const operations = Object.entries<Operations>(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { summary, tags }]) => {
+      const tag = tags[0]?.toLowerCase().replaceAll(" ", "-") ?? "";
+      return { tag, summary, hash: `tag/${tag}/${method.toUpperCase()}${path}` };
     }),
   );
-}
-
-/** The page once it has read the document. */
-async function opened(browser: Browser, url: string, options: BrowserContextOptions = {}) {
-  const open = await visit(browser, `${url}/docs`, options);
-  await open.page.getByRole("heading", { name: "Signalbox API" }).waitFor();
-  return open;
+  return Map.groupBy(operations, ({ tag }) => tag);
 }
 
 if (hasChromium)
   describe("the reference page in Chromium", () => {
     let browser: Browser;
+    const box = machine();
+    let url = "";
     beforeAll(async () => {
       browser = await launchChromium();
+      ({ url } = await box.serve());
     });
-    afterAll(() => browser.close());
+    afterAll(async () => {
+      await browser.close();
+      await box[Symbol.asyncDispose]();
+    });
 
-    test("shows every operation of the document under an address of its own", async () => {
-      await using box = machine();
-      const { url } = await box.serve();
-      await using open = await opened(browser, url);
+    /** The page once it has read the document. */
+    async function opened(options: BrowserContextOptions = {}) {
+      const open = await visit(browser, `${url}/docs`, options);
+      await open.page.getByRole("heading", { name: "Signalbox API" }).waitFor();
+      return open;
+    }
+
+    test("leads to every operation of the document under an address of its own", async () => {
+      await using open = await opened({ viewport: { width: 1440, height: 900 } });
       const { page, faults } = open;
-      const operations = await operationsOf(url);
-      expect(operations.length).toBeGreaterThan(0);
-      for (const { summary, hash } of operations) {
-        await page.goto(`${url}/docs#${hash}`);
-        await page.getByRole("heading", { name: summary, exact: true }).waitFor();
+      const tags = await operationsOf(url);
+      expect(tags.size).toBeGreaterThan(0);
+      for (const [tag, operations] of tags) {
+        const [first] = operations;
+        await page.goto(`${url}/docs#${first?.hash}`);
+        await page.getByRole("heading", { name: first?.summary ?? "", exact: true }).waitFor();
+        const links = page.locator(`a[href*="#tag/${tag}/"]`);
+        const listed = await links.evaluateAll((found) =>
+          found.map((link) => ({
+            hash: new URL((link as HTMLAnchorElement).href).hash.slice(1),
+            text: link.textContent ?? "",
+          })),
+        );
+        for (const { summary, hash } of operations) {
+          const text = listed.find((link) => decodeURI(link.hash) === hash)?.text;
+          expect([hash, text]).toEqual([hash, expect.stringContaining(summary)]);
+        }
       }
       expect(faults).toEqual([]);
-    }, 180_000);
+    });
 
     for (const colorScheme of ["light", "dark"] as const)
-      for (const width of [390, 1440])
-        test(`is ${colorScheme} at ${width} px, without a fault or another host`, async () => {
-          await using box = machine();
-          const { url } = await box.serve();
-          const options = { colorScheme, viewport: { width, height: 900 } };
-          await using open = await opened(browser, url, options);
-          const { page, faults } = open;
-          await page.waitForLoadState("networkidle");
+      test(`is ${colorScheme} on phones and desks, without a fault or another host`, async () => {
+        await using open = await opened({ colorScheme, viewport: { width: 390, height: 900 } });
+        const { page, faults } = open;
+        for (const width of [390, 1440]) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.evaluate(async () => void (await document.fonts.ready));
           await page.screenshot({ path: join(screenshots, `docs-${colorScheme}-${width}.png`) });
           expect(await page.locator(`body.${colorScheme}-mode`).count()).toBe(1);
-          expect(await overflowOf(page)).toBe(0);
-          expect(faults).toEqual([]);
-        });
+          expect([width, await overflowOf(page)]).toEqual([width, 0]);
+        }
+        expect(faults).toEqual([]);
+      });
   });
 else console.warn(`\nNOT TESTED: the reference page, because there is no Chromium.\n`);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { inTheme } from "./admin-world.ts";
-import { overflowOf, screenshots, violations } from "./browsing.ts";
+import { overflowOf, screenshots, violations, violationsOfColor } from "./browsing.ts";
 
 const widths = [360, 768, 1440];
 
@@ -19,7 +19,8 @@ export async function flawsOfLooks(page: Page, name: string): Promise<string[]> 
   for (const scheme of ["light", "dark"] as const) {
     await page.setViewportSize({ width: 1440, height: 1_600 });
     await inTheme(page, scheme);
-    flaws.push(...(await violations(page)).map((flaw) => `${scheme} ${flaw}`));
+    const found = scheme === "light" ? violations(page) : violationsOfColor(page);
+    flaws.push(...(await found).map((flaw) => `${scheme} ${flaw}`));
     for (const width of scheme === "light" ? widths : [1440]) {
       await page.setViewportSize({ width, height: 900 });
       await settled(page);

@@ -8,7 +8,7 @@ import { dial } from "./wire.ts";
 
 /** The Debian package that brings each program. */
 export const packages = {
-  chromium: "chromium",
+  "chromium-headless-shell": "chromium-headless-shell",
   nginx: "nginx",
   dnsmasq: "dnsmasq",
   "redis-server": "redis-server",
