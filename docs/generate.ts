@@ -19,7 +19,8 @@ const counted: Record<LimitName, string> = {
   monitors: "",
   "monitor-groups": "",
   "alert-channels": "",
-  "alert-channels-of-a-monitor": "also those that its group brings along",
+  "alert-channels-of-a-monitor":
+    "also those that its group brings along, and all that are `default`",
   "maintenance-windows": "those that are not over",
   "status-pages": "",
   "status-page-hosts": "on all its pages together",

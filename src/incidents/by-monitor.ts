@@ -1,4 +1,5 @@
 import { traceOf } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import type { Severity } from "../core/fields.ts";
 import { mustBeUnchanged } from "../database/references.ts";
@@ -58,6 +59,47 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
     mustBeUnchanged(incidents, organizationId, open),
     ...traced(change, patching(organizationId, open, patch, change.at, update)),
   ];
+}
+
+const openOfMany = `from json_each(?) wanted cross join incidents i
+  on i.organization_id = ? and i.monitor_id = wanted.value
+    and i.origin = 'monitor' and i.status <> 'resolved'`;
+
+/**
+ * Resolves what these monitors have opened, in the name of whoever deletes them: nothing else would. It
+ * belongs before what removes them. The write fails with StaleRead when somebody was quicker.
+ */
+export async function resolvingStatements(
+  scope: Scope,
+  monitorIds: readonly string[],
+): Promise<Statement[]> {
+  const { store, organizationId } = scope;
+  const parameters = [JSON.stringify(monitorIds), organizationId];
+  const open = await store.query<{ id: string; name: string }>(
+    `select i.id, m.name ${openOfMany}
+       join monitors m on m.organization_id = i.organization_id and m.id = i.monitor_id`,
+    parameters,
+  );
+  const now = scope.clock();
+  const writes = open.map(async ({ id, name }) => {
+    const before = await findIncident(store, organizationId, id);
+    if (before === null) throw new StaleRead();
+    const update = { kind: "removed" as const };
+    const patch = { status: "resolved" as const, message: updateInWords(update, name, null) };
+    const { statements, happening } = patching(organizationId, before, patch, now, update);
+    const data = { ...happening.data, automatic: true, monitorRemoved: true };
+    return [
+      mustBeUnchanged(incidents, organizationId, before),
+      ...statements,
+      ...traceOf(scope, { ...happening, data }, timestamp(now)),
+    ];
+  });
+  const all: Statement = {
+    ...mustText(`(select count(*) ${openOfMany}) = ?`),
+    parameters: [...parameters, open.length],
+    otherwise: () => new StaleRead(),
+  };
+  return [all, ...(await Promise.all(writes)).flat()];
 }
 
 function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {

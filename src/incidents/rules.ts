@@ -64,7 +64,9 @@ export function automaticStep(
 export type AutomaticUpdate =
   | { kind: "down" | "down-again" | "degraded" }
   /** `downSeconds` is null where the outage is not what just ended. */
-  | { kind: "up"; downSeconds: number | null };
+  | { kind: "up"; downSeconds: number | null }
+  /** The monitor was deleted. */
+  | { kind: "removed" };
 
 /** The title of an incident that a monitor opened. */
 export type AutomaticTitle = { kind: "down" };
@@ -92,6 +94,8 @@ export function updateInWords(
       return update.downSeconds === null
         ? `${name} is up again.`
         : `${name} is up again after ${durationInWords(update.downSeconds)}.`;
+    case "removed":
+      return `${name} is no longer monitored.`;
   }
 }
 

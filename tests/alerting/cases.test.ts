@@ -340,6 +340,18 @@ describe("an incident", () => {
       expect(made.opened()).toEqual([]);
     });
 
+  test("that a monitor opened has no case any more when the monitor is deleted", async () => {
+    const made = await watching();
+    const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
+    await job.change({ alertChannelIds: [] });
+    await job.goes("down");
+    await made.later();
+    expect(made.opened()).toEqual([expect.stringContaining("error Incident: ")]);
+    await made.api("DELETE", `/api/v1/monitors/${job.id}`);
+    await made.later();
+    expect(made.opened()).toEqual([]);
+  });
+
   test("that a monitor opened has no case any more when it ends while the monitor is muted", async () => {
     const made = await watching();
     const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });

@@ -165,6 +165,28 @@ describe("an incident that a monitor opens", () => {
     });
   });
 
+  test("is told as resolved once its monitor is deleted, to whoever heard of it", async () => {
+    const { hook, api, inbox, watched, later, time } = await desk();
+    await using _ = hook;
+    await using attached = await inbox();
+    const backup = await watched([attached], fields);
+    await backup.goes("down");
+    await later();
+    await using late = await inbox();
+    time.now += 60_000;
+    await api("DELETE", `/api/v1/monitors/${backup.id}`);
+    await later();
+    expect(hook.heard()).toEqual(
+      ["opened", "resolved"].map((step) => `incident.${step} Backup is down`),
+    );
+    expect(hook.received()[1]?.data).toMatchObject({
+      incident: { status: "resolved", monitorId: null },
+      message: "Backup is no longer monitored.",
+    });
+    expect(attached.heard()).toEqual(["monitor.down Backup"]);
+    expect(late.asked).toEqual([]);
+  });
+
   for (const what of ["monitor", "group"])
     test(`is told to nobody while the ${what} is muted, nor then its end to who was not told`, async () => {
       const { hook, group, watched, later, muteGroup } = await desk();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { member } from "../support/visiting.ts";
 import { watch } from "../support/watch.ts";
 
 /** A job whose first failure opens an incident, and what becomes of that. */
@@ -14,6 +15,7 @@ async function story(fields: object = {}) {
   };
   return {
     ...made,
+    report: job.report,
     id: job.id,
     /** Reports a minute later. */
     goes: async (status: "up" | "down" | "slow", msg?: string) => {
@@ -225,13 +227,6 @@ describe("what people do to it", () => {
     expect(await messages()).toEqual([["Reported down.", "Job is up again."]]);
   });
 
-  test("a deleted monitor leaves its incident to people", async () => {
-    const { api, id, engine, incidents } = await outage();
-    await api("DELETE", `/api/v1/monitors/${id}`);
-    await engine.runOnce();
-    expect(await incidents()).toMatchObject([{ status: "investigating", monitorId: null }]);
-  });
-
   test("edits that race with the monitor's own all survive, and no second incident comes of it", async () => {
     const { goes, edit, incident, incidents, messages } = await outage({ degradedAfterMs: 500 });
     const words = Array.from({ length: 30 }, (_, index) => `Word ${index}`);
@@ -259,5 +254,84 @@ describe("what people do to it", () => {
     expect(after.status).toBe("resolved");
     expect(after.updates.length).toBeLessThanOrEqual(3);
     expect(after.updates.at(-1).status).toBe("resolved");
+  });
+});
+
+describe("a monitor that is deleted", () => {
+  test("ends what it opened, in the same write and in the name of whoever deletes it", async () => {
+    const { api, id, engine, incident, incidents, time, database } = await outage();
+    time.now += 60_000;
+    expect((await api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
+    await engine.runOnce();
+    const at = new Date(time.now).toISOString();
+    const over = { status: "resolved", resolvedAt: at, updatedAt: at, monitorId: null };
+    expect(await incidents()).toMatchObject([{ ...over, origin: "monitor" }]);
+    expect((await incidents())[0].updates.slice(1)).toMatchObject([
+      { status: "resolved", message: "Job is no longer monitored.", createdAt: at },
+    ]);
+    const traces = database.query(
+      `SELECT action, actor_type, subject_id FROM audit_entries WHERE request_id =
+         (SELECT request_id FROM audit_entries WHERE action = 'monitor.deleted') ORDER BY seq`,
+    );
+    expect(traces.values()).toEqual([
+      ["incident.resolved", "api-key", incident.id],
+      ["monitor.deleted", "api-key", id],
+    ]);
+    expect(database.query("SELECT type FROM events ORDER BY seq DESC LIMIT 2").values()).toEqual([
+      ["monitor.deleted"],
+      ["incident.resolved"],
+    ]);
+  });
+
+  test("leaves what people opened, and what is over, as it is", async () => {
+    const { api, id, goes, incidents, edit, incident } = await outage();
+    await edit(incident.id, { status: "resolved", message: "Bought a disk." });
+    const body = { title: "Slow since Monday", monitorId: id };
+    await api("POST", "/api/v1/incidents", { body });
+    await goes("up");
+    const before = await incidents();
+    await api("DELETE", `/api/v1/monitors/${id}`);
+    expect(await incidents()).toEqual(
+      before.map((one) => ({ ...one, monitorId: null, updatedAt: expect.any(String) })),
+    );
+  });
+
+  test("with many others ends what each of them opened; a group that is deleted ends nothing", async () => {
+    const made = await outage();
+    const { api, time, incidents } = made;
+    const other = await made.job({ name: "Other", autoIncidentSeverity: "minor" });
+    const kept = await made.job({ name: "Kept", autoIncidentSeverity: "minor" });
+    const group = await made.group({ name: "Jobs", monitorIds: [made.id, other.id, kept.id] });
+    for (const { report } of [other, kept]) await report({ status: "down" });
+    expect((await api("DELETE", `/api/v1/monitor-groups/${group.id}`)).status).toBe(200);
+    const states = async () => (await incidents()).map(({ status }) => status);
+    expect(await states()).toEqual(["investigating", "investigating", "investigating"]);
+    time.now += 1_000;
+    const { page } = await member(made, "member");
+    const { status } = await page("POST", "/dashboard/monitors/bulk", {
+      body: { monitorIds: [made.id, other.id], delete: true },
+    });
+    expect(status).toBe(200);
+    expect((await made.messages()).map((timeline) => timeline.at(-1))).toEqual([
+      "Job is no longer monitored.",
+      "Other is no longer monitored.",
+      "Reported down.",
+    ]);
+    expect(await states()).toEqual(["resolved", "resolved", "investigating"]);
+  });
+
+  test("while it goes down, or while people post, leaves nothing open and loses no word", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { api, report, id, incident, edit, incidents, messages } = await outage();
+      const [deleted] = await Promise.all([
+        api("DELETE", `/api/v1/monitors/${id}`),
+        edit(incident.id, { message: "We look." }),
+        report({ status: "up" }),
+        report({ status: "down" }),
+      ]);
+      expect(deleted.status).toBe(200);
+      expect((await incidents()).map(({ status }) => status)).not.toContain("investigating");
+      expect((await messages()).flat()).toContain("We look.");
+    }
   });
 });

@@ -3,6 +3,7 @@ import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
+import { resolvingStatements } from "../../incidents/by-monitor.ts";
 import { mustExist, unknownReference } from "../../database/references.ts";
 import { must, retrying, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
@@ -58,27 +59,32 @@ export function orderMonitors(
 }
 
 /** Changes or deletes many monitors in one write, all or none. Throws NOT_FOUND for an unknown id, VALIDATION_ERROR for too many tags. */
-export async function changeMany(
+export function changeMany(
   scope: Scope,
   { monitorIds, change }: ManyMonitors,
 ): Promise<{ changed: number }> {
   const { organizationId } = scope;
-  const at = timestamp(scope.clock());
-  return commitEach(
-    scope,
-    [
-      ...mustKnowMonitors(scope, monitorIds),
-      ...(change === undefined
-        ? removeMonitors(organizationId, monitorIds, at)
-        : changing(scope, monitorIds, change, at)),
-    ],
-    {
-      action: change === undefined ? "monitor.deleted" : "monitor.updated",
-      subjectIds: monitorIds,
-      ...(change && { fields: Object.keys(change) }),
-    },
-    { changed: monitorIds.length },
-  );
+  return retrying(async () => {
+    const at = timestamp(scope.clock());
+    return commitEach(
+      scope,
+      [
+        ...mustKnowMonitors(scope, monitorIds),
+        ...(change === undefined
+          ? [
+              ...(await resolvingStatements(scope, monitorIds)),
+              ...removeMonitors(organizationId, monitorIds, at),
+            ]
+          : changing(scope, monitorIds, change, at)),
+      ],
+      {
+        action: change === undefined ? "monitor.deleted" : "monitor.updated",
+        subjectIds: monitorIds,
+        ...(change && { fields: Object.keys(change) }),
+      },
+      { changed: monitorIds.length },
+    );
+  });
 }
 
 function mustKnowMonitors({ organizationId }: Scope, ids: readonly string[]): Statement[] {

@@ -76,7 +76,8 @@ export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
         name: "deleteMonitor",
         access: "write",
         summary: "Delete a monitor",
-        description: "Its incidents stay; their `monitorId` becomes null.",
+        description:
+          "Its incidents stay; their `monitorId` becomes null. What it opened by itself and is still open is resolved.",
         answer: Deleted,
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },

@@ -14,6 +14,7 @@ import {
   mustExist,
   unknownReference,
 } from "../../database/references.ts";
+import { resolvingStatements } from "../../incidents/by-monitor.ts";
 import { retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
@@ -230,7 +231,7 @@ function mustKnow(
   ];
 }
 
-/** Removes a monitor with its results; its incidents stay. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Removes a monitor with its results; its incidents stay, and what it opened is resolved. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteMonitor(scope: Scope, id: string): Promise<object> {
   return retrying(async () => {
     const { monitor } = await getStored(scope, id);
@@ -239,6 +240,7 @@ export function deleteMonitor(scope: Scope, id: string): Promise<object> {
       scope,
       [
         ...mustBeCurrent(scope, monitors, monitor),
+        ...(await resolvingStatements(scope, [id])),
         ...removeMonitors(scope.organizationId, [id], at),
       ],
       { action: "monitor.deleted", subjectId: id },

@@ -7,9 +7,17 @@ import { followEvents, type Following } from "../../events/follow.ts";
 import { type LoggedEvent, readSince } from "../../events/log.ts";
 import { type Loaded, loaderOf } from "../load.ts";
 import { findPublicPageById } from "../store.ts";
-import type { Notice } from "./notice.ts";
+import { updateInWords } from "../../incidents/rules.ts";
+import type { IncidentData, Notice } from "./notice.ts";
 import { concernsSubscribers, crowd, incidentNoticeOf, pendingMs } from "./rules.ts";
-import { forgetOld, insertNotice, listenersAt, pagesWithSubscribers, tell } from "./store.ts";
+import {
+  forgetOld,
+  insertNotice,
+  lastNoticeOf,
+  listenersAt,
+  pagesWithSubscribers,
+  tell,
+} from "./store.ts";
 
 /** So long events gather between two portions: a storm is told in few writes. */
 const portionMs = 100;
@@ -69,6 +77,8 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
       for (const [index, event] of unread.entries()) {
         let part = partOf(place, event);
         const before = unread[index - 1]?.seq ?? place.seq;
+        // What was told so far says who is told of it.
+        if (isRemoval(event) && portion.statements.length > 0) await write(before, null);
         for (const page of pages.get(event.organizationId) ?? []) {
           if (part !== null && page.id < part.pageId) continue;
           do {
@@ -100,7 +110,8 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
   ): Promise<Part | null> {
     const now = clock();
     const { organizationId, seq } = event;
-    const made = await noticeOf(loaded, event, now);
+    const made =
+      (await noticeOf(loaded, event, now)) ?? (await noticeOfRemoval(store, pageId, event, now));
     if (made === null) return null;
     const notice = { ...made, id: part?.noticeId ?? made.id };
     const room = Math.max(1, portion.left);
@@ -185,6 +196,33 @@ async function noticeOf(
       createdAt,
       resolvedAt: update.status === "resolved" ? (resolvedAt ?? at) : null,
       message: update.message,
+    },
+  };
+}
+
+/** An incident that its deleted monitor opened: pages show it no more, but whoever heard of it hears of its end. */
+const isRemoval = ({ data }: LoggedEvent) => data?.["monitorRemoved"] === true;
+
+async function noticeOfRemoval(
+  store: Store,
+  pageId: string,
+  event: LoggedEvent,
+  now: number,
+): Promise<Notice | null> {
+  if (!isRemoval(event)) return null;
+  const { organizationId, subjectId, at } = event;
+  const last = await lastNoticeOf(store, { organizationId, pageId }, subjectId);
+  if (last === null) return null;
+  const told = JSON.parse(last.data) as IncidentData;
+  return {
+    id: newId(now),
+    at,
+    type: "incident.resolved",
+    data: {
+      ...told,
+      status: "resolved",
+      resolvedAt: at,
+      message: updateInWords({ kind: "removed" }, told.monitor ?? "A service", null),
     },
   };
 }

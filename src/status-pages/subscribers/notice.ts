@@ -1,7 +1,7 @@
 import type { Message } from "../../alerting/messages.ts";
 import type { IncidentNoticeType } from "./rules.ts";
 
-type IncidentData = {
+export type IncidentData = {
   id: string;
   title: string;
   status: "investigating" | "identified" | "monitoring" | "resolved";

@@ -211,6 +211,24 @@ export async function noticeOfDelivery(
   return row ?? null;
 }
 
+/** What the page told last of an incident that is public; null where it told nothing. */
+export async function lastNoticeOf(
+  store: Store,
+  { organizationId, pageId }: OfPage,
+  incidentId: string,
+): Promise<Pick<NoticeRow, "data"> | null> {
+  const [row] = await store.query<{ data: string }>(
+    `select n.data from notices n
+       join incidents i on i.organization_id = n.organization_id and i.id = n.data ->> 'id'
+     where n.organization_id = ? and n.id > ? and n.page_id = ? and n.type like 'incident.%'
+       and n.data ->> 'id' = ? and i.public
+     order by n.id desc limit 1`,
+    // Ids begin with their time: nothing was told before the incident was opened.
+    [organizationId, incidentId.slice(0, 13), pageId, incidentId],
+  );
+  return row ?? null;
+}
+
 /** Forgets, in portions, who never said yes, where many wait sooner, and notices that no delivery tells any more. */
 export function forgetOld(before: {
   notices: string;

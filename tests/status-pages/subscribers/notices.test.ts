@@ -125,6 +125,62 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-7|CANARY/);
   });
 
+  test("the end of what a monitor opened that is deleted, under its public name, where its beginning was told", async () => {
+    await using made = await publisher();
+    const job = (name: string) => made.job({ name, autoIncidentSeverity: "major" });
+    const [shop, bare] = [await job("db-7.internal"), await job("db-8.internal")];
+    await made.publish({ sections: [listed("Shop", [shop.id, "Checkout"])] });
+    await made.mailbox();
+    await using hook = await made.hook();
+    for (const { report } of [shop, bare]) await report({ status: "down", msg: "CANARY" });
+    await made.send();
+    made.time.now += 60_000;
+    for (const { id } of [shop, bare])
+      expect((await made.api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
+    await made.send();
+    expect(made.subjects()).toEqual([
+      "Investigating: Checkout is down – Acme status",
+      "Resolved: Checkout is down – Acme status",
+    ]);
+    const [opened, resolved] = hook.received();
+    expect(resolved).toMatchObject({
+      type: "incident.resolved",
+      data: {
+        message: "Checkout is no longer monitored.",
+        incident: {
+          ...opened?.data.incident,
+          status: "resolved",
+          resolvedAt: new Date(made.time.now).toISOString(),
+        },
+      },
+    });
+    expect(hook.asked).toHaveLength(2);
+    expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-[78]|CANARY/);
+    // The page and its feeds tell of it no more.
+    await made.restart();
+    for (const part of ["", ".json", "/feed.atom", "/feed.rss"])
+      expect([part, (await made.get(`/status/ours${part}`)).text]).toEqual([
+        part,
+        expect.not.stringContaining("Checkout is down"),
+      ]);
+  });
+
+  test("the end of it also where all happened before anything was told, and nothing once it is private", async () => {
+    await using made = await publisher();
+    const shop = await made.job({ name: "Shop", autoIncidentSeverity: "major" });
+    const secret = await made.job({ name: "Secret", autoIncidentSeverity: "major" });
+    await made.publish({ sections: [listed("Shop", [shop.id, "Shop"], [secret.id, "Secret"])] });
+    await using hook = await made.hook();
+    await secret.report({ status: "down" });
+    await made.send();
+    const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
+    await made.api("PATCH", `/api/v1/incidents/${id}`, { body: { public: false } });
+    await shop.report({ status: "down" });
+    for (const one of [shop, secret]) await made.api("DELETE", `/api/v1/monitors/${one.id}`);
+    await made.send();
+    expect(hook.received().map(({ type }) => type)).toEqual(["incident.opened"]);
+  });
+
   test("nothing of a monitor that no page shows", async () => {
     await using made = await publisher();
     const shop = await made.job({ name: "Hidden", autoIncidentSeverity: "major" });
