@@ -37,7 +37,7 @@ export function addOrgs(program: Command) {
 
   onData(orgs.command("delete").argument("<slug>", "slug of the organization"))
     .description("delete an organization with everything in it, for good")
-    .option("--yes", "say that this is meant")
+    .option("--yes", "confirm the deletion")
     .action((slug: string, options: DataOptions & { yes?: boolean }) =>
       withData(options, async (data) => {
         const { id, name } = await getOrganization(data.store, slug);

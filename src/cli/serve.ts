@@ -7,7 +7,7 @@ import { configOf } from "../config.ts";
 export function addServe(program: Command) {
   program
     .command("serve")
-    .description("run the appliance until it is told to stop")
+    .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
@@ -16,7 +16,7 @@ export function addServe(program: Command) {
     .option("--allowed-host <name...>", "further names under which the admin page answers")
     .option(
       "--allow-target <range...>",
-      "ranges to check and alert although they are blocked, such as 169.254.10.0/24",
+      "blocked ranges that may be checked and alerted all the same, such as 169.254.10.0/24",
     )
     .option(
       "--deny-target <range...>",
@@ -31,7 +31,7 @@ export function addServe(program: Command) {
     .option("--keep-hours <days>", "how long their hourly sums are kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
-    .option("--init", "begin again with nothing where the database is missing or empty")
+    .option("--init", "create a new database where the old one is missing or empty")
     .addHelpText(
       "after",
       "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",

@@ -39,7 +39,7 @@ export function addUsers(program: Command) {
 
   onData(users.command("create"))
     .description(
-      "let somebody new sign in, and print the password made for them; or add somebody who signs in already",
+      "create somebody who signs in, and print the password made for them; or add somebody who signs in already",
     )
     .requiredOption("--org <slug>", "slug of the organization")
     .requiredOption("--email <address>", "what they sign in with")
@@ -80,12 +80,17 @@ export function addUsers(program: Command) {
       }),
     );
 
-  addChange(users, "grant-administrator", "let somebody run the whole appliance", {
-    change: grantAdministrator,
-    said: "is an administrator of the appliance",
-    needsOrg: true,
-  });
-  addChange(users, "revoke-administrator", "take that from an administrator", {
+  addChange(
+    users,
+    "grant-administrator",
+    "make somebody an administrator, who runs the whole appliance",
+    {
+      change: grantAdministrator,
+      said: "is an administrator of the appliance",
+      needsOrg: true,
+    },
+  );
+  addChange(users, "revoke-administrator", "end the rights of an administrator", {
     change: revokeAdministrator,
     said: "is no administrator of the appliance any more",
   });
