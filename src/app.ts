@@ -3,8 +3,8 @@ import { channelKinds } from "./alerting/channels/schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
 import { sweepOrganizations } from "./operations/appliance/store.ts";
-import { backupDesk } from "./operations/backups/desk.ts";
-import { keyDesk } from "./accounts/api-keys/service.ts";
+import { backupDownloads } from "./operations/backups/downloads.ts";
+import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { type Clock, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
 import type { Log } from "./core/log.ts";
@@ -38,7 +38,7 @@ import { statusSite } from "./status-pages/site.ts";
 import { subscriberFanOut, sweepSubscribers } from "./status-pages/subscribers/fan-out.ts";
 import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";
-import { sessionDesk } from "./accounts/sessions/desk.ts";
+import { sessionCache } from "./accounts/sessions/cache.ts";
 import { forgetOldSessions, recentAddresses } from "./accounts/sessions/store.ts";
 import { sweepResults } from "./monitoring/uptime/retention.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
@@ -134,10 +134,10 @@ export async function startApp(
   const maintenanceOf = maintenance.of;
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
   const live = livePages({ store, clock, vault, log });
-  const keys = keyDesk(store, clock);
+  const keys = apiKeyCache(store, clock);
   const firstRun = (await isAnybodyThere(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
-  const backups = backupDesk({
+  const backups = backupDownloads({
     directory: data.path,
     clock,
     log,
@@ -160,7 +160,7 @@ export async function startApp(
     slowDown: slowDown(clock),
     knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,
-    sessions: sessionDesk(store, clock),
+    sessions: sessionCache(store, clock),
     live,
     setUp,
     backups,

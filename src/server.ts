@@ -13,7 +13,7 @@ import type { Route } from "./http/openapi.ts";
 import { standIn } from "./http/received.ts";
 import { mustBeSameOrigin } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
-import { type PushRoom, receivePush } from "./monitoring/checks/push.ts";
+import { type PushContext, receivePush } from "./monitoring/checks/push.ts";
 import { metricsOf } from "./operations/metrics.ts";
 
 const openApiPath = "/api/v1/openapi.json";
@@ -22,7 +22,7 @@ type Surroundings = {
   web: WebFiles;
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
-  push: PushRoom;
+  push: PushContext;
 };
 
 /** All routes behind the gate. */

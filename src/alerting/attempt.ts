@@ -14,7 +14,13 @@ import { smtpOf } from "../accounts/settings/service.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import type { Alert } from "./alert.ts";
 import { type Message, messageOf } from "./messages.ts";
-import { type DeliveryRoom, passing, permanent, type Provider, type Verdict } from "./provider.ts";
+import {
+  type DeliveryContext,
+  passing,
+  permanent,
+  type Provider,
+  type Verdict,
+} from "./provider.ts";
 import { providers } from "./providers.ts";
 import type { Sent } from "./receivers.ts";
 import type { Progress } from "./rules.ts";
@@ -22,7 +28,7 @@ import type { Progress } from "./rules.ts";
 /** So long a receiver has for one attempt, in milliseconds. */
 export const attemptMs = 10_000;
 
-export type SendingRoom = {
+export type SendingContext = {
   store: Store;
   clock: Clock;
   vault: Vault;
@@ -44,52 +50,52 @@ type Attempting = {
 
 /** Makes one attempt to tell a channel these alerts. */
 export function makeAttempt(
-  room: SendingRoom,
+  context: SendingContext,
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
   { cancelled = new AbortController().signal, progress = null, problem = null }: Attempting = {},
 ): Promise<Sent> {
-  return attempting(room, { channel: channel.id }, async () => {
-    const settings = settingsOf(room.vault, channel);
+  return attempting(context, { channel: channel.id }, async () => {
+    const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
-    const message = messageOf(deliveryId, alerts, room.origin(), template, problem);
+    const message = messageOf(deliveryId, alerts, context.origin(), template, problem);
     const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
-    const smtp = channel.type === "email" ? await mailServerOf(room, channel) : null;
-    const outside = { ...deliveryRoom(room, cancelled, smtp), progress };
+    const smtp = channel.type === "email" ? await mailServerOf(context, channel) : null;
+    const outside = { ...deliveryContext(context, cancelled, smtp), progress };
     return provider.deliver(settings as ChannelSettings<ChannelType>, message, outside);
   });
 }
 
 /** The organization's mail server; null where none is set. */
 export async function mailServerOf(
-  { store, vault }: SendingRoom,
+  { store, vault }: SendingContext,
   { organizationId }: { organizationId: string },
 ): Promise<SmtpSettings | null> {
   return smtpOf(vault, await findSettings(store, organizationId));
 }
 
 /** What one attempt reaches the outside world with. */
-export function deliveryRoom(
-  { targets, clock, ...room }: SendingRoom,
+export function deliveryContext(
+  { targets, clock, ...context }: SendingContext,
   cancelled: AbortSignal,
   smtp: SmtpSettings | null,
-): DeliveryRoom {
+): DeliveryContext {
   return {
     targets,
     timeoutMs: attemptMs,
     cancelled,
     now: clock(),
-    exchange: room.exchange ?? exchange,
+    exchange: context.exchange ?? exchange,
     smtp,
-    accessTokens: room.accessTokens,
+    accessTokens: context.accessTokens,
     progress: null,
   };
 }
 
 /** Runs `deliver` as one attempt. Never throws: whatever goes wrong is an attempt that failed. */
 export async function attempting(
-  { clock, log }: SendingRoom,
+  { clock, log }: SendingContext,
   to: Record<string, string>,
   deliver: () => Promise<Verdict>,
 ): Promise<Sent> {

@@ -5,13 +5,13 @@ import type { Statement, Store } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./messages.ts";
-import { makeAttempt, type SendingRoom } from "./attempt.ts";
+import { makeAttempt, type SendingContext } from "./attempt.ts";
 import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
 import type { Receivers } from "./receivers.ts";
 
 /** Alert channels as receivers of alerts. */
-export function channelReceivers(room: SendingRoom): Receivers {
-  const { store, log } = room;
+export function channelReceivers(context: SendingContext): Receivers {
+  const { store, log } = context;
   return {
     slots: { shared: 200, kept: 50 },
     looks: [20, 10_000],
@@ -36,7 +36,7 @@ export function channelReceivers(room: SendingRoom): Receivers {
           return {
             statements,
             send: (cancelled, progress) =>
-              makeAttempt(room, channel, deliveryId, alerts, { cancelled, progress, problem }),
+              makeAttempt(context, channel, deliveryId, alerts, { cancelled, progress, problem }),
           };
         },
         after(attempt, facts) {

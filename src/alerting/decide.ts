@@ -10,14 +10,14 @@ import {
   certificateStep,
   incidentAudience,
   type IncidentStep,
-  keepers,
+  channelsForOwnTrouble,
   type Memory,
   type MonitorStatus,
   type Step,
 } from "./rules.ts";
 import { isOfCertificate, opensCases } from "./cases.ts";
 import type { AlertType } from "./schema.ts";
-import { alerted, nothingRemembered, type WatchedMonitor, type World } from "./world.ts";
+import { alerted, emptyMemory, type WatchedMonitor, type World } from "./world.ts";
 
 /** Changes that may have a channel hear of an outage again that opens cases: what was muted or detached is no longer. */
 const reopening = new Set([
@@ -107,7 +107,7 @@ function follow(
     if (believes !== null) out.believe(id, told, believes, about.since);
   }
   if (isOver) out.close(id);
-  const { certificate, ...before } = world.memories.get(id) ?? nothingRemembered;
+  const { certificate, ...before } = world.memories.get(id) ?? emptyMemory;
   if (!Bun.deepEquals(before, memory)) out.remember(id, { ...memory, certificate });
 }
 
@@ -115,7 +115,7 @@ function follow(
 function monitorUpdated(world: World, out: Outbox, monitorId: string, now: number) {
   const monitor = world.monitors.get(monitorId);
   if (monitor?.status !== "down") return;
-  const { certificate, ...memory } = world.memories.get(monitorId) ?? nothingRemembered;
+  const { certificate, ...memory } = world.memories.get(monitorId) ?? emptyMemory;
   const interval = reminderMs(monitor);
   const soonest = interval === null ? null : now + interval;
   const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
@@ -173,11 +173,11 @@ export function applyTimer(world: World, out: Outbox, { monitorId }: Timer, now:
 }
 
 /** Tells of a certificate that ends soon, once for each step. */
-export function tellCertificate(world: World, out: Outbox, { monitorId }: Timer, now: number) {
+export function alertOfCertificate(world: World, out: Outbox, { monitorId }: Timer, now: number) {
   const monitor = world.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
   if (monitor === undefined || expiresAt === null) return;
-  const before = world.memories.get(monitorId) ?? nothingRemembered;
+  const before = world.memories.get(monitorId) ?? emptyMemory;
   const found = certificateStep(expiresAt, before.certificate, monitor.certificateExpiryDays, now);
   const { channels, muted } = audienceOf(world, monitor);
   if (found === null || muted || channels.length === 0) return;
@@ -237,7 +237,7 @@ function channelFailed(world: World, out: Outbox, event: LoggedEvent, now: numbe
   const failed = world.channels.get(event.subjectId);
   if (failed === undefined) return;
   const { id, name, type } = failed;
-  const to = keepers([...world.channels.values()], id).map(({ id }) => id);
+  const to = channelsForOwnTrouble([...world.channels.values()], id).map(({ id }) => id);
   const message = String(event.data?.["message"]);
   if (to.length > 0)
     out.tell(
@@ -248,7 +248,7 @@ function channelFailed(world: World, out: Outbox, event: LoggedEvent, now: numbe
 }
 
 function applianceTroubled(world: World, out: Outbox, event: LoggedEvent, now: number) {
-  const to = keepers([...world.channels.values()]).map(({ id }) => id);
+  const to = channelsForOwnTrouble([...world.channels.values()]).map(({ id }) => id);
   const message = String(event.data?.["message"]);
   if (to.length > 0) out.tell(alertOf("appliance.troubled", event.at, { message }, now), to, false);
 }
@@ -263,7 +263,7 @@ function audienceOf(world: World, { muted, groupMuted, channelIds }: WatchedMoni
 }
 
 function memoryOf(world: World, monitorId: string): Memory {
-  const { certificate: _, ...memory } = world.memories.get(monitorId) ?? nothingRemembered;
+  const { certificate: _, ...memory } = world.memories.get(monitorId) ?? emptyMemory;
   return memory;
 }
 

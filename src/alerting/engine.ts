@@ -1,6 +1,6 @@
 import { followEvents, type Following } from "../events/follow.ts";
 import { readSince } from "../events/log.ts";
-import type { SendingRoom } from "./attempt.ts";
+import type { SendingContext } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
 import { channelReceivers } from "./channel-receivers.ts";
 import { notifier } from "./notifier.ts";
@@ -21,18 +21,18 @@ export type AlertEngine = {
   runOnce(): Promise<void>;
 };
 
-type Room = SendingRoom & {
+type Dependencies = SendingContext & {
   /** How what waits for subscribers of status pages is sent. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
 };
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
-export function alertEngine(room: Room): AlertEngine {
-  const { store, log } = room;
-  const fan = fanOut(room);
-  const receivers = { channel: channelReceivers(room), ...room.subscribers };
-  const sending = notifier({ ...room, receivers });
+export function alertEngine(context: Dependencies): AlertEngine {
+  const { store, log } = context;
+  const fan = fanOut(context);
+  const receivers = { channel: channelReceivers(context), ...context.subscribers };
+  const sending = notifier({ ...context, receivers });
   let following: Following | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;
 

@@ -4,7 +4,7 @@ import { retrying, type Store } from "../database/store.ts";
 import { eventCursor, type Place } from "../events/cursor.ts";
 import type { LoggedEvent } from "../events/log.ts";
 import { caseRound } from "./cases.ts";
-import { applyEvent, applyTimer, mayReopen, tellCertificate, type Timer } from "./decide.ts";
+import { applyEvent, applyTimer, mayReopen, alertOfCertificate, type Timer } from "./decide.ts";
 import { type Budget, type Outbox, outbox, type Part } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
 import { type World, worldOf } from "./world.ts";
@@ -28,13 +28,13 @@ export type FanOut = {
   tick(): Promise<void>;
 };
 
-type Room = { store: Store; clock: Clock; origin: () => string };
+type Dependencies = { store: Store; clock: Clock; origin: () => string };
 
 /** What of an event or a timer earlier writes have told. */
 type Parts = { event?: Part & { seq: number }; timer?: Part & { timer: string } };
 
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
-export function fanOut({ store, clock, origin }: Room): FanOut {
+export function fanOut({ store, clock, origin }: Dependencies): FanOut {
   const cursor = eventCursor(store, "alerting");
   const cases = caseRound(store);
   let turn: Promise<unknown> = Promise.resolve();
@@ -52,7 +52,7 @@ export function fanOut({ store, clock, origin }: Room): FanOut {
   /** As many as one write takes; returns whether there are more. */
   async function takeSome(events: readonly LoggedEvent[]): Promise<boolean> {
     const place = await cursor.place();
-    const unread = events.filter((event) => event.seq > place.seq && isTold(event.type));
+    const unread = events.filter((event) => event.seq > place.seq && isPublished(event.type));
     const last = unread.at(-1);
     if (last === undefined) return false;
     // Where nobody listens, a write costs others more than reading the events again.
@@ -180,7 +180,7 @@ export function fanOut({ store, clock, origin }: Room): FanOut {
     for (const timer of timers) {
       const { world, out } = decisions.of(timer.organizationId);
       if (timer.kind === "memory") applyTimer(world, out, timer, now);
-      else tellCertificate(world, out, timer, now);
+      else alertOfCertificate(world, out, timer, now);
       const rest = out.rest();
       if (rest !== null)
         return write(
@@ -290,6 +290,6 @@ const told = new Set([
 ]);
 
 /** Whether an event may lead to an alert, or says that from here on somebody listens. */
-function isTold(type: string): boolean {
+function isPublished(type: string): boolean {
   return told.has(type);
 }

@@ -1,5 +1,5 @@
 import { StaleRead } from "../database/store.ts";
-import { attemptMs, type SendingRoom } from "./attempt.ts";
+import { attemptMs, type SendingContext } from "./attempt.ts";
 import {
   claim,
   dropAll,
@@ -40,7 +40,7 @@ export type Notifier = {
   runOnce(): Promise<void>;
 };
 
-type Room = Pick<SendingRoom, "store" | "clock" | "log"> & {
+type Dependencies = Pick<SendingContext, "store" | "clock" | "log"> & {
   receivers: Readonly<Record<ReceiverType, Receivers>>;
   random?: () => number;
 };
@@ -49,7 +49,13 @@ type Room = Pick<SendingRoom, "store" | "clock" | "log"> & {
 type Turn = { isHeld: boolean; failing: boolean };
 
 /** Sends what waits in the outbox, one delivery a turn: a receiver that is slow delays nobody but itself. */
-export function notifier({ store, clock, log, receivers, random = Math.random }: Room): Notifier {
+export function notifier({
+  store,
+  clock,
+  log,
+  receivers,
+  random = Math.random,
+}: Dependencies): Notifier {
   const working = new Map<string, Promise<void>>();
   const rotations = new Map(
     Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),

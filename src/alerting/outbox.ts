@@ -22,8 +22,8 @@ import {
   replaces,
 } from "./cases.ts";
 import { providers } from "./providers.ts";
-import { dueAt, type ToldState } from "./rules.ts";
-import type { Gathering, Remembered, ToldAlert, World } from "./world.ts";
+import { dueAt, type NotifiedState } from "./rules.ts";
+import type { PendingDigest, Remembered, NotifiedAlert, World } from "./world.ts";
 
 /** Alerts of one channel within so long come as one digest … */
 const gatherMs = 5_000;
@@ -46,14 +46,14 @@ const stillGathers = mustText(
 );
 
 /** When a delivery that takes another alert now is to go. One that has been held back for long begins to gather anew. */
-function gatheredAt({ createdAt, dueAt }: Gathering, now: number): number {
+function gatheredAt({ createdAt, dueAt }: PendingDigest, now: number): number {
   if (dueAt + maxGatherMs <= now) return now + gatherMs;
   const latest = Math.max(createdAt + maxGatherMs, dueAt);
   return Math.min(Math.max(dueAt, now + extendMs), latest);
 }
 
 /** What a recovery follows: all deliveries of which one has to have arrived. */
-function followed(told: ToldAlert | undefined): string {
+function followed(told: NotifiedAlert | undefined): string {
   return JSON.stringify((told?.tellings ?? []).map(([id]) => id));
 }
 
@@ -73,7 +73,7 @@ export type Outbox = {
   /** Puts an alert into the deliveries of these channels, as many as the write takes; a recovery names what it follows. Returns whom it told. */
   tell(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[];
   /** From now on these channels believe this of the subject of the alert they were just told. */
-  believe(subjectId: string, to: readonly string[], state: ToldState, since: string): void;
+  believe(subjectId: string, to: readonly string[], state: NotifiedState, since: string): void;
   /** The problem is over for everybody, and every case of it is closed. */
   close(subjectId: string): void;
   /** Closes a case of whose end its channel is told by nothing else. */
@@ -98,7 +98,7 @@ export function outbox(
   const written: Statement[] = [];
   /** The delivery that each channel was just told in. */
   const latest = new Map<string, string>();
-  const touched = new Map<string, Gathering>();
+  const touched = new Map<string, PendingDigest>();
   const used = new Set<string>();
   let resumed = part;
   let rest: { part: Part | null } | null = null;
@@ -143,7 +143,7 @@ export function outbox(
   }
 
   /** The digest of a channel that takes this alert, with room for it. */
-  function digestFor(channelId: string, type: ChannelType, alert: Alert): Gathering {
+  function digestFor(channelId: string, type: ChannelType, alert: Alert): PendingDigest {
     const { digestLimit: limit } = providers[type];
     const bytes = limit?.bytesOf(alert, origin) ?? 0;
     const open = gathering.get(channelId);
@@ -208,7 +208,7 @@ export function outbox(
     cases.set(subjectId, others);
   }
 
-  function extended({ id, dueAt, bytes }: Gathering): Statement[] {
+  function extended({ id, dueAt, bytes }: PendingDigest): Statement[] {
     return [
       {
         ...stillGathers,
@@ -228,10 +228,10 @@ export function outbox(
     all: readonly string[],
     known: Part | null,
   ): readonly string[] {
-    const room = Math.max(1, Math.floor(budget.left / rowsOfOneChannel));
-    if (known === null && all.length <= room) return all;
+    const available = Math.max(1, Math.floor(budget.left / rowsOfOneChannel));
+    if (known === null && all.length <= available) return all;
     const left = all.filter((id) => known === null || id > known.after).toSorted();
-    const first = left.slice(0, room);
+    const first = left.slice(0, available);
     const last = first.at(-1);
     if (last !== undefined && first.length < left.length) rest = { part: { alertId, after: last } };
     return first;

@@ -1,6 +1,6 @@
 import type { ChannelSettings, ChannelType } from "./channels/schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
-import type { Exchange, ExchangeRoom, ShortAnswer } from "../core/outgoing/exchange.ts";
+import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/exchange.ts";
 import { named } from "../core/outgoing/http-request.ts";
 import { retryAfterIn } from "../core/outgoing/retry-after.ts";
 import type { Alert } from "./alert.ts";
@@ -27,7 +27,7 @@ export type Verdict =
       progress?: Progress;
     };
 
-export type DeliveryRoom = ExchangeRoom & {
+export type DeliveryContext = ExchangeContext & {
   /** Unix milliseconds. */
   now: number;
   exchange: Exchange;
@@ -45,7 +45,11 @@ export type Provider<T extends ChannelType> = {
   /** How much one digest takes; absent where the provider itself keeps any digest short. */
   digestLimit?: DigestLimit;
   /** Throws TargetFailure and OwnTrouble, which are tried again. */
-  deliver(settings: ChannelSettings<T>, message: Message, room: DeliveryRoom): Promise<Verdict>;
+  deliver(
+    settings: ChannelSettings<T>,
+    message: Message,
+    context: DeliveryContext,
+  ): Promise<Verdict>;
 };
 
 export type DigestLimit = {
@@ -80,19 +84,19 @@ export function overHttp<T extends ChannelType>({
   return {
     digests,
     ...(digestLimit && { digestLimit }),
-    deliver: (settings, message, room) =>
-      posted(request(settings, message, room.now), room, verdict),
+    deliver: (settings, message, context) =>
+      posted(request(settings, message, context.now), context, verdict),
   };
 }
 
 /** One HTTP request, and what its answer means. Throws TargetFailure and OwnTrouble. */
 export async function posted(
   { url, method = "POST", headers = {}, body }: ToPost,
-  room: DeliveryRoom,
+  context: DeliveryContext,
   verdict: (answer: ShortAnswer) => Verdict = judged,
 ): Promise<Verdict> {
   const isText = typeof body === "string";
-  const answer = await room.exchange(
+  const answer = await context.exchange(
     {
       url: new URL(url),
       method,
@@ -103,9 +107,9 @@ export async function posted(
       body: isText ? body : JSON.stringify(body),
       verifyTls: true,
     },
-    room,
+    context,
   );
-  return withRetryAfter(verdict(answer), answer, room.now);
+  return withRetryAfter(verdict(answer), answer, context.now);
 }
 
 /** What an answer means, with the patience that it asks for where the service's own words name none. */

@@ -245,8 +245,8 @@ export function settled(
 ): Statement[] {
   const nextAt = retry?.at ?? null;
   // What a part of the receivers has was told.
-  const isTold = retry === null || (nextAt === null && hasArrivedPartly(retry));
-  const status = isTold ? "delivered" : nextAt === null ? "failed" : "sending";
+  const isPublished = retry === null || (nextAt === null && hasArrivedPartly(retry));
+  const status = isPublished ? "delivered" : nextAt === null ? "failed" : "sending";
   return [
     {
       ...claimedText,
@@ -263,7 +263,7 @@ export function settled(
         isEarly({ dueAt }, now) ? 0 : 1,
         nextAt,
         now,
-        isTold ? attempt.at : null,
+        isPublished ? attempt.at : null,
         attempt.delivered ? null : attempt.message,
         retry?.heldUntil ?? null,
         retry?.doubtfulSince ?? null,

@@ -21,8 +21,8 @@ export type Memory = {
 export const nothingYet: Memory = { changes: [], flappingSince: null, remindAt: null };
 
 /** What a channel was told last of a problem that is not over for it. */
-export type ToldState = "down" | "degraded" | "flapping" | "open";
-export type Told = ReadonlyMap<string, { state: ToldState }>;
+export type NotifiedState = "down" | "degraded" | "flapping" | "open";
+export type Notified = ReadonlyMap<string, { state: NotifiedState }>;
 
 export type MonitorFacts = {
   muted: boolean;
@@ -41,7 +41,7 @@ export type Step = {
   /** What is told, and to which channels. */
   alert: { type: AlertType; to: readonly string[] } | null;
   /** What those channels believe from now on; null leaves that as it was. */
-  believes: ToldState | null;
+  believes: NotifiedState | null;
   /** Whether the problem is over for everybody, told or not. */
   isOver: boolean;
 };
@@ -54,7 +54,7 @@ const silent = (memory: Memory): Step => ({ memory, alert: null, believes: null,
  */
 export function afterChange(
   before: Memory,
-  told: Told,
+  told: Notified,
   change: { from: MonitorStatus; to: MonitorStatus; at: number },
   audience: Audience,
   reminderMs: number | null,
@@ -83,7 +83,7 @@ export function afterChange(
 /** What a monitor that flapped is told of once it has been steady for `steadyMs`; null while it has not. */
 export function afterFlapping(
   before: Memory,
-  told: Told,
+  told: Notified,
   status: MonitorStatus,
   audience: Audience,
   now: number,
@@ -101,7 +101,7 @@ function telling(
   memory: Memory,
   state: "up" | "degraded" | "down",
   audience: Audience,
-  told: Told,
+  told: Notified,
   isContinuation: boolean,
 ): Step {
   const { channels } = audience;
@@ -117,7 +117,7 @@ function tell(
   memory: Memory,
   type: AlertType,
   to: readonly string[],
-  believes: ToldState | null,
+  believes: NotifiedState | null,
   { muted }: Audience,
 ): Step {
   if (muted || to.length === 0) return silent(memory);
@@ -172,7 +172,7 @@ export type IncidentStep = "opened" | "updated" | "resolved";
 export function incidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
   step: IncidentStep,
-  told: Told,
+  told: Notified,
   {
     byMonitor,
     monitorMuted,
@@ -192,10 +192,9 @@ export function incidentAudience(
 }
 
 /** Which channels hear of the appliance's own trouble: the default ones, or all where none is. */
-export function keepers<T extends { id: string; enabled: boolean; isDefault: boolean }>(
-  channels: readonly T[],
-  except: string | null = null,
-): T[] {
+export function channelsForOwnTrouble<
+  T extends { id: string; enabled: boolean; isDefault: boolean },
+>(channels: readonly T[], except: string | null = null): T[] {
   const able = channels.filter(({ id, enabled }) => enabled && id !== except);
   const usual = able.filter(({ isDefault }) => isDefault);
   return usual.length > 0 ? usual : able;

@@ -18,7 +18,7 @@ import {
 } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import type { Alert } from "./alert.ts";
-import { makeAttempt, type SendingRoom } from "./attempt.ts";
+import { makeAttempt, type SendingContext } from "./attempt.ts";
 import { alertOf } from "./decide.ts";
 import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./rules.ts";
@@ -83,13 +83,13 @@ const insertAttempt = insertInto(deliveryAttempts);
 /** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND, RATE_LIMITED. */
 export async function testChannel(
   scope: Scope,
-  room: SendingRoom & { testAlertLimit: RateLimit },
+  context: SendingContext & { testAlertLimit: RateLimit },
   channelId: string,
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
   const channel = await findChannel(store, organizationId, channelId);
   if (channel === null) throw noSuchChannel();
-  const wait = room.testAlertLimit.take(organizationId);
+  const wait = context.testAlertLimit.take(organizationId);
   if (wait > 0) throw rateLimited(wait);
   const now = scope.clock();
   const at = timestamp(now);
@@ -97,7 +97,7 @@ export async function testChannel(
   const message = `This is how an alert to ${name} looks.`;
   const alert = alertOf("test", at, { channel: { id, name, type }, message }, now);
   const deliveryId = newId(now);
-  const { attempt, verdict } = await makeAttempt(room, channel, deliveryId, [alert]);
+  const { attempt, verdict } = await makeAttempt(context, channel, deliveryId, [alert]);
   const outcome = attempt.delivered ? ("delivered" as const) : ("failed" as const);
   const error = attempt.delivered ? null : attempt.message;
   const delivery: Delivery = {

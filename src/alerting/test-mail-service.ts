@@ -5,7 +5,7 @@ import { rateLimited } from "../http/gate.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { smtpAfter } from "../accounts/settings/service.ts";
 import { findSettings } from "../accounts/settings/store.ts";
-import { attempting, deliveryRoom, type SendingRoom } from "./attempt.ts";
+import { attempting, deliveryContext, type SendingContext } from "./attempt.ts";
 import type { Message } from "./messages.ts";
 import { mailed } from "./providers/email.ts";
 import type { NewTestMail, TestMail } from "./test-mail-schema.ts";
@@ -13,17 +13,17 @@ import type { NewTestMail, TestMail } from "./test-mail-schema.ts";
 /** Sends one mail through the stored mail server or through one that is not saved yet, and tells what became of it. Throws VALIDATION_ERROR, RATE_LIMITED. */
 export async function sendTestMail(
   scope: Scope,
-  room: SendingRoom & { testMailLimit: RateLimit },
+  context: SendingContext & { testMailLimit: RateLimit },
   { to, smtp: patch }: NewTestMail,
 ): Promise<TestMail> {
   const { store, organizationId, actor } = scope;
   const smtp = await smtpAfter(scope, await findSettings(store, organizationId), patch);
-  const wait = room.testMailLimit.take(organizationId);
+  const wait = context.testMailLimit.take(organizationId);
   if (wait > 0) throw rateLimited(wait);
-  const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, room.origin());
+  const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, context.origin());
   const cancelled = new AbortController().signal;
-  const { attempt } = await attempting(room, { organization: organizationId }, () =>
-    mailed(message, [to], deliveryRoom(room, cancelled, smtp)),
+  const { attempt } = await attempting(context, { organization: organizationId }, () =>
+    mailed(message, [to], deliveryContext(context, cancelled, smtp)),
   );
   return { delivered: attempt.delivered, message: attempt.message };
 }

@@ -3,7 +3,7 @@ import type { OpenCase } from "./cases.ts";
 import { targetOf } from "../monitoring/monitors/rules.ts";
 import type { AlertedMonitor } from "./alert.ts";
 import { cut } from "./messages.ts";
-import type { CertificateMemory, Memory, MonitorStatus, ToldState } from "./rules.ts";
+import type { CertificateMemory, Memory, MonitorStatus, NotifiedState } from "./rules.ts";
 import { nothingYet } from "./rules.ts";
 
 /** What deciding about one organization's events needs to know, read at one time. */
@@ -13,10 +13,10 @@ export type World = {
   incidents: ReadonlyMap<string, IncidentView>;
   channels: ReadonlyMap<string, ChannelView>;
   /** By subject, then by channel. */
-  told: Map<string, Map<string, ToldAlert>>;
+  told: Map<string, Map<string, NotifiedAlert>>;
   memories: Map<string, Remembered>;
   /** By channel: what still takes further alerts. */
-  gathering: Map<string, Gathering>;
+  gathering: Map<string, PendingDigest>;
   /** By subject. */
   cases: Map<string, OpenCase[]>;
 };
@@ -54,18 +54,18 @@ export type ChannelView = {
   incidents: boolean;
 };
 
-export type ToldAlert = {
-  state: ToldState;
+export type NotifiedAlert = {
+  state: NotifiedState;
   since: string;
   /** The last one that arrived, and those that still may. */
-  tellings: readonly Telling[];
+  tellings: readonly Notification[];
 };
 
 /** A delivery, and what it told. */
-export type Telling = readonly [deliveryId: string, state: ToldState];
+export type Notification = readonly [deliveryId: string, state: NotifiedState];
 export type Remembered = Memory & { certificate: CertificateMemory };
 
-export type Gathering = {
+export type PendingDigest = {
   id: string;
   alerts: number;
   /** Encoded; null where that was not counted. */
@@ -165,7 +165,9 @@ export async function worldOf(
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
     read<ToldRow>(toldText, [...monitorIds, ...incidentIds]),
     read<MemoryRow>(memoryText, monitorIds),
-    read<Omit<Gathering, "createdAt"> & { channelId: string; createdAt: string }>(gatheringText),
+    read<Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string }>(
+      gatheringText,
+    ),
     read<OpenCase>(casesText, [...new Set([...monitorIds, ...incidentIds])]),
   ]);
   const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
@@ -221,15 +223,15 @@ export async function worldOf(
   };
 }
 
-type ToldRow = Omit<ToldAlert, "tellings" | "state"> & {
+type ToldRow = Omit<NotifiedAlert, "tellings" | "state"> & {
   subjectId: string;
   channelId: string;
   tellings: string;
 };
 
 /** What was given up was not told; what the log no longer holds was, long ago. */
-function stillTold({ channelId, since, tellings }: ToldRow): [string, ToldAlert][] {
-  const all = JSON.parse(tellings) as [id: string, state: ToldState, status: string | null][];
+function stillTold({ channelId, since, tellings }: ToldRow): [string, NotifiedAlert][] {
+  const all = JSON.parse(tellings) as [id: string, state: NotifiedState, status: string | null][];
   const hopeful = all.filter(([, , status]) => status !== "failed" && status !== "skipped");
   const state = hopeful.at(-1)?.[1];
   if (state === undefined) return [];
@@ -253,7 +255,7 @@ function remembered({ changes, flappingSince, remindAt, expiresAt, days }: Memor
   return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate };
 }
 
-export const nothingRemembered: Remembered = { ...nothingYet, certificate: null };
+export const emptyMemory: Remembered = { ...nothingYet, certificate: null };
 
 /** So much of a description, and of a long address, goes along with each alert. */
 const maxLength = 500;

@@ -12,7 +12,7 @@ import { Role } from "../core/roles.ts";
 import { invalid, parse } from "../core/validation.ts";
 import type { DataDirectory } from "../database/data-directory.ts";
 import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
-import { mustBeGood } from "../accounts/people/new-person.ts";
+import { mustBeStrongPassword } from "../accounts/people/new-person.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
 import {
   addExisting,
@@ -183,7 +183,7 @@ async function passwordFor(
   if (!passwordStdin) return { password: randomToken(20), isMade: true };
   const password = (await text(process.stdin)).replace(/\r?\n$/, "");
   try {
-    mustBeGood(parse(NewPassword, password, "password"), known);
+    mustBeStrongPassword(parse(NewPassword, password, "password"), known);
   } catch (error) {
     const [detail] = error instanceof AppError ? (error.details ?? []) : [];
     throw invalid("The password", detail?.message ?? "can't be used");

@@ -1,14 +1,14 @@
 import { plainName } from "./host-names.ts";
 
 /** Whether a field that changed like this still names the same place, no less protected. */
-export type SamePlace = (before: unknown, after: unknown) => boolean;
+export type IsSameDestination = (before: unknown, after: unknown) => boolean;
 
 /**
  * The fields that decide where a secret is sent, each with how its values compare. Where one of them
  * names another place, the secret is asked for again: a sealed secret never follows a changed address.
  */
 export type Destination<Field extends string = string> = Readonly<
-  Partial<Record<Field, SamePlace>>
+  Partial<Record<Field, IsSameDestination>>
 >;
 
 /** Of a secret that says by itself where it goes, such as the webhook URL of a chat. */
@@ -18,20 +18,21 @@ export const itsOwnAddress: Destination = {};
 export const fixedAddress: Destination = {};
 
 /** Scheme, host and port of a URL; its path and query may change. */
-export const sameOrigin: SamePlace = (before, after) => originOf(before) === originOf(after);
+export const sameOrigin: IsSameDestination = (before, after) =>
+  originOf(before) === originOf(after);
 
 /** A host name or an IP address, in any spelling. */
-export const sameHost: SamePlace = (before, after) => hostOf(before) === hostOf(after);
+export const sameHost: IsSameDestination = (before, after) => hostOf(before) === hostOf(after);
 
-export const sameValue: SamePlace = (before, after) => before === after;
+export const sameValue: IsSameDestination = (before, after) => before === after;
 
 /** A protection that may be kept or made stronger; `values` from the weakest to the strongest. */
-export function noWeaker(...values: readonly unknown[]): SamePlace {
+export function noWeaker(...values: readonly unknown[]): IsSameDestination {
   return (before, after) => values.indexOf(after) >= values.indexOf(before);
 }
 
 /** An object of which these fields name the place. */
-export function sameIn(fields: Destination): SamePlace {
+export function sameIn(fields: Destination): IsSameDestination {
   return (before, after) => {
     if (!isObject(before) || !isObject(after)) return before === after;
     return Object.entries(fields).every(([name, isSame]) => isSame?.(before[name], after[name]));

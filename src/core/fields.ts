@@ -1,31 +1,31 @@
 import { z } from "zod";
-import { flawOfLine, flawOfParagraphs, isBlank } from "./text.ts";
+import { validateLine, validateParagraphs, isBlank } from "./text.ts";
 
-type Flaw = (text: string) => string | null;
+type Issue = (text: string) => string | null;
 
-function checked(schema: z.ZodString, ...flaws: Flaw[]) {
+function checked(schema: z.ZodString, ...issues: Issue[]) {
   return schema.superRefine((text, context) => {
-    for (const flawOf of flaws) {
-      const flaw = flawOf(text);
-      if (flaw !== null) {
-        context.addIssue({ code: "custom", message: flaw });
+    for (const issueOf of issues) {
+      const issue = issueOf(text);
+      if (issue !== null) {
+        context.addIssue({ code: "custom", message: issue });
         return;
       }
     }
   });
 }
 
-const blank: Flaw = (text) => (text !== "" && isBlank(text) ? "must not be blank" : null);
+const blank: Issue = (text) => (text !== "" && isBlank(text) ? "must not be blank" : null);
 
 /** A required single line of 1 to `max` Unicode code points, not blank, stored exactly as sent. */
-export const line = (max: number) => checked(z.string().min(1).max(max), flawOfLine, blank);
+export const line = (max: number) => checked(z.string().min(1).max(max), validateLine, blank);
 
 /** Required running text of 1 to `max` code points; line breaks and tabs are kept. */
 export const paragraphs = (max: number) =>
-  checked(z.string().min(1).max(max), flawOfParagraphs, blank);
+  checked(z.string().min(1).max(max), validateParagraphs, blank);
 
 /** Running text that may be empty. */
-export const optionalParagraphs = (max: number) => checked(z.string().max(max), flawOfParagraphs);
+export const optionalParagraphs = (max: number) => checked(z.string().max(max), validateParagraphs);
 
 const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
@@ -58,7 +58,7 @@ export const integer = (min: number, max: number) => z.int().min(min).max(max);
 
 /** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
 export const HttpUrl = checked(z.string().min(1).max(2048), (text) => {
-  if (/[\p{Cc}\s\\]/u.test(text) || flawOfLine(text) !== null)
+  if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
     return "must not contain spaces, backslashes or control characters";
   if (text === "") return null;
   if (!/^https?:\/\/[^/?#]/i.test(text)) return "must start with http:// or https:// and a host";
@@ -100,8 +100,8 @@ const headersOf = <T extends z.ZodType<string | null>>(value: T) =>
         context.addIssue({ code: "custom", message: "must have at most 50 entries" });
       const seen = new Set<string>();
       for (const name of names.slice(0, 50)) {
-        const flaw = flawOfHeader(name, headers[name] ?? "", seen);
-        if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
+        const issue = validateHeader(name, headers[name] ?? "", seen);
+        if (issue !== null) context.addIssue({ code: "custom", message: issue });
         seen.add(name.toLowerCase());
       }
     }),
@@ -147,7 +147,7 @@ const connectionHeaders = new Set([
   "upgrade",
 ]);
 
-function flawOfHeader(name: string, value: string, seen: ReadonlySet<string>): string | null {
+function validateHeader(name: string, value: string, seen: ReadonlySet<string>): string | null {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return badName;
   if (connectionHeaders.has(name.toLowerCase()))
     return "must not set a header that belongs to the connection, such as Host or Content-Length";
@@ -186,7 +186,7 @@ export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-function flawOfSigningSecret(text: string): string | null {
+function validateSigningSecret(text: string): string | null {
   if (text.length === 0 || text.length > 1000) return null;
   const encoded = text.replace(/^whsec_/, "");
   const bytes = (encoded.replace(/=+$/, "").length * 3) >> 2;
@@ -199,7 +199,7 @@ function flawOfSigningSecret(text: string): string | null {
  * as receivers' libraries read it either way.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme
  */
-export const SigningSecret = checked(z.string().min(1).max(1000), flawOfSigningSecret)
+export const SigningSecret = checked(z.string().min(1).max(1000), validateSigningSecret)
   .transform((text) => (text.startsWith("whsec_") ? text : `whsec_${text}`))
   .meta({
     writeOnly: true,

@@ -52,11 +52,11 @@ export async function isPassword(
   hash: string,
   client: HashingClient,
 ): Promise<boolean> {
-  return (await placeOfPassword(password, [hash], client)) === 0;
+  return (await indexOfPassword(password, [hash], client)) === 0;
 }
 
 /** Which of these hashes is this password's, the first of them; -1 for none. Throws likewise. */
-export function placeOfPassword(
+export function indexOfPassword(
   password: string,
   hashes: readonly string[],
   client: HashingClient,

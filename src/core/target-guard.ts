@@ -6,9 +6,9 @@ import { invalid } from "./validation.ts";
 /** Decides which addresses this appliance may connect to, for checks and alerts alike. */
 export type TargetGuard = {
   /** Why this address must not be connected to, as the end of a sentence; null when it may be. */
-  flawOf(address: string, port: number | null): string | null;
+  issueOf(address: string, port: number | null): string | null;
   /** The same for a name, as far as that alone says so. */
-  flawOfName(name: string): string | null;
+  validateName(name: string): string | null;
   /** Takes in what other requests and processes have changed since; to be awaited before judging. */
   refresh(): Promise<void>;
 };
@@ -52,11 +52,11 @@ export async function mustBeAllowed(
     if (before.some((one) => one.path === path && one.host === host && one.port === port)) continue;
     const address = host.replace(/^\[|\]$/g, "");
     const isName = isIP(address) === 0;
-    const flaw = isName ? targets.flawOfName(host) : targets.flawOf(address, port);
-    if (flaw === null) continue;
+    const issue = isName ? targets.validateName(host) : targets.issueOf(address, port);
+    if (issue === null) continue;
     const what = isName ? "name" : "address";
-    const see = flaw === deniedHere ? "" : " (see --allow-target)";
-    throw invalid(path, `must not be connected to: this ${what} ${flaw}${see}`);
+    const see = issue === deniedHere ? "" : " (see --allow-target)";
+    throw invalid(path, `must not be connected to: this ${what} ${issue}${see}`);
   }
 }
 
@@ -166,7 +166,7 @@ export function targetGuard(
   const closed = blockListOf(denied.flatMap((each) => ("range" in each ? [each.range] : [])));
   const names = denied.flatMap((each) => ("name" in each ? [each.name] : []));
   return {
-    flawOf(address, port) {
+    issueOf(address, port) {
       const forms = formsOf(address);
       if (holds(closed, forms)) return deniedHere;
       if (forms.every((form) => opened.check(form, familyOf(form)))) return null;
@@ -177,7 +177,7 @@ export function targetGuard(
       if (sharing?.isShared() === true && holds(loopback, forms)) return closedToSharers;
       return null;
     },
-    flawOfName(given) {
+    validateName(given) {
       const name = plainName(given) ?? given.toLowerCase();
       const isDenied = names.some((each) =>
         each.startsWith("*.") ? name.endsWith(each.slice(1)) : name === each,

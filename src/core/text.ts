@@ -5,7 +5,7 @@ const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 const invisible = /^[\p{White_Space}\p{Cf}]*$/u;
 
 /** Why `text` can't be stored as one line; `null` when it can. */
-export function flawOfLine(text: string): string | null {
+export function validateLine(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
   if (controls.test(text)) return "must not contain control characters";
   if (directionControls.test(text))
@@ -14,7 +14,7 @@ export function flawOfLine(text: string): string | null {
 }
 
 /** Why `text` can't be stored as running text, where line breaks and tabs are fine. */
-export function flawOfParagraphs(text: string): string | null {
+export function validateParagraphs(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
   if (controlsButBreaks.test(text))
     return "must not contain control characters other than line breaks and tabs";

@@ -3,7 +3,7 @@ import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
 import type { Scope } from "../events/scope.ts";
 import type { NewIncident } from "../incidents/schema.ts";
 import { getIncident } from "../incidents/service.ts";
-import { opening, patching } from "../incidents/writes.ts";
+import { opening, patching } from "../incidents/statements.ts";
 import { pageWithIncident } from "../status-pages/incident-preview.ts";
 import type {
   IncidentAudience,

@@ -43,7 +43,7 @@ export function authorsOf(
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
 
-type Told = { id: string; monitorId: string | null; origin: string; createdAt: string };
+type Notified = { id: string; monitorId: string | null; origin: string; createdAt: string };
 
 const toldText = `select c.id, c.name, c.type, max(d.delivered_at) as at
   from (select id from alerts where organization_id = ?1 and incident_id = ?2
@@ -59,7 +59,7 @@ const toldText = `select c.id, c.name, c.type, max(d.delivered_at) as at
 export function toldOf(
   store: Store,
   organizationId: string,
-  { id, monitorId, origin, createdAt, resolvedAt }: Told & { resolvedAt: string | null },
+  { id, monitorId, origin, createdAt, resolvedAt }: Notified & { resolvedAt: string | null },
 ): Promise<IncidentTraces["told"]> {
   const byMonitor = origin === "monitor" ? monitorId : null;
   const until = resolvedAt ?? "9";

@@ -10,7 +10,7 @@ import { signedIn } from "../http/gate.ts";
 import { organizationOf } from "../http/session.ts";
 import {
   ChannelUse,
-  LeanOverview,
+  CompactOverview,
   LiveQuery,
   PastState,
   StatesQuery,
@@ -37,7 +37,7 @@ export const dashboardRoutes = new Elysia()
         cached: true,
         packed: true,
         summary: "Everything that the Monitors page shows",
-        answer: dataOf(LeanOverview),
+        answer: dataOf(CompactOverview),
       },
       async ({ scope }) => ({ data: await overviewOf(scope) }),
     ),

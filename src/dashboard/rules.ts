@@ -1,5 +1,11 @@
 import { notJudged } from "../core/text.ts";
-import type { LeanMonitor, LeanOverview, Overview, OverviewMonitor, PastState } from "./schema.ts";
+import type {
+  CompactMonitor,
+  CompactOverview,
+  Overview,
+  OverviewMonitor,
+  PastState,
+} from "./schema.ts";
 
 /** What a row of the Monitors page says unless it says otherwise; its group is the folder it is sent in. */
 const usual = {
@@ -13,7 +19,10 @@ const usual = {
 };
 
 /** A row as it is sent, in this folder or by itself. */
-export function leanMonitor(row: OverviewMonitor, folderId: string | null = null): LeanMonitor {
+export function compactMonitor(
+  row: OverviewMonitor,
+  folderId: string | null = null,
+): CompactMonitor {
   const { id, name, type, groupId, tags, status, statusSince, day } = row;
   const { lastMessage, latencyMs, uptime24h, paused, muted, target } = row;
   return {
@@ -35,32 +44,39 @@ export function leanMonitor(row: OverviewMonitor, folderId: string | null = null
 }
 
 /** The row that was sent. */
-export function wholeMonitor(lean: LeanMonitor, folderId: string | null = null): OverviewMonitor {
+export function expandMonitor(
+  lean: CompactMonitor,
+  folderId: string | null = null,
+): OverviewMonitor {
   return { ...usual, groupId: folderId, ...lean };
 }
 
 /** The overview as it is sent. */
-export function leanOverview({ groups, monitors, position }: Overview): LeanOverview {
+export function compactOverview({ groups, monitors, position }: Overview): CompactOverview {
   const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
   const lean = groups.map((group) => {
     const members = folders.get(group.id) ?? [];
     folders.delete(group.id);
-    return { ...group, monitors: members.map((row) => leanMonitor(row, group.id)) };
+    return { ...group, monitors: members.map((row) => compactMonitor(row, group.id)) };
   });
   // Also whoever joined a group that was made a moment ago.
-  const ungrouped = [...folders.values()].flat().map((row) => leanMonitor(row));
+  const ungrouped = [...folders.values()].flat().map((row) => compactMonitor(row));
   return { groups: lean, ungrouped, position };
 }
 
 /** The overview that was sent. */
-export function wholeOverview({ groups: folders, ungrouped, position }: LeanOverview): Overview {
+export function expandOverview({
+  groups: folders,
+  ungrouped,
+  position,
+}: CompactOverview): Overview {
   const groups: Overview["groups"] = [];
   const rows: OverviewMonitor[] = [];
   for (const { monitors, ...group } of folders) {
     groups.push(group);
-    for (const row of monitors) rows.push(wholeMonitor(row, group.id));
+    for (const row of monitors) rows.push(expandMonitor(row, group.id));
   }
-  for (const row of ungrouped) rows.push(wholeMonitor(row));
+  for (const row of ungrouped) rows.push(expandMonitor(row));
   return { groups, monitors: rows, position };
 }
 

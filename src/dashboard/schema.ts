@@ -45,7 +45,7 @@ export type Overview = { groups: OverviewGroup[]; monitors: OverviewMonitor[]; p
 /** A row as it is sent: without what `rules.ts` knows to be usual. */
 const { groupId, tags, lastMessage, latencyMs, uptime24h, paused, muted, target } =
   OverviewMonitor.shape;
-export const LeanMonitor = OverviewMonitor.extend({
+export const CompactMonitor = OverviewMonitor.extend({
   groupId: groupId.exactOptional(),
   tags: tags.exactOptional(),
   lastMessage: lastMessage.exactOptional(),
@@ -55,16 +55,16 @@ export const LeanMonitor = OverviewMonitor.extend({
   muted: muted.exactOptional(),
   target: target.exactOptional(),
 });
-export type LeanMonitor = z.infer<typeof LeanMonitor>;
+export type CompactMonitor = z.infer<typeof CompactMonitor>;
 
 /** The overview as it is sent: a folder holds its rows, which leave out that they are in it. */
-export const LeanOverview = z.object({
-  groups: z.array(OverviewGroup.extend({ monitors: z.array(LeanMonitor) })),
-  ungrouped: z.array(LeanMonitor),
+export const CompactOverview = z.object({
+  groups: z.array(OverviewGroup.extend({ monitors: z.array(CompactMonitor) })),
+  ungrouped: z.array(CompactMonitor),
   /** Where the live stream goes on from. */
   position: z.string(),
 });
-export type LeanOverview = z.infer<typeof LeanOverview>;
+export type CompactOverview = z.infer<typeof CompactOverview>;
 
 export const LiveQuery = z.strictObject({
   after: z

@@ -6,11 +6,11 @@ import type { PersonVisit } from "../http/visit.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { hoursOf } from "./hours.ts";
 import { positionOf } from "./positions.ts";
-import { leanMonitor, leanOverview, statusBegun } from "./rules.ts";
+import { compactMonitor, compactOverview, statusBegun } from "./rules.ts";
 import type {
   ChannelUse,
-  LeanMonitor,
-  LeanOverview,
+  CompactMonitor,
+  CompactOverview,
   OverviewMonitor,
   PastState,
   StatesQuery,
@@ -22,26 +22,26 @@ import { countsOfSubscribers, usersOf, usesOf } from "./channel-store.ts";
 import { groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 
 /** Everything that the Monitors page shows, as of `position` or later. */
-export async function overviewOf(scope: Scope): Promise<LeanOverview> {
+export async function overviewOf(scope: Scope): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
   // First, so that nothing is missing that stands in the log up to here.
   const seq = await lastSeqOf(store, organizationId);
   const [groups, monitors] = await Promise.all([
     groupsOf(store, organizationId),
-    wholeRowsOf(scope, null),
+    fullRowsOf(scope, null),
   ]);
-  return leanOverview({ groups, monitors, position: positionOf(vault, organizationId, seq) });
+  return compactOverview({ groups, monitors, position: positionOf(vault, organizationId, seq) });
 }
 
 type Looker = Pick<Scope, "store" | "clock" | "organizationId">;
 
 /** Some rows of the Monitors page, each with its group. */
-export async function rowsOf(looker: Looker, ids: readonly string[]): Promise<LeanMonitor[]> {
-  return (await wholeRowsOf(looker, ids)).map((row) => leanMonitor(row));
+export async function rowsOf(looker: Looker, ids: readonly string[]): Promise<CompactMonitor[]> {
+  return (await fullRowsOf(looker, ids)).map((row) => compactMonitor(row));
 }
 
 /** Rows of the Monitors page; null for all of them, in dashboard order. */
-function wholeRowsOf(
+function fullRowsOf(
   { store, clock, organizationId }: Looker,
   ids: readonly string[] | null,
 ): Promise<OverviewMonitor[]> {

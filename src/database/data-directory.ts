@@ -170,7 +170,7 @@ export function mustBeOurs(file: string) {
 function openChecked(file: string): Database {
   mustBeOurs(file);
   try {
-    if (statSync(file).size <= checkedAtStartBytes) mustBeWhole(file);
+    if (statSync(file).size <= checkedAtStartBytes) mustBeIntact(file);
     return openDatabase(file);
   } catch (error) {
     throw unusable(`${file} is damaged (${(error as Error).message}). ${advice}`);
@@ -178,7 +178,7 @@ function openChecked(file: string): Database {
 }
 
 /** Reads it through without writing: a connection that may write would merge the log into a damaged file on closing. */
-function mustBeWhole(file: string) {
+function mustBeIntact(file: string) {
   const database = new Database(file, { readonly: true });
   database.run("PRAGMA busy_timeout = 5000");
   const rows = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check(1)").all();

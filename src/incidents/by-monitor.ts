@@ -7,7 +7,7 @@ import { mustText, StaleRead, type Statement, type Store } from "../database/sto
 import { incidents } from "../database/tables/incidents.ts";
 import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
 import { findIncident } from "./store.ts";
-import { opening, patching, type Write } from "./writes.ts";
+import { opening, patching, type Write } from "./statements.ts";
 
 export type StateChange = {
   organizationId: string;

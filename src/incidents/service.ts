@@ -8,7 +8,7 @@ import { incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
 import type { IncidentPatch, IncidentQuery, NewIncident } from "./schema.ts";
 import { findIncident, type IncidentRecord, pageOfIncidents, removeIncident } from "./store.ts";
-import { opening, patching } from "./writes.ts";
+import { opening, patching } from "./statements.ts";
 
 export async function listIncidents(scope: Scope, query: IncidentQuery) {
   const { incidents, total } = await pageOfIncidents(scope.store, scope.organizationId, query);

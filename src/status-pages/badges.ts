@@ -1,4 +1,4 @@
-import { type PublishedMonitor, uptimeOf } from "./published.ts";
+import { type PublicMonitor, uptimeOf } from "./public-data.ts";
 import { percent, type Tone } from "./view.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import { escaped } from "./xml.ts";
@@ -17,7 +17,7 @@ const colours: Record<Tone, string> = {
   none: "#6f6c66",
 };
 
-const words: Record<PublishedMonitor["state"], { text: string; tone: Tone }> = {
+const words: Record<PublicMonitor["state"], { text: string; tone: Tone }> = {
   up: { text: "up", tone: "up" },
   degraded: { text: "degraded", tone: "degraded" },
   down: { text: "down", tone: "down" },
@@ -27,7 +27,7 @@ const words: Record<PublishedMonitor["state"], { text: string; tone: Tone }> = {
 };
 
 /** An SVG badge of one published monitor: what it is, its uptime of 30 days, or its latency. */
-export function badgeOf(kind: BadgeKind, monitor: PublishedMonitor, now: number): string {
+export function badgeOf(kind: BadgeKind, monitor: PublicMonitor, now: number): string {
   const { text, tone } = valueOf(kind, monitor, now);
   const label = kind === "status" ? monitor.name : `${monitor.name} ${kind}`;
   const [left, right] = [widthOf(label), widthOf(text)];
@@ -35,7 +35,7 @@ export function badgeOf(kind: BadgeKind, monitor: PublishedMonitor, now: number)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escaped(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escaped(text)}</text></g></svg>`;
 }
 
-function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublishedMonitor, now: number) {
+function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublicMonitor, now: number) {
   const known = words[state];
   if (kind === "status") return known;
   if (kind === "latency")

@@ -7,7 +7,7 @@ import { eachYielding } from "../core/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */
-export type Made = {
+export type Rendered = {
   status: number;
   type: string;
   /** Whole, or in pieces, each of which is made when it is its turn. */
@@ -17,7 +17,7 @@ export type Made = {
 };
 
 /** What was made of an organization's page, from what was read at `readAt` by the cache's own time; null where there is nothing to publish. */
-export type Making = { organizationId: string; readAt: number; made: Made | null };
+export type Rendering = { organizationId: string; readAt: number; made: Rendered | null };
 
 /** A page is made again this often at most, whatever happens … */
 export const atMostEveryMs = 1_000;
@@ -56,7 +56,7 @@ export type PageCache = {
     request: Request,
     key: string,
     lane: string,
-    make: () => Promise<Making | null>,
+    make: () => Promise<Rendering | null>,
   ): Promise<Response | null>;
   /** What this organization publishes has changed. */
   touch(organizationId: string): void;
@@ -178,11 +178,11 @@ export function pageCache(
 
   async function fill(
     key: string,
-    make: () => Promise<Making | null>,
+    make: () => Promise<Rendering | null>,
     tries = 3,
   ): Promise<Entry | null> {
     const making = await make();
-    const whole = making?.made ? await wholeOf(making.made.body) : null;
+    const whole = making?.made ? await collected(making.made.body) : null;
     // What was read before it was dropped is not kept, nor answered.
     if (making !== null && (dropped.get(making.organizationId) ?? -Infinity) >= making.readAt)
       return tries > 0 ? fill(key, make, tries - 1) : null;
@@ -279,7 +279,7 @@ function release({ buffer, byteLength }: Uint8Array) {
 const buffers: Uint8Array<ArrayBuffer>[] = [];
 
 /** Others have their turn while a long page is put into words. */
-async function wholeOf(body: Made["body"]): Promise<{ bytes: Blob; hash: number | bigint }> {
+async function collected(body: Rendered["body"]): Promise<{ bytes: Blob; hash: number | bigint }> {
   if (body instanceof Uint8Array) return { bytes: new Blob([body]), hash: Bun.hash(body) };
   let buffer = buffers.pop() ?? new Uint8Array(64 * 1024);
   let length = 0;

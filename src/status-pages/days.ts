@@ -1,5 +1,5 @@
 import type { Store } from "../database/store.ts";
-import type { DayTotals } from "./published.ts";
+import type { DayTotals } from "./public-data.ts";
 
 const dayText = `select u.monitor_key as key, u.up_seconds as upSeconds,
     u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,

@@ -1,5 +1,5 @@
 import { escaped } from "./xml.ts";
-import type { Published, PublishedIncident, PublishedWindow } from "./published.ts";
+import type { PublicData, PublicIncident, PublicWindow } from "./public-data.ts";
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -19,7 +19,7 @@ type Entry = {
 const inHtml = (text: string) => escaped(text).replaceAll("\n", "<br/>");
 
 /** Its timeline, newest first. */
-function incidentEntry({ id, title, status, createdAt, updates }: PublishedIncident): Entry {
+function incidentEntry({ id, title, status, createdAt, updates }: PublicIncident): Entry {
   return {
     id,
     title: `${capitalized(status)}: ${title}`,
@@ -35,7 +35,7 @@ function incidentEntry({ id, title, status, createdAt, updates }: PublishedIncid
   };
 }
 
-function windowEntry(window: PublishedWindow): Entry {
+function windowEntry(window: PublicWindow): Entry {
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
@@ -64,7 +64,7 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** What was told of last comes first. */
-function entriesOf({ incidents, windows }: Published, over: readonly PublishedWindow[]): Entry[] {
+function entriesOf({ incidents, windows }: PublicData, over: readonly PublicWindow[]): Entry[] {
   const entries = [
     ...incidents.map(incidentEntry),
     ...windows.map(windowEntry),
@@ -75,11 +75,7 @@ function entriesOf({ incidents, windows }: Published, over: readonly PublishedWi
 }
 
 /** Atom (RFC 4287) of a page's incidents and maintenance, with what is `over`; `url` is the page's whole address. */
-export function atomOf(
-  published: Published,
-  over: readonly PublishedWindow[],
-  url: string,
-): string {
+export function atomOf(published: PublicData, over: readonly PublicWindow[], url: string): string {
   const { page } = published;
   const all = entriesOf(published, over);
   const entries = all.map(
@@ -106,7 +102,7 @@ ${entries.join("")}</feed>
 }
 
 /** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. */
-export function rssOf(published: Published, over: readonly PublishedWindow[], url: string): string {
+export function rssOf(published: PublicData, over: readonly PublicWindow[], url: string): string {
   const { page } = published;
   const items = entriesOf(published, over).map(
     ({ id, title, path, updated, content }) => `    <item>

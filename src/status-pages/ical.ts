@@ -1,4 +1,4 @@
-import type { Published } from "./published.ts";
+import type { PublicData } from "./public-data.ts";
 
 /** Text as RFC 5545 §3.3.11 writes it. */
 function escaped(text: string): string {
@@ -28,7 +28,7 @@ function folded(line: string): string {
 }
 
 /** The planned work of a page as a calendar (RFC 5545); `url` is the page's whole address. */
-export function calendarOf({ page, windows }: Published, url: string): string {
+export function calendarOf({ page, windows }: PublicData, url: string): string {
   const events = windows.flatMap(
     ({ occurrenceId, title, description, startsAt, endsAt, changedAt }) => [
       "BEGIN:VEVENT",

@@ -10,7 +10,7 @@ import {
 } from "../incidents/rules.ts";
 import type { IncidentRecord } from "../incidents/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
-import type { PublishedIncident } from "./published.ts";
+import type { PublicIncident } from "./public-data.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -19,16 +19,16 @@ type Shown = ReadonlyMap<string, { name: string }>;
 
 export type IncidentReader = {
   /** Those that are open, and those that were told of in the last days, newest first. */
-  current: (now: number) => Promise<PublishedIncident[]>;
+  current: (now: number) => Promise<PublicIncident[]>;
   /** However old; null where the page does not show it. */
-  one: (id: string) => Promise<PublishedIncident | null>;
+  one: (id: string) => Promise<PublicIncident | null>;
   /** Those that were opened in this time, newest first. */
-  openedBetween: (from: number, to: number) => Promise<PublishedIncident[]>;
+  openedBetween: (from: number, to: number) => Promise<PublicIncident[]>;
   hasBefore: (at: number) => Promise<boolean>;
   /** When one of them changed last; null where there is none. */
   lastChange: () => Promise<string | null>;
   /** One that is not stored like this, as the page would show it; null where it would not. */
-  asShown: (draft: IncidentRecord) => PublishedIncident | null;
+  asShown: (draft: IncidentRecord) => PublicIncident | null;
 };
 
 /** Reads the incidents that a page publishes. */
@@ -57,19 +57,21 @@ export function incidentReader(store: Store, page: Page, shown: Shown): Incident
     lastChange: async () => (await read(lastText, ...told))[0]?.updatedAt ?? null,
     asShown(draft) {
       const { monitorId, origin } = draft;
-      const isTold =
+      const isPublished =
         (monitorId !== null && shown.has(monitorId)) ||
         (origin === "manual" && (monitorId === null || isDefault));
-      return draft.public && isTold ? publishedAs(draft, draft.updates.toReversed(), shown) : null;
+      return draft.public && isPublished
+        ? publishedAs(draft, draft.updates.toReversed(), shown)
+        : null;
     },
   };
 }
 
-type IncidentRow = Omit<PublishedIncident, "title" | "monitor" | "updates"> & {
+type IncidentRow = Omit<PublicIncident, "title" | "monitor" | "updates"> & {
   monitorId: string | null;
 } & Words<AutomaticTitle, "title">;
 
-type UpdateRow = Omit<PublishedIncident["updates"][number], "message"> &
+type UpdateRow = Omit<PublicIncident["updates"][number], "message"> &
   Words<AutomaticUpdate, "message">;
 
 /** What people wrote, or the facts behind what a monitor did: its own words hold names and reasons that are private. */
@@ -79,22 +81,22 @@ const incidentColumns = `id, case when automatic is null then title else '' end 
   status, severity, monitor_id as monitorId, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
-const isTold = `public and (monitor_id in (select value from json_each(?))
+const isPublished = `public and (monitor_id in (select value from json_each(?))
   or (origin = 'manual' and (monitor_id is null or ?)))`;
 
 const openText = `select ${incidentColumns} from incidents
-  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isTold}
+  where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isPublished}
   order by id desc limit ?`;
 
 // A correction alone makes nobody hear of an old incident again.
 const recentText = `select ${incidentColumns} from incidents
   where organization_id = ? and updated_at >= ? and exists (select 1 from incident_updates u
     where u.organization_id = incidents.organization_id and u.incident_id = incidents.id
-      and u.created_at >= ?) and ${isTold}
+      and u.created_at >= ?) and ${isPublished}
   order by updated_at desc limit ?`;
 
 const betweenText = `select ${incidentColumns} from incidents
-  where organization_id = ? and id >= ? and id < ? and ${isTold} order by id desc limit ?`;
+  where organization_id = ? and id >= ? and id < ? and ${isPublished} order by id desc limit ?`;
 
 const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.automatic,
     case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt
@@ -106,15 +108,15 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
   order by u.seq desc`;
 
 const oneText = `select ${incidentColumns} from incidents
-  where organization_id = ? and id = ? and ${isTold}`;
+  where organization_id = ? and id = ? and ${isPublished}`;
 
 const beforeText = `select 1 from incidents
-  where organization_id = ? and id < ? and ${isTold} limit 1`;
+  where organization_id = ? and id < ? and ${isPublished} limit 1`;
 
 // However many others there are that the page does not tell of, no more are looked at.
 const lastText = `select updated_at as updatedAt from (select * from incidents
     where organization_id = ? order by updated_at desc limit 1000)
-  where ${isTold} limit 1`;
+  where ${isPublished} limit 1`;
 
 /** So many incidents a page shows at most. */
 const maxIncidents = 200;
@@ -128,7 +130,7 @@ async function incidentsOf(
   { organizationId }: Page,
   shown: Shown,
   rows: readonly Stored<IncidentRow>[],
-): Promise<PublishedIncident[]> {
+): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const updates = await store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
     ids,
@@ -154,7 +156,7 @@ function publishedAs(
   incident: IncidentRow,
   updates: readonly UpdateRow[],
   shown: Shown,
-): PublishedIncident {
+): PublicIncident {
   const { id, title, automatic, status, severity, monitorId, ...times } = incident;
   const monitor = monitorId === null ? undefined : shown.get(monitorId);
   const name = monitor?.name ?? "A service";

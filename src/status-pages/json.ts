@@ -1,10 +1,10 @@
 import { dayMs, ratioOf } from "../monitoring/uptime/rules.ts";
-import { type DayTotals, type Published, type PublishedMonitor, uptimeOf } from "./published.ts";
+import { type DayTotals, type PublicData, type PublicMonitor, uptimeOf } from "./public-data.ts";
 import type { StatusView } from "./view.ts";
 
 /** The page for machines, as JSON: what it says, with figures instead of words; one piece a monitor. */
 export function* jsonOf(
-  { page, sections, incidents, windows }: Published,
+  { page, sections, incidents, windows }: PublicData,
   view: StatusView,
   now: number,
 ): Generator<string> {
@@ -41,8 +41,8 @@ export function* jsonOf(
 }
 
 function monitorOf(
-  { id, name, state, latencyMs, days, lastCheckedAt }: PublishedMonitor,
-  { showLatency, historyDays }: Published["page"],
+  { id, name, state, latencyMs, days, lastCheckedAt }: PublicMonitor,
+  { showLatency, historyDays }: PublicData["page"],
   dates: readonly string[],
   now: number,
 ): string {

@@ -4,12 +4,12 @@ import { dayMs } from "../monitoring/uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
 import { dayReader } from "./days.ts";
 import { type IncidentReader, incidentReader } from "./incidents.ts";
-import type { MonitorState, Published, PublishedMonitor, PublishedWindow } from "./published.ts";
+import type { MonitorState, PublicData, PublicMonitor, PublicWindow } from "./public-data.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
 import { windowReader } from "./windows.ts";
 
 /** A page as its record says it. */
-export type PageRecord = Published["page"] & {
+export type PageRecord = PublicData["page"] & {
   organizationId: string;
   isDefault: boolean;
   sections: readonly {
@@ -89,7 +89,7 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
   });
 }
 
-const noDays: PublishedMonitor["days"] = new Map();
+const noDays: PublicMonitor["days"] = new Map();
 
 type Loader = (page: PageRecord, now: number) => Promise<Loaded>;
 
@@ -116,7 +116,7 @@ function pageLoader(store: Store): Loader {
     const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
     const sections = parts.map(({ name, monitors }) => ({
       name,
-      monitors: monitors.map(({ id, name, state, paused, key, ...row }): PublishedMonitor => ({
+      monitors: monitors.map(({ id, name, state, paused, key, ...row }): PublicMonitor => ({
         id,
         name,
         state: paused === 1 ? "paused" : state,
@@ -147,11 +147,11 @@ function pageLoader(store: Store): Loader {
 }
 
 /** What a page publishes, and its way to older incidents. */
-export type Loaded = Published &
+export type Loaded = PublicData &
   Omit<IncidentReader, "one" | "current"> & {
     incident: IncidentReader["one"];
     /** Its next occurrence, however far ahead; null where the page does not announce it. */
-    window(id: string): Promise<PublishedWindow | null>;
+    window(id: string): Promise<PublicWindow | null>;
     /** Work that is over since a few days, latest first. */
-    windowsOver(): Promise<PublishedWindow[]>;
+    windowsOver(): Promise<PublicWindow[]>;
   };

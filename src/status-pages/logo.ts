@@ -20,8 +20,8 @@ function flawOfLogo(type: string, bytes: Uint8Array): string | null {
 
 /** Throws VALIDATION_ERROR. */
 export function mustBeLogo({ type, bytes }: { type: string; bytes: Uint8Array }) {
-  const flaw = flawOfLogo(type, bytes);
-  if (flaw !== null) throw invalid("logo", flaw);
+  const issue = flawOfLogo(type, bytes);
+  if (issue !== null) throw invalid("logo", issue);
 }
 
 /** Verdicts on stored images, so many at most: those of earlier versions were judged by other rules. */

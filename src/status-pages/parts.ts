@@ -2,7 +2,7 @@ import { atomOf, rssOf } from "./feeds.ts";
 import { monthlyHistory } from "./history.ts";
 import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
-import type { Made } from "./cache.ts";
+import type { Rendered } from "./cache.ts";
 import type { Loaded } from "./load.ts";
 import type { PageFiles } from "./frame.tsx";
 import { historyPage, incidentPage, statusPage } from "./page.tsx";
@@ -54,7 +54,7 @@ export async function makePart(
   part: Exclude<Part, { name: "logo" }>,
   published: Loaded,
   { base, url, files, now }: Place,
-): Promise<Made | null> {
+): Promise<Rendered | null> {
   const view = viewOf(published, now);
   switch (part.name) {
     case "page":
@@ -85,7 +85,7 @@ export function signUpAnswer(
   published: Loaded,
   result: SignUpResult,
   { base, files, now }: Omit<Place, "url">,
-): Made & { body: string } {
+): Rendered & { body: string } {
   const view = viewOf(published, now);
   const body = subscribePage(view, published.takesMail, result, files, base);
   return { ...html(body, result?.status ?? 200), body };
@@ -112,7 +112,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'self'",
 ].join("; ");
 
-export function html(body: Made["body"], status = 200): Made {
+export function html(body: Rendered["body"], status = 200): Rendered {
   return {
     status,
     type: "text/html; charset=utf-8",
@@ -128,10 +128,10 @@ export function html(body: Made["body"], status = 200): Made {
 /** Public JSON and feeds may be read by any other page. */
 const open = { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" };
 
-function json(body: Made["body"]): Made {
+function json(body: Rendered["body"]): Rendered {
   return { status: 200, type: "application/json", body, headers: open };
 }
 
-function feed(type: string, body: string): Made {
+function feed(type: string, body: string): Rendered {
   return { status: 200, type: `${type}; charset=utf-8`, body, headers: open };
 }

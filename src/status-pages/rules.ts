@@ -2,7 +2,7 @@ import type { OwnHosts } from "../core/own-hosts.ts";
 import type { StatusPage, StatusPageSection } from "./schema.ts";
 
 /** Why nobody could open the page; null when somebody can. */
-export function flawOfAccess(
+export function validateAccess(
   visibility: StatusPage["visibility"],
   passwordIsSet: boolean,
 ): string | null {

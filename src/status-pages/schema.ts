@@ -85,25 +85,25 @@ const sections = z
   .array(NewSection)
   .max(100)
   .superRefine((all, context) => {
-    const flaw = (path: PropertyKey[], message: string) =>
+    const issue = (path: PropertyKey[], message: string) =>
       context.addIssue({ code: "custom", path, message });
     const groups = new Set<string>();
     const monitors = new Set<string>();
     let count = 0;
     for (const [index, { name, groupId, monitors: listed }] of all.entries()) {
       if (groupId === null && name === null)
-        flaw([index, "name"], "is required in a section without groupId");
+        issue([index, "name"], "is required in a section without groupId");
       if (groupId !== null && groups.has(groupId))
-        flaw([index, "groupId"], "must name a group only once on a page");
+        issue([index, "groupId"], "must name a group only once on a page");
       if (groupId !== null) groups.add(groupId);
       count += listed.length;
       for (const [place, { id }] of listed.entries()) {
         if (monitors.has(id))
-          flaw([index, "monitors", place, "id"], "must name a monitor only once on a page");
+          issue([index, "monitors", place, "id"], "must name a monitor only once on a page");
         monitors.add(id);
       }
     }
-    if (count > maxMonitors) flaw([], `must have at most ${maxMonitors} monitors in all`);
+    if (count > maxMonitors) issue([], `must have at most ${maxMonitors} monitors in all`);
   })
   .meta({ description: `At most ${maxMonitors} monitors in all, each at most once.` });
 

@@ -10,7 +10,7 @@ import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
 import { mustBeLogo } from "./logo.ts";
-import { flawOfAccess, hostsOf, logoUrlOf } from "./rules.ts";
+import { validateAccess, hostsOf, logoUrlOf } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import {
   changePage,
@@ -74,8 +74,8 @@ function shown({ ownHosts }: Scope, stored: StoredPage): StatusPageRecord {
 }
 
 function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
-  const flaw = flawOfAccess(visibility, passwordIsSet);
-  if (flaw !== null) throw invalid("password", flaw);
+  const issue = validateAccess(visibility, passwordIsSet);
+  if (issue !== null) throw invalid("password", issue);
 }
 
 const hashingFor = ({ organizationId }: Scope) =>

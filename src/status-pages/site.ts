@@ -11,7 +11,7 @@ import type { NetworkLimit } from "../http/rate-limit.ts";
 import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
-import { type Made, type Making, pageCache } from "./cache.ts";
+import { type Rendered, type Rendering, pageCache } from "./cache.ts";
 import { pageFiles as files } from "./frame.tsx";
 import { endOf, monthAt, monthOf } from "./history.ts";
 import type { Lock } from "./lock.ts";
@@ -179,7 +179,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     head: PageHead,
     { host, base }: Address,
     part: Part,
-  ): Promise<Making | null> {
+  ): Promise<Rendering | null> {
     if (part.name === "logo") return logo(head, part.version);
     const reading = await readings.of(head);
     if (reading === null) return null;
@@ -232,10 +232,10 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     });
   }
 
-  async function logo(head: PageHead, version: string | null): Promise<Making> {
+  async function logo(head: PageHead, version: string | null): Promise<Rendering> {
     const readAt = performance.now();
     const found = await logoOf(store, head);
-    const made: Made | null =
+    const made: Rendered | null =
       found === null || !isServable(found)
         ? null
         : {
@@ -269,7 +269,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
         .flatMap(({ monitors }) => monitors)
         .find((one) => one.id === id);
       const isShown = monitor !== undefined && (kind !== "latency" || page.showLatency);
-      const made: Made | null = isShown
+      const made: Rendered | null = isShown
         ? {
             status: 200,
             type: "image/svg+xml; charset=utf-8",
@@ -348,7 +348,7 @@ function isReading({ method }: Request): boolean {
 }
 
 /** Nothing that a cache may hand to others. */
-function forOne(made: Made): Made {
+function forOne(made: Rendered): Rendered {
   return { ...made, headers: { ...made.headers, "Cache-Control": "private, no-cache" } };
 }
 

@@ -1,7 +1,7 @@
 import { derivedId } from "../core/ids.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { Loaded } from "./load.ts";
-import type { MonitorState, Published, PublishedIncident, PublishedWindow } from "./published.ts";
+import type { MonitorState, PublicData, PublicIncident, PublicWindow } from "./public-data.ts";
 import type { StatusView } from "./view.ts";
 
 /** The public API of Statuspage, version 2, as existing widgets and bots read it: https://metastatuspage.com/api */
@@ -50,9 +50,9 @@ export async function v2Of(
     page: { id: page.slug, name: page.title, url, time_zone: page.timeZone, updated_at },
   };
   const open = published.incidents.filter(({ status }) => status !== "resolved");
-  const incident = (one: PublishedIncident) => incidentOf(one, page.slug, url);
+  const incident = (one: PublicIncident) => incidentOf(one, page.slug, url);
   const status = { indicator: indicatorOf(published), description: view.headline.text };
-  const maintenances = (some: readonly PublishedWindow[]) =>
+  const maintenances = (some: readonly PublicWindow[]) =>
     some.slice(0, maxListed).map((window) => windowOf(window, page.slug, url));
   switch (name) {
     case "status":
@@ -99,7 +99,7 @@ function latest(times: readonly string[]): string {
  * components is critical, one of some is major:
  * https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
  */
-function indicatorOf({ sections, incidents, windows }: Published): string {
+function indicatorOf({ sections, incidents, windows }: PublicData): string {
   const states = sections
     .flatMap(({ monitors }) => monitors.map(({ state }) => state))
     .filter((state) => state !== "paused" && state !== "pending");
@@ -115,7 +115,7 @@ function indicatorOf({ sections, incidents, windows }: Published): string {
   return isMaintained ? "maintenance" : "none";
 }
 
-function componentsOf({ page, sections }: Published) {
+function componentsOf({ page, sections }: PublicData) {
   const common = {
     description: null,
     showcase: false,
@@ -167,7 +167,7 @@ function incidentOf(
     updatedAt,
     resolvedAt,
     updates,
-  }: PublishedIncident,
+  }: PublicIncident,
   pageId: string,
   url: string,
 ) {
@@ -210,7 +210,7 @@ function windowOf(
     changedAt,
     isRunning,
     isOver,
-  }: PublishedWindow,
+  }: PublicWindow,
   pageId: string,
   url: string,
 ) {

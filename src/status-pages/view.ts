@@ -3,12 +3,12 @@ import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
   type DayTotals,
   type MonitorState,
-  type Published,
-  type PublishedIncident,
-  type PublishedMonitor,
-  type PublishedWindow,
+  type PublicData,
+  type PublicIncident,
+  type PublicMonitor,
+  type PublicWindow,
   uptimeOf,
-} from "./published.ts";
+} from "./public-data.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 
@@ -47,7 +47,7 @@ export type IncidentView = {
 };
 
 export type StatusView = {
-  page: Published["page"];
+  page: PublicData["page"];
   headline: { tone: Tone; text: string; detail: string };
   /** Those that are open. */
   incidents: readonly IncidentView[];
@@ -67,7 +67,7 @@ export type StatusView = {
 const pastDays = 7;
 
 /** What a page says at `now`, in words: everything but markup. */
-export function viewOf(published: Published, now: number): StatusView {
+export function viewOf(published: PublicData, now: number): StatusView {
   const { page, sections, incidents, windows } = published;
   const times = timesIn(page.timeZone);
   const shown = incidents.map((incident) => incidentView(incident, times, now));
@@ -130,8 +130,8 @@ const stateWords: Record<MonitorState, string> = {
 };
 
 function monitorView(
-  { id, name, state, latencyMs, days }: PublishedMonitor,
-  { historyDays, showLatency }: Published["page"],
+  { id, name, state, latencyMs, days }: PublicMonitor,
+  { historyDays, showLatency }: PublicData["page"],
   today: number,
 ): MonitorView {
   return {
@@ -184,9 +184,9 @@ export function percent(ratio: number | null): string {
 }
 
 function headlineOf(
-  monitors: readonly PublishedMonitor[],
+  monitors: readonly PublicMonitor[],
   incidents: readonly IncidentView[],
-  windows: readonly PublishedWindow[],
+  windows: readonly PublicWindow[],
 ): StatusView["headline"] {
   const count = (state: MonitorState) => monitors.filter((one) => one.state === state).length;
   const judged = monitors.length - count("paused") - count("pending");
@@ -215,7 +215,7 @@ const severityTones = { minor: "degraded", major: "down", critical: "down" } as 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function incidentView(
-  { id, title, status, severity, monitor, createdAt, resolvedAt, updates }: PublishedIncident,
+  { id, title, status, severity, monitor, createdAt, resolvedAt, updates }: PublicIncident,
   times: Times,
   now: number,
 ): IncidentView {

@@ -5,7 +5,7 @@ import type { Store } from "../database/store.ts";
 import { occurrencesBetween } from "../monitoring/maintenance/rules.ts";
 import { publicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
-import type { PublishedWindow } from "./published.ts";
+import type { PublicWindow } from "./public-data.ts";
 
 /** Planned work is announced so long before, each window so many times. */
 const announcedMs = 30 * dayMs;
@@ -23,11 +23,11 @@ type Shown = readonly { id: string; name: string; groupId: string | null }[];
 
 export type WindowReader = {
   /** Under way or to come, soonest first. */
-  current: (now: number) => Promise<PublishedWindow[]>;
+  current: (now: number) => Promise<PublicWindow[]>;
   /** Over since a few days, latest first. */
-  over: (now: number) => Promise<PublishedWindow[]>;
+  over: (now: number) => Promise<PublicWindow[]>;
   /** Its next occurrence, however far ahead; null where the page does not announce it. */
-  one: (id: string, now: number) => Promise<PublishedWindow | null>;
+  one: (id: string, now: number) => Promise<PublicWindow | null>;
 };
 
 /** Reads the maintenance that concerns a page; the default page tells of all. */
@@ -40,11 +40,11 @@ export function windowReader(
   const byId = new Map(shown.map(({ id }, index) => [id, [index]]));
   const byGroup = Map.groupBy(shown.keys(), (index) => shown[index]?.groupId ?? "");
 
-  type Told = readonly [StoredWindow, PublishedWindow["monitors"]];
+  type Notified = readonly [StoredWindow, PublicWindow["monitors"]];
 
-  async function told(endedBefore: number): Promise<Told[]> {
+  async function told(endedBefore: number): Promise<Notified[]> {
     const windows = await publicWindows(store, organizationId, timestamp(endedBefore));
-    const found = await mapYielding(windows, (window): Told[] => {
+    const found = await mapYielding(windows, (window): Notified[] => {
       const { monitorIds, groupIds } = window;
       const affected = new Set([
         ...monitorIds.flatMap((id) => byId.get(id) ?? []),
@@ -89,9 +89,9 @@ export function windowReader(
 function published(
   { id, title, description, rrule, createdAt, updatedAt }: StoredWindow,
   { start, end }: { start: number; end: number },
-  monitors: PublishedWindow["monitors"],
+  monitors: PublicWindow["monitors"],
   now: number,
-): PublishedWindow {
+): PublicWindow {
   const [startsAt, endsAt] = [timestamp(start), timestamp(end)];
   const announcedAt = [createdAt, timestamp(start - announcedMs)].toSorted().at(-1) ?? createdAt;
   const isOver = end <= now;

@@ -51,11 +51,11 @@ describe("a case is closed", () => {
     expect([cases.pagerduty.length, cases.opsgenie.length]).toEqual([1, 1]);
   });
 
-  type Made = Awaited<ReturnType<typeof watching>>;
+  type Rendered = Awaited<ReturnType<typeof watching>>;
   const ends: [
     string,
-    (made: Made) => Promise<unknown>,
-    undone?: (made: Made) => Promise<unknown>,
+    (made: Rendered) => Promise<unknown>,
+    undone?: (made: Rendered) => Promise<unknown>,
   ][] = [
     [
       "muted",

@@ -166,7 +166,7 @@ for (const [type, secrets] of [
   test(`${type} gets every alert alone and at once, since each is a case of its own`, async () => {
     await using service = await target(answer(202, JSON.stringify({ status: "success" })));
     const { channel, watched, later, deliveriesOf, told } = await pager({
-      exchange: (request, room) => exchange({ ...request, url: new URL(service.at()) }, room),
+      exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     });
     const cases = await channel({ type, ...secrets });
     for (const name of ["A", "B", "C"]) await (await watched([cases], { name })).goes("down");
@@ -185,7 +185,7 @@ test("a monitor whose alerts a service refuses holds up no other there, however 
     answer(isPoison ? 500 : 202, JSON.stringify({ status: "success" }))(response);
   });
   const { channel, watched, later } = await pager({
-    exchange: (request, room) => exchange({ ...request, url: new URL(service.at()) }, room),
+    exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
   });
   const cases = await channel({ type: "pagerduty", routingKey: "r".repeat(32) });
   const poison = await watched([cases], { name: "Poison", reminderInterval: 60 });

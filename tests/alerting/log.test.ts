@@ -198,9 +198,9 @@ test("no secret of a channel or the mail server, and nothing a receiver says, ge
   });
   await using mail = await mailServer({ users: { signalbox: "right" } });
   const made = await pager({
-    exchange: (request, room) => {
+    exchange: (request, context) => {
       const url = new URL(request.url.pathname + request.url.search, echo.at());
-      return exchange({ ...request, url }, room);
+      return exchange({ ...request, url }, context);
     },
   });
   const { api, later, told } = made;

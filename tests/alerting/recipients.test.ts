@@ -145,7 +145,7 @@ test("what tells nobody whom it reached is tried three times in all, and counts 
   await using service = await target(answer(424));
   await using made = {
     ...(await pager({
-      exchange: (request, room) => exchange({ ...request, url: new URL(service.at()) }, room),
+      exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
     })),
     [Symbol.asyncDispose]: async () => {},
   };

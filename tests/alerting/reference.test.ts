@@ -7,7 +7,7 @@ import {
   type MonitorStatus,
   nothingYet,
   type Step,
-  type ToldState,
+  type NotifiedState,
 } from "../../src/alerting/rules.ts";
 import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
 import { type Happening, tellings } from "../support/alert-model.ts";
@@ -131,7 +131,7 @@ test("channels get what the rules of alerting say, whatever happens", async () =
 /** What the pure rules tell for such a history of one monitor. */
 function toldByRules(history: readonly Happening[], reminderMs: number | null): string[] {
   const lines: string[] = [];
-  const told = new Map<string, { state: ToldState }>();
+  const told = new Map<string, { state: NotifiedState }>();
   let memory = nothingYet;
   let status: MonitorStatus = "pending";
   let facts = { muted: false, attached: [] as string[] };

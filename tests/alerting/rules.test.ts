@@ -7,14 +7,14 @@ import {
   certificateStep,
   dueAt,
   incidentAudience,
-  keepers,
+  channelsForOwnTrouble,
   type Memory,
   type MonitorFacts,
   type MonitorStatus,
   nothingYet,
   silenceReason,
   type Step,
-  type ToldState,
+  type NotifiedState,
 } from "../../src/alerting/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
@@ -24,7 +24,7 @@ const day = 86_400_000;
 const all: Audience = { muted: false, channels: ["mail", "chat"] };
 const muted = { ...all, muted: true };
 const nobody = { ...all, channels: [] };
-type Knows = Record<string, ToldState>;
+type Knows = Record<string, NotifiedState>;
 const everybody: Knows = { mail: "down", chat: "down" };
 const told = (states: Knows = {}) =>
   new Map(Object.entries(states).map(([channel, state]) => [channel, { state }]));
@@ -276,8 +276,8 @@ describe("an incident", () => {
 
 test("the appliance's own trouble is told to the default channels, or to all where none is", () => {
   const one = (id: string, isDefault: boolean, enabled = true) => ({ id, isDefault, enabled });
-  const hear = (...[channels, except]: Parameters<typeof keepers>) =>
-    keepers(channels, except).map(({ id }) => id);
+  const hear = (...[channels, except]: Parameters<typeof channelsForOwnTrouble>) =>
+    channelsForOwnTrouble(channels, except).map(({ id }) => id);
   const some = [one("mail", true), one("chat", false), one("off", true, false)];
   expect(hear(some)).toEqual(["mail"]);
   expect(hear(some, "chat")).toEqual(["mail"]);

@@ -77,8 +77,8 @@ if (hasChromium)
       await page.getByText("Deploy bot").waitFor();
       status = 503;
       await world.ask("POST", `${path}/${id}/test`);
-      const flaw = page.getByText("The receiver answered HTTP 503");
-      await flaw.waitFor();
+      const issue = page.getByText("The receiver answered HTTP 503");
+      await issue.waitFor();
       await page.getByRole("link", { name: /Deploy bot/ }).click();
       await page.getByRole("button", { name: "Test failed" }).click();
       expect(await page.locator(".attempts li").count()).toBe(1);

@@ -52,8 +52,8 @@ if (hasChromium)
         await page.setViewportSize({ width: 1440, height: 1000 });
         await page.goto(`${world.url}/settings/${section}`);
         await page.getByText(ready).first().waitFor();
-        const flaws = await flawsOfLooks(page, `settings-${section}`);
-        expect([section, flaws]).toEqual([section, []]);
+        const issues = await flawsOfLooks(page, `settings-${section}`);
+        expect([section, issues]).toEqual([section, []]);
       }
       await page.goto(`${world.url}/settings`);
       await page.getByRole("link", { name: "API keys" }).waitFor();

@@ -10,7 +10,7 @@ import {
 } from "../../src/core/target-guard.ts";
 
 const nowhere = targetGuard(() => []);
-const flawOf = (address: string) => nowhere.flawOf(address, 80);
+const issueOf = (address: string) => nowhere.issueOf(address, 80);
 
 const blocked: Record<string, string[]> = {
   "a link-local address, where cloud machines keep their credentials": [
@@ -34,14 +34,14 @@ describe("a check or an alert may not go to", () => {
   for (const [what, addresses] of Object.entries(blocked))
     test(what, () => {
       for (const address of addresses)
-        expect([address, flawOf(address)]).toEqual([address, `is ${what}`]);
+        expect([address, issueOf(address)]).toEqual([address, `is ${what}`]);
     });
 
   test("any of these on any port, or by ping", () => {
     for (const [what, addresses] of Object.entries(blocked))
       for (const address of addresses)
         for (const port of [null, 1, 443, 65_535])
-          expect(nowhere.flawOf(address, port)).toBe(`is ${what}`);
+          expect(nowhere.issueOf(address, port)).toBe(`is ${what}`);
   });
 
   test("an IPv4 address of these in the clothes of IPv6: mapped, compatible or NAT64", () => {
@@ -50,9 +50,12 @@ describe("a check or an alert may not go to", () => {
       .filter((address) => address.includes(".") && !address.startsWith("0."));
     for (const address of hidden)
       for (const form of ["::ffff:", "::", "64:ff9b::", "::FFFF:", "0:0:0:0:0:ffff:"])
-        expect([form + address, flawOf(form + address)]).toEqual([form + address, flawOf(address)]);
-    expect(flawOf("::ffff:a9fe:a9fe")).toBe(flawOf("169.254.169.254"));
-    expect(flawOf("::ffff:0:0")).toBe("is no address of a host");
+        expect([form + address, issueOf(form + address)]).toEqual([
+          form + address,
+          issueOf(address),
+        ]);
+    expect(issueOf("::ffff:a9fe:a9fe")).toBe(issueOf("169.254.169.254"));
+    expect(issueOf("::ffff:0:0")).toBe("is no address of a host");
   });
 
   /** Every way in which IPv6 carries an IPv4 address, from the documents that define it. */
@@ -81,23 +84,23 @@ describe("a check or an alert may not go to", () => {
     test(`an IPv4 address of these carried in IPv6: ${what}; what else is carried is welcome`, () => {
       for (const address of ["169.254.169.254", "224.0.0.1", "168.63.129.16", "255.255.255.255"]) {
         const carried = carry(...parts(address));
-        expect([carried, flawOf(carried)]).toEqual([carried, flawOf(address)]);
+        expect([carried, issueOf(carried)]).toEqual([carried, issueOf(address)]);
       }
       const own = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }]);
-      expect(own.flawOf(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
+      expect(own.issueOf(carry(127, 0, 0, 1), 3210)).toBe("is this appliance itself");
       expect(isLoopback(carry(127, 0, 0, 1))).toBe(true);
       for (const address of ["8.8.8.8", "10.1.2.3", "127.0.0.1"])
-        expect([address, flawOf(carry(...parts(address)))]).toEqual([address, null]);
+        expect([address, issueOf(carry(...parts(address)))]).toEqual([address, null]);
       expect([isPrivate(carry(10, 1, 2, 3)), isPrivate(carry(8, 8, 8, 8))]).toEqual([true, false]);
       const closed = targetGuard(() => [], { denied: [{ range: ["10.1.0.0", 16] }] });
-      expect(closed.flawOf(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
+      expect(closed.issueOf(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
     });
 
   test("one of these however it is written", () => {
     for (const form of ["FE80::1", "fe80:0:0:0:0:0:0:1", "fe80:0000::0001", "[fe80::1]"])
-      expect([form, flawOf(form)]).toEqual([form, "is a link-local address"]);
-    expect(flawOf("fd00:0ec2:0:0:0:0:0:0254")).toBe("is the metadata service of a cloud");
-    expect(flawOf("0:0:0:0:0:0:0:0")).toBe("is no address of a host");
+      expect([form, issueOf(form)]).toEqual([form, "is a link-local address"]);
+    expect(issueOf("fd00:0ec2:0:0:0:0:0:0254")).toBe("is the metadata service of a cloud");
+    expect(issueOf("0:0:0:0:0:0:0:0")).toBe("is no address of a host");
   });
 });
 
@@ -121,13 +124,13 @@ test("this machine, the LAN and the internet are what it is for", () => {
     "fec0::1",
     "2001:db8::1",
   ])
-    expect([address, flawOf(address)]).toEqual([address, null]);
+    expect([address, issueOf(address)]).toEqual([address, null]);
 });
 
 describe("its own listeners", () => {
   const own = "is this appliance itself";
   const guarded = (host: string, address: string, port: number | null = 3210) =>
-    targetGuard(() => [{ host, port: 3210 }]).flawOf(address, port);
+    targetGuard(() => [{ host, port: 3210 }]).issueOf(address, port);
   const ours = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
     .filter(({ address }) => !address.startsWith("fe80:"))
@@ -176,9 +179,9 @@ describe("its own listeners", () => {
   test("are known from the moment they listen", () => {
     const listeners: Listener[] = [];
     const guard = targetGuard(() => listeners);
-    expect(guard.flawOf("127.0.0.1", 3210)).toBeNull();
+    expect(guard.issueOf("127.0.0.1", 3210)).toBeNull();
     listeners.push({ host: "127.0.0.1", port: 3210 }, { host: "127.0.0.1", port: 8080 });
-    expect([3210, 8080].map((port) => guard.flawOf("127.0.0.1", port))).toEqual([own, own]);
+    expect([3210, 8080].map((port) => guard.issueOf("127.0.0.1", port))).toEqual([own, own]);
   });
 });
 
@@ -191,19 +194,19 @@ describe("an allowed range", () => {
   test("opens what lies in it, in every form, and nothing beside it", () => {
     const guard = allowing("169.254.10.0/24", "fe80::/64");
     for (const address of ["169.254.10.0", "169.254.10.255", "::ffff:169.254.10.7", "fe80::1"])
-      expect([address, guard.flawOf(address, 80)]).toEqual([address, null]);
+      expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
     for (const address of ["169.254.11.0", "169.254.9.255", "169.254.169.254", "fe80:0:0:1::1"])
-      expect([address, guard.flawOf(address, 80)]).not.toEqual([address, null]);
+      expect([address, guard.issueOf(address, 80)]).not.toEqual([address, null]);
   });
 
   test("opens also a listener of our own that lies in it", () => {
-    expect(allowing("127.0.0.1/32").flawOf("127.0.0.1", 3210)).toBeNull();
-    expect(allowing("127.0.0.1/32").flawOf("127.0.0.2", 3210)).toBe("is this appliance itself");
+    expect(allowing("127.0.0.1/32").issueOf("127.0.0.1", 3210)).toBeNull();
+    expect(allowing("127.0.0.1/32").issueOf("127.0.0.2", 3210)).toBe("is this appliance itself");
   });
 
   test("of one family opens nothing of the other", () => {
-    expect(allowing("0.0.0.0/0").flawOf("fe80::1", 80)).toBe("is a link-local address");
-    expect(allowing("fe80::/10").flawOf("169.254.169.254", 80)).not.toBeNull();
+    expect(allowing("0.0.0.0/0").issueOf("fe80::1", 80)).toBe("is a link-local address");
+    expect(allowing("fe80::/10").issueOf("169.254.169.254", 80)).not.toBeNull();
   });
 
   test("is an address and the length of its prefix", () => {
@@ -256,9 +259,9 @@ describe("what is denied", () => {
       "[2001:DB8:1:0::7]",
     ])
       for (const port of [null, 80])
-        expect([address, guard.flawOf(address, port)]).toEqual([address, denied]);
+        expect([address, guard.issueOf(address, port)]).toEqual([address, denied]);
     for (const address of ["10.0.4.255", "10.0.6.0", "192.0.2.2", "2001:db8:2::"])
-      expect([address, guard.flawOf(address, 80)]).toEqual([address, null]);
+      expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
   });
 
   test("is also a name, or all names below one, however they are written", () => {
@@ -271,9 +274,9 @@ describe("what is denied", () => {
       "a.b.INTERNAL.lan.",
       "x.xn--mller-kva.example",
     ])
-      expect([name, guard.flawOfName(name)]).toEqual([name, denied]);
+      expect([name, guard.validateName(name)]).toEqual([name, denied]);
     for (const name of ["a.db.lan", "xdb.lan", "internal.lan", "ainternal.lan", "db.lan.example"])
-      expect([name, guard.flawOfName(name)]).toEqual([name, null]);
+      expect([name, guard.validateName(name)]).toEqual([name, null]);
   });
 
   for (const text of [
@@ -301,21 +304,21 @@ test("what several organizations share is closed to them on loopback, for as lon
   const sharing = { isShared: () => isShared, refresh: async () => {} };
   const guard = targetGuard(() => [], { sharing });
   const opened = targetGuard(() => [], { sharing, allowed: [["127.0.0.0", 8]] });
-  const flaws = () =>
-    ["127.0.0.1", "127.9.9.9", "::1", "::ffff:7f00:1"].map((address) => guard.flawOf(address, 80));
-  expect(new Set(flaws())).toEqual(new Set([null]));
+  const issues = () =>
+    ["127.0.0.1", "127.9.9.9", "::1", "::ffff:7f00:1"].map((address) => guard.issueOf(address, 80));
+  expect(new Set(issues())).toEqual(new Set([null]));
   isShared = true;
-  expect(new Set(flaws())).toEqual(
+  expect(new Set(issues())).toEqual(
     new Set(["is this machine itself, which several organizations share"]),
   );
   for (const address of ["10.0.0.1", "192.168.1.1", "8.8.8.8", "fd00::1"])
-    expect([address, guard.flawOf(address, 80)]).toEqual([address, null]);
-  expect([opened.flawOf("127.0.0.1", 80), opened.flawOf("::1", 80)]).toEqual([
+    expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
+  expect([opened.issueOf("127.0.0.1", 80), opened.issueOf("::1", 80)]).toEqual([
     null,
     "is this machine itself, which several organizations share",
   ]);
   isShared = false;
-  expect(new Set(flaws())).toEqual(new Set([null]));
+  expect(new Set(issues())).toEqual(new Set([null]));
 });
 
 test("private is what no public route leads to", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { leanOverview, wholeOverview } from "../../src/dashboard/rules.ts";
+import { compactOverview, expandOverview } from "../../src/dashboard/rules.ts";
 
 test("whatever is left out of an overview, the page has it again", () => {
   const text = fc.string({ maxLength: 5 });
@@ -29,8 +29,8 @@ test("whatever is left out of an overview, the page has it again", () => {
     fc.property(fc.array(row), (rows) => {
       const monitors = rows.toSorted((one, other) => place(one.groupId) - place(other.groupId));
       const overview = { groups, monitors, position: "p" };
-      const sent = JSON.parse(JSON.stringify(leanOverview(overview)));
-      expect(wholeOverview(sent)).toEqual(overview);
+      const sent = JSON.parse(JSON.stringify(compactOverview(overview)));
+      expect(expandOverview(sent)).toEqual(overview);
     }),
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { targetOf, wholeOverview } from "../../src/dashboard/rules.ts";
+import { targetOf, expandOverview } from "../../src/dashboard/rules.ts";
 import { dump, testAppliance, unknownId } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { made as makeRecord } from "../support/records.ts";
@@ -16,7 +16,7 @@ async function shown() {
     ...made,
     page,
     cookie,
-    overview: async () => wholeOverview((await page("GET", path)).json.data),
+    overview: async () => expandOverview((await page("GET", path)).json.data),
   };
 }
 

@@ -17,15 +17,15 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream")) await response.body?.cancel();
   const text = type.startsWith("text/event-stream") ? "" : await response.text();
-  const flaws: string[] = [];
-  if (response.status >= 500) flaws.push(`${told}: ${response.status}`);
-  if (!/^[0-9a-f-]{36}$/.test(id)) flaws.push(`${told}: no request id`);
-  if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) flaws.push(`${told}: a stack`);
+  const issues: string[] = [];
+  if (response.status >= 500) issues.push(`${told}: ${response.status}`);
+  if (!/^[0-9a-f-]{36}$/.test(id)) issues.push(`${told}: no request id`);
+  if (/\bat .*\.tsx?:\d+|\/src\/|node_modules/.test(text)) issues.push(`${told}: a stack`);
   const isError = response.status >= 400 && method !== "HEAD";
   if (isError && type.startsWith("application/json") && JSON.parse(text).error.requestId !== id)
-    flaws.push(`${told}: another body for its error`);
-  if (isError && !/^(application\/json|text\/html)/.test(type)) flaws.push(`${told}: ${type}`);
-  return flaws;
+    issues.push(`${told}: another body for its error`);
+  if (isError && !/^(application\/json|text\/html)/.test(type)) issues.push(`${told}: ${type}`);
+  return issues;
 }
 
 const noBackups = {
@@ -38,7 +38,7 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
   const owner = await person(made, made.ours.id, "owner");
   const stranger = { Host: "localhost" };
   const key = { ...stranger, Authorization: `Bearer ${made.ours.writeKey.key}` };
-  const flaws: string[] = [];
+  const issues: string[] = [];
   for (const path of everyPath(made.app.routes))
     for (const spelling of spellingsOf(path)) {
       made.time.now += 1_000;
@@ -47,9 +47,9 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
       const credentials = path.startsWith("/dashboard") ? page : key;
       for (const method of everyMethod)
         for (const headers of [stranger, credentials])
-          flaws.push(...(await flawsOf(made.app.handle, method, spelling, headers)));
+          issues.push(...(await flawsOf(made.app.handle, method, spelling, headers)));
     }
-  expect(flaws).toEqual([]);
+  expect(issues).toEqual([]);
   expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
 }, 120_000);
 
@@ -60,12 +60,12 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   await made.restart();
   const { log } = made.appliance;
   const handle = answering({ log, tls: null }, publicServer(made.appliance, made.answer));
-  const flaws: string[] = [];
+  const issues: string[] = [];
   for (const path of everyPath(made.app.routes))
     for (const spelling of spellingsOf(path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id)))
       for (const method of everyMethod)
         for (const Host of ["localhost", "status.team.example"])
-          flaws.push(...(await flawsOf(handle, method, spelling, { Host })));
-  expect(flaws).toEqual([]);
+          issues.push(...(await flawsOf(handle, method, spelling, { Host })));
+  expect(issues).toEqual([]);
   expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
 }, 120_000);

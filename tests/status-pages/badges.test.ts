@@ -1,13 +1,13 @@
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
-import type { PublishedMonitor } from "../../src/status-pages/published.ts";
+import type { PublicMonitor } from "../../src/status-pages/public-data.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
-const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
+const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   id: "m",
   name: "Shop",
   state: "up",

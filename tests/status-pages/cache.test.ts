@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { fairQueue } from "../../src/core/fair-queue.ts";
-import { type Made, pageCache } from "../../src/status-pages/cache.ts";
+import { type Rendered, pageCache } from "../../src/status-pages/cache.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
 /** A cache whose time is set by the test, and one page whose body says how often it was made. */
@@ -173,7 +173,7 @@ describe("the memory", () => {
       new Request("http://localhost/", { headers: { "Accept-Encoding": accepted } });
     return {
       cache,
-      keep: (organizationId: string, key: string, body: Made["body"], accepted = "identity") =>
+      keep: (organizationId: string, key: string, body: Rendered["body"], accepted = "identity") =>
         cache.answerOrMake(request(accepted), key, organizationId, async () => ({
           organizationId,
           readAt: 0,

@@ -69,9 +69,9 @@ test("a page that nobody can open yet is previewed, its logo included", async ()
 test("what is not valid is told by field, and nothing of another organization is shown", async () => {
   const made = await editor();
   const { preview, path, theirs } = made;
-  const flawed = await preview({ title: "", historyDays: 0 });
-  expect(flawed.status).toBe(422);
-  expect(flawed.json.error.details.map((detail: { path: string }) => detail.path)).toEqual([
+  const invalid = await preview({ title: "", historyDays: 0 });
+  expect(invalid.status).toBe(422);
+  expect(invalid.json.error.details.map((detail: { path: string }) => detail.path)).toEqual([
     "title",
     "historyDays",
   ]);

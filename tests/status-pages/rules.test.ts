@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   beginsAs,
-  flawOfAccess,
+  validateAccess,
   flawOfCss,
   logoUrlOf,
   shownDays,
@@ -10,10 +10,10 @@ import {
 import { pixel } from "../support/images.ts";
 
 test("only a page that asks for a password needs one", () => {
-  expect(flawOfAccess("password", false)).toBe("is required while visibility is password");
-  expect(flawOfAccess("password", true)).toBe(null);
-  expect(flawOfAccess("public", false)).toBe(null);
-  expect(flawOfAccess("hidden", false)).toBe(null);
+  expect(validateAccess("password", false)).toBe("is required while visibility is password");
+  expect(validateAccess("password", true)).toBe(null);
+  expect(validateAccess("public", false)).toBe(null);
+  expect(validateAccess("hidden", false)).toBe(null);
 });
 
 test("a logo's path names the page and changes with the image alone", () => {
@@ -88,10 +88,10 @@ describe("styles of a picture", () => {
   });
 
   test("it may refer to what is in the picture, and to nothing else", () => {
-    const flaw = (value: string) => flawOfCss(value);
+    const issue = (value: string) => flawOfCss(value);
     for (const value of ["url(#a)", "url( '#a' ) none", 'URL("#a")', "url(#a) rgb(1,2,3)"])
-      expect([value, flaw(value)]).toEqual([value, null]);
+      expect([value, issue(value)]).toEqual([value, null]);
     for (const value of ["url(a.svg#a)", "url(//evil.io#a)", "url(#a) url(http://evil.io)", "url("])
-      expect([value, flaw(value)]).not.toEqual([value, null]);
+      expect([value, issue(value)]).not.toEqual([value, null]);
   });
 });

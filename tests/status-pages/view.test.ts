@@ -2,16 +2,16 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type {
   DayTotals,
-  Published,
-  PublishedIncident,
-  PublishedMonitor,
-} from "../../src/status-pages/published.ts";
+  PublicData,
+  PublicIncident,
+  PublicMonitor,
+} from "../../src/status-pages/public-data.ts";
 import { percent, viewOf } from "../../src/status-pages/view.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
-const page: Published["page"] = {
+const page: PublicData["page"] = {
   id: "p",
   slug: "ours",
   title: "Ours",
@@ -26,7 +26,7 @@ const page: Published["page"] = {
   updatedAt: "2026-11-01T10:00:00.000Z",
 };
 
-const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
+const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   id: "m",
   name: "Shop",
   state: "up",
@@ -38,7 +38,7 @@ const monitor = (fields: Partial<PublishedMonitor> = {}): PublishedMonitor => ({
   ...fields,
 });
 
-const incident = (fields: Partial<PublishedIncident> = {}): PublishedIncident => ({
+const incident = (fields: Partial<PublicIncident> = {}): PublicIncident => ({
   id: "i",
   title: "Slow answers",
   status: "investigating",
@@ -52,10 +52,10 @@ const incident = (fields: Partial<PublishedIncident> = {}): PublishedIncident =>
 });
 
 type Shown = {
-  monitors?: PublishedMonitor[];
-  incidents?: PublishedIncident[];
-  windows?: Published["windows"];
-  page?: Partial<Published["page"]>;
+  monitors?: PublicMonitor[];
+  incidents?: PublicIncident[];
+  windows?: PublicData["windows"];
+  page?: Partial<PublicData["page"]>;
 };
 function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, at = now) {
   const sections = [{ name: "Services", monitors }];
@@ -180,7 +180,7 @@ describe("uptime", () => {
 });
 
 describe("the headline", () => {
-  const states = (...all: PublishedMonitor["state"][]) => all.map((state) => monitor({ state }));
+  const states = (...all: PublicMonitor["state"][]) => all.map((state) => monitor({ state }));
   const major = incident({ severity: "major" });
   const over = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
@@ -217,7 +217,7 @@ describe("the headline", () => {
       expect(view(shown).headline).toMatchObject({ tone, text }));
 
   test("counts the open incidents", () => {
-    const detail = (...incidents: PublishedIncident[]) => view({ incidents }).headline.detail;
+    const detail = (...incidents: PublicIncident[]) => view({ incidents }).headline.detail;
     expect(detail(over)).toBe("No open incidents.");
     expect(detail(incident(), over)).toBe("One incident is being worked on.");
     expect(detail(incident(), incident())).toBe("2 incidents are being worked on.");
@@ -251,7 +251,7 @@ describe("an incident", () => {
 });
 
 describe("past incidents", () => {
-  const pastDays = (at: string, timeZone: string, ...incidents: PublishedIncident[]) =>
+  const pastDays = (at: string, timeZone: string, ...incidents: PublicIncident[]) =>
     view({ incidents, page: { timeZone } }, Date.parse(at)).past;
 
   test("are of the last seven days of the page's time zone, empty ones too", () => {

@@ -15,19 +15,19 @@ const settled = (page: Page) =>
 
 /** What axe finds in both themes, and where the page is wider than its window; kept as pictures. */
 export async function flawsOfLooks(page: Page, name: string): Promise<string[]> {
-  const flaws: string[] = [];
+  const issues: string[] = [];
   for (const scheme of ["light", "dark"] as const) {
     await page.setViewportSize({ width: 1440, height: 1_600 });
     await inTheme(page, scheme);
     const found = scheme === "light" ? violations(page) : violationsOfColor(page);
-    flaws.push(...(await found).map((flaw) => `${scheme} ${flaw}`));
+    issues.push(...(await found).map((issue) => `${scheme} ${issue}`));
     for (const width of scheme === "light" ? widths : [1440]) {
       await page.setViewportSize({ width, height: 900 });
       await settled(page);
       const overflow = await overflowOf(page);
-      if (overflow > 0) flaws.push(`${width} px wide: ${overflow} px too wide`);
+      if (overflow > 0) issues.push(`${width} px wide: ${overflow} px too wide`);
       await page.screenshot({ path: join(screenshots, `admin-${name}-${width}-${scheme}.png`) });
     }
   }
-  return flaws;
+  return issues;
 }

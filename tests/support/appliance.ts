@@ -1,4 +1,4 @@
-import { createApiKey, keyDesk } from "../../src/accounts/api-keys/service.ts";
+import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
@@ -27,7 +27,7 @@ import { knownNetworks } from "../../src/http/known-networks.ts";
 import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { setUpOf } from "../../src/accounts/sign-in/set-up-token.ts";
-import { sessionDesk } from "../../src/accounts/sessions/desk.ts";
+import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { serverOf } from "../../src/server.ts";
 
 export type Answer = {
@@ -126,9 +126,9 @@ export function applianceOn(
     passwordLimit: rateLimit(20, clock, { windowMs: 3_600_000 }),
     slowDown: slowDown(clock),
     knownNetworks: knownNetworks(),
-    keys: keyDesk(store, clock),
+    keys: apiKeyCache(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
-    sessions: sessionDesk(store, clock),
+    sessions: sessionCache(store, clock),
     backups,
     testMailLimit: rateLimit(6, clock),
     testAlertLimit: rateLimit(30, clock),

@@ -54,9 +54,9 @@ export function caseServices() {
     else open("opsgenie", { key: body.alias, severity: body.priority, title: body.message });
   }
 
-  const exchange: Exchange = async (request, room): Promise<ShortAnswer> => {
+  const exchange: Exchange = async (request, context): Promise<ShortAnswer> => {
     const { url, body } = request;
-    if (!/pagerduty|opsgenie/.test(url.hostname)) return real(request, room);
+    if (!/pagerduty|opsgenie/.test(url.hostname)) return real(request, context);
     const answer = (status: number) => ({ status, headers: new Map(), body: "{}" });
     if (mood === "broken") return answer(500);
     if (mood === "forbidden") return answer(403);

@@ -51,9 +51,9 @@ export async function loggedCheck(
   const still = () => 0;
   const trouble = troubleWatch(still, still);
   const targets = targetGuard(() => listeners);
-  const room = { memory, targets, clock: () => now, monotonic: still, trouble, log };
+  const context = { memory, targets, clock: () => now, monotonic: still, trouble, log };
   const checkable = { type, settings, timeoutMs, degradedAfterMs };
-  return { outcome: await runCheck(checkable, room, cancelled), logged };
+  return { outcome: await runCheck(checkable, context, cancelled), logged };
 }
 
 /** What a check is made with, for parts of it; its end is the test's to say. */

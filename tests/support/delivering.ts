@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
 import { type Message, messageOf } from "../../src/alerting/messages.ts";
-import type { DeliveryRoom, Provider, Verdict } from "../../src/alerting/provider.ts";
+import type { DeliveryContext, Provider, Verdict } from "../../src/alerting/provider.ts";
 import { targetGuard } from "../../src/core/target-guard.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { exchange } from "../../src/core/outgoing/exchange.ts";
@@ -104,7 +104,7 @@ export async function receiver(usually?: Reply) {
   const server = await target(usually);
   const urls: string[] = [];
 
-  const room: DeliveryRoom = {
+  const context: DeliveryContext = {
     now,
     targets: targetGuard(() => []),
     timeoutMs: 5_000,
@@ -112,16 +112,16 @@ export async function receiver(usually?: Reply) {
     smtp: null,
     accessTokens: accessTokens(),
     progress: null,
-    exchange(request, room) {
+    exchange(request, context) {
       urls.push(request.url.href);
       const url = new URL(request.url.pathname + request.url.search, server.at());
-      return exchange({ ...request, url }, room);
+      return exchange({ ...request, url }, context);
     },
   };
 
   return {
     ...server,
-    room,
+    context,
     /** The URLs that were meant, in the order in which they were asked. */
     urls,
     /** Sends a message through the real code. */
@@ -129,8 +129,8 @@ export async function receiver(usually?: Reply) {
       provider: Provider<T>,
       settings: ChannelSettings<T>,
       message: Message,
-      changes: Partial<DeliveryRoom> = {},
-    ): Promise<Verdict> => provider.deliver(settings, message, { ...room, ...changes }),
+      changes: Partial<DeliveryContext> = {},
+    ): Promise<Verdict> => provider.deliver(settings, message, { ...context, ...changes }),
     /** The last request. */
     last(): Asked {
       const asked = server.asked.at(-1);

@@ -1,6 +1,6 @@
 import type { TestAppliance } from "./appliance.ts";
 
-export type Told = { event: string; id: string | null; data: any };
+export type Notified = { event: string; id: string | null; data: any };
 
 /** An open page that hears what happens, read message by message. */
 export async function listening(
@@ -19,7 +19,7 @@ export async function listening(
   let text = "";
 
   /** The next message; null once the stream is over. */
-  async function next(): Promise<Told | null> {
+  async function next(): Promise<Notified | null> {
     for (;;) {
       const end = text.indexOf("\n\n");
       if (end !== -1) {
@@ -41,8 +41,8 @@ export async function listening(
     response,
     next,
     /** Everything up to the first message that this is true of, in order. */
-    until: async (isLast: (told: Told) => boolean): Promise<Told[]> => {
-      const all: Told[] = [];
+    until: async (isLast: (told: Notified) => boolean): Promise<Notified[]> => {
+      const all: Notified[] = [];
       for (;;) {
         const told = await next();
         if (told === null) throw new Error("The stream is over.");

@@ -1,4 +1,4 @@
-import type { DeliveryRoom, Verdict } from "../../src/alerting/provider.ts";
+import type { DeliveryContext, Verdict } from "../../src/alerting/provider.ts";
 import { email } from "../../src/alerting/providers/email.ts";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
 import { alertOf, receiver, telling } from "./delivering.ts";
@@ -11,7 +11,7 @@ export const cid = "cid@team.example";
 export async function outcomeOf(
   smtp: SmtpSettings,
   to = [ann, bob, cid],
-  changes: Partial<DeliveryRoom> = {},
+  changes: Partial<DeliveryContext> = {},
 ): Promise<Verdict | string> {
   await using net = await receiver();
   const settings = { to, template: null };

@@ -9,7 +9,7 @@ export const password = "a long enough password";
 const passwordHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
-type Made = { email?: string; name?: string; administrator?: boolean };
+type Rendered = { email?: string; name?: string; administrator?: boolean };
 
 /** A person who belongs to this organization, without the work of hashing a password; it is `password`. */
 export async function person(
@@ -20,7 +20,7 @@ export async function person(
     name = role,
     email = `${name}-${randomToken(8)}@team.example`,
     administrator = false,
-  }: Made = {},
+  }: Rendered = {},
 ) {
   const id = newId(time.now);
   const createdAt = timestamp(time.now);
@@ -113,7 +113,7 @@ export async function joined(
 }
 
 /** A person of our organization with this role, signed in. */
-export async function member(appliance: TestAppliance, role: Role, made: Made = {}) {
+export async function member(appliance: TestAppliance, role: Role, made: Rendered = {}) {
   const who = await person(appliance, appliance.ours.id, role, made);
   const session = await visitor(appliance, who.id);
   return { ...who, ...session, sessionId: session.id, id: who.id };

@@ -4,13 +4,18 @@ import type { Outside } from "./outside.ts";
 const steps = ["identified", "monitoring", "resolved", "investigating"] as const;
 
 /** An incident as its writer was told that it is: everything in it was acknowledged. */
-export type Told = { path: string; title: string; messages: string[] };
+export type Notified = { path: string; title: string; messages: string[] };
 
 type Work = { url: string; key: string; name: string; onAcknowledged: () => void };
 
 /** Opens incidents and updates each of them, one request at a time, until the server is gone. */
-export async function writeUntilGone({ url, key, name, onAcknowledged }: Work): Promise<Told[]> {
-  const told: Told[] = [];
+export async function writeUntilGone({
+  url,
+  key,
+  name,
+  onAcknowledged,
+}: Work): Promise<Notified[]> {
+  const told: Notified[] = [];
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
   const acknowledged = async (method: string, path: string, body: object) => {
     const request = fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
@@ -40,7 +45,7 @@ export async function writeUntilGone({ url, key, name, onAcknowledged }: Work): 
 }
 
 /** Every acknowledged write is there, every incident is whole, and the totals are what counting gives. */
-export async function expectNothingLost(api: Outside, told: readonly Told[]) {
+export async function expectNothingLost(api: Outside, told: readonly Notified[]) {
   const byPath = new Map(told.map((incident) => [incident.path, incident]));
   const paths = await listed(api, "");
   expect(new Set(paths).size).toBe(paths.length);

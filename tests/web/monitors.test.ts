@@ -5,9 +5,9 @@ import { targetOf } from "../../web/pages/monitors/quick-add.ts";
 import {
   itemsOf,
   membersOf,
-  nextPlace,
-  placed,
-  placedGroup,
+  nextPosition,
+  withMonitorsAt,
+  withGroupAt,
 } from "../../web/pages/monitors/rows.ts";
 import { downSince, seriesOf } from "../../web/pages/monitors/sums.ts";
 import { percent } from "../../web/parts/figures.ts";
@@ -92,22 +92,22 @@ test("a filter looks at names, addresses, groups and the tags of both", () => {
 
 test("monitors and groups are put before others, and everybody else keeps their order", () => {
   const order = (next: Overview) => next.monitors.map(({ id, groupId }) => `${groupId} ${id}`);
-  expect(order(placed(overview, ["free", "a1"], "B", "b1"))).toEqual([
+  expect(order(withMonitorsAt(overview, ["free", "a1"], "B", "b1"))).toEqual([
     "A a2",
     "B free",
     "B a1",
     "B b1",
   ]);
-  expect(membersOf(placed(overview, ["a1"], "A", null), "A")).toEqual(["a2", "a1"]);
-  expect(placedGroup(overview, "B", "A").groups.map(({ id }) => id)).toEqual(["B", "A", "empty"]);
+  expect(membersOf(withMonitorsAt(overview, ["a1"], "A", null), "A")).toEqual(["a2", "a1"]);
+  expect(withGroupAt(overview, "B", "A").groups.map(({ id }) => id)).toEqual(["B", "A", "empty"]);
 });
 
 test("one step down from the last row leads into the next folder, and nowhere from the very last", () => {
-  expect(nextPlace(overview, "a1", 1)).toEqual({ groupId: "A", beforeId: null });
-  expect(nextPlace(overview, "a2", 1)).toEqual({ groupId: "B", beforeId: "b1" });
-  expect(nextPlace(overview, "b1", -1)).toEqual({ groupId: "A", beforeId: null });
-  expect(nextPlace(overview, "a1", -1)).toBeNull();
-  expect(nextPlace(overview, "free", 1)).toBeNull();
+  expect(nextPosition(overview, "a1", 1)).toEqual({ groupId: "A", beforeId: null });
+  expect(nextPosition(overview, "a2", 1)).toEqual({ groupId: "B", beforeId: "b1" });
+  expect(nextPosition(overview, "b1", -1)).toEqual({ groupId: "A", beforeId: null });
+  expect(nextPosition(overview, "a1", -1)).toBeNull();
+  expect(nextPosition(overview, "free", 1)).toBeNull();
 });
 
 test("what is pasted says how it is to be watched", () => {

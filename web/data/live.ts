@@ -1,5 +1,5 @@
-import { wholeMonitor } from "../../src/dashboard/rules.ts";
-import type { LeanMonitor } from "../../src/dashboard/schema.ts";
+import { expandMonitor } from "../../src/dashboard/rules.ts";
+import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { refreshChannels } from "./alert-channels.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
@@ -47,7 +47,7 @@ export function followLive(organizationId: string): () => void {
       apply(JSON.parse(data as string) as Change);
     });
     source.addEventListener("monitors", ({ data }) => {
-      replaceRows((JSON.parse(data as string) as { monitors: LeanMonitor[] }).monitors);
+      replaceRows((JSON.parse(data as string) as { monitors: CompactMonitor[] }).monitors);
     });
     source.addEventListener("deliveries", ({ data }) => {
       const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
@@ -124,8 +124,8 @@ const isSelf = (personId: string) =>
   queryClient.getQueryData<Session>(["session"])?.person?.id === personId;
 
 /** Only what changed gets a new identity, so only its row is painted anew. */
-function replaceRows(rows: readonly LeanMonitor[]) {
-  const changed = new Map(rows.map((row) => [row.id, wholeMonitor(row)]));
+function replaceRows(rows: readonly CompactMonitor[]) {
+  const changed = new Map(rows.map((row) => [row.id, expandMonitor(row)]));
   changeOverview((overview) => ({
     ...overview,
     monitors: overview.monitors.map((monitor) => changed.get(monitor.id) ?? monitor),

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { wholeOverview } from "../../src/dashboard/rules.ts";
+import { expandOverview } from "../../src/dashboard/rules.ts";
 import type {
-  LeanOverview,
+  CompactOverview,
   Overview,
   OverviewGroup,
   OverviewMonitor,
@@ -15,7 +15,7 @@ export type { Overview, OverviewGroup, OverviewMonitor };
 export const overviewQuery = queryOptions({
   queryKey: ["overview"],
   queryFn: async ({ signal }) =>
-    wholeOverview(await get<LeanOverview>("/overview", undefined, signal)),
+    expandOverview(await get<CompactOverview>("/overview", undefined, signal)),
   // Kept up to date by the live stream.
   staleTime: Infinity,
 });

@@ -5,17 +5,17 @@ import { Icon } from "./icons.tsx";
 export function Fold({
   title,
   open: first,
-  flawed,
+  invalid,
   children,
 }: {
   title: string;
   open: boolean;
-  flawed: boolean;
+  invalid: boolean;
   children: ReactNode;
 }) {
   const [chosen, setOpen] = useState(first);
   const id = useId();
-  const open = chosen || flawed;
+  const open = chosen || invalid;
   return (
     <section className="fold">
       <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>

@@ -5,7 +5,7 @@ import { ApiError } from "../data/client.ts";
 import { BusyButton } from "./busy-button.tsx";
 
 type Values = Record<string, unknown>;
-type Flaw = { path: string; message: string };
+type Issue = { path: string; message: string };
 
 /** How a form stands: what was typed, what the server said of it, whether it is being saved. */
 export type Form<V extends Values> = {
@@ -39,7 +39,7 @@ export function useForm<V extends Values>(
   onTheirs?: () => void,
 ): Form<V> {
   const [values, setValues] = useState(initial);
-  const [flaws, setFlaws] = useState<readonly Flaw[]>([]);
+  const [issues, setIssues] = useState<readonly Issue[]>([]);
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const [dirty, setDirty] = useState(false);
@@ -49,7 +49,7 @@ export function useForm<V extends Values>(
   async function run(force: boolean) {
     setBusy(true);
     setFailure(null);
-    setFlaws([]);
+    setIssues([]);
     try {
       await save(values, force);
       setDirty(false);
@@ -59,31 +59,31 @@ export function useForm<V extends Values>(
       flushSync(() => {
         setBusy(false);
         if (error instanceof ApiError && error.status === 412) setConflict(true);
-        else if (error instanceof ApiError && error.details.length > 0) setFlaws(error.details);
+        else if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
         else setFailure(error instanceof Error ? error.message : String(error));
       });
       document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
     }
   }
 
-  const unplaced = flaws.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
+  const unplaced = issues.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
   return {
     values,
     set(name, value) {
       setDirty(true);
       setValues((current) => ({ ...current, [name]: value }));
-      setFlaws((current) => current.filter(({ path }) => !within(path, name)));
+      setIssues((current) => current.filter(({ path }) => !within(path, name)));
     },
     replace: setValues,
     reset(next) {
       setValues(next);
-      setFlaws([]);
+      setIssues([]);
       setFailure(null);
       setDirty(false);
     },
     errorOf(path) {
       shown.current.add(path);
-      const found = flaws.find((flaw) => within(flaw.path, path));
+      const found = issues.find((issue) => within(issue.path, path));
       return found && sentence(found.message);
     },
     rest: failure ?? (unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ") || null),

@@ -28,9 +28,13 @@ export function HeadersField({
     setLines(next);
     onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
   }
-  const flaws = lines.map(([name]) => secrets.errorOf(`${field}.${name}`));
+  const issues = lines.map(([name]) => secrets.errorOf(`${field}.${name}`));
   return (
-    <Input.Wrapper label={label} error={flaws.some(Boolean) ? undefined : error} labelElement="div">
+    <Input.Wrapper
+      label={label}
+      error={issues.some(Boolean) ? undefined : error}
+      labelElement="div"
+    >
       <div className="headers">
         {lines.map(([name, text], index) => (
           <div className="headers-line" key={index}>
@@ -54,7 +58,7 @@ export function HeadersField({
               onChange={({ currentTarget: { value: typed } }) =>
                 change(lines.with(index, [name, typed === "" ? emptied(name) : typed]))
               }
-              error={flaws[index]}
+              error={issues[index]}
             />
             <ActionIcon
               aria-label={`Remove ${name || "the header"}`}

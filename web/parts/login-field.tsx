@@ -22,7 +22,7 @@ export function LoginField({
   secrets: StoredSecrets;
 }) {
   const path = `${name}.password`;
-  const flaw = secrets.errorOf(path);
+  const issue = secrets.errorOf(path);
   return (
     <div className="login-field">
       <Switch
@@ -35,7 +35,7 @@ export function LoginField({
           <TextInput
             label="User name"
             autoComplete="off"
-            error={flaw === undefined && error}
+            error={issue === undefined && error}
             value={value.username}
             onChange={({ currentTarget }) => onChange({ ...value, username: currentTarget.value })}
           />
@@ -43,7 +43,7 @@ export function LoginField({
             label="Password"
             autoComplete="off"
             placeholder={placeholderOf(secrets, path)}
-            error={flaw}
+            error={issue}
             value={value.password ?? ""}
             onChange={({ currentTarget }) => {
               const { password: _, ...rest } = value;

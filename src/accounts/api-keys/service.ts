@@ -148,7 +148,7 @@ const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
 /** Knows whose API key one is. */
-export function keyDesk(store: Store, clock: Clock): Keys {
+export function apiKeyCache(store: Store, clock: Clock): Keys {
   const trusted = new Map<string, { principal: Principal; until: number }>();
   let usedAt = new Map<string, number>();
   let commits = 0;

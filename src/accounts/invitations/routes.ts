@@ -18,7 +18,7 @@ import {
   reachedFrom,
   revokeInvitation,
 } from "./service.ts";
-import { Reached } from "../sign-in/schema.ts";
+import { SignInStep } from "../sign-in/schema.ts";
 
 export const invitationRoutes = new Elysia({ prefix: "/invitations" })
   .get(
@@ -95,7 +95,7 @@ export const invitationRoutes = new Elysia({ prefix: "/invitations" })
         access: "anyone",
         summary: "Join an organization",
         body: Acceptance,
-        answer: dataOf(Reached),
+        answer: dataOf(SignInStep),
         errors: ["NOT_FOUND", "CONFLICT"],
       },
       async ({ visit, body }) => ({ data: { state: await acceptInvitation(visit, body) } }),

@@ -42,4 +42,4 @@ export const Acceptance = z.strictObject({
 export type Acceptance = z.output<typeof Acceptance>;
 
 /** What somebody new has to say about themselves. */
-export const Newcomer = z.object({ name: PersonName, password: NewPassword });
+export const NewAccount = z.object({ name: PersonName, password: NewPassword });

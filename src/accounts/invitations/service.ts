@@ -13,7 +13,7 @@ import { must, retrying, type Statement } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
 import { countGuess, guessed, hashingFor } from "../../http/guessing.ts";
 import type { Visit } from "../../http/visit.ts";
-import { mustBeGood, newPerson } from "../people/new-person.ts";
+import { mustBeStrongPassword, newPerson } from "../people/new-person.ts";
 import { emailKeyOf, mayManage } from "../people/rules.ts";
 import { mustManage } from "../people/service.ts";
 import {
@@ -30,7 +30,7 @@ import {
   type Invitation,
   type InvitationLook,
   type NewInvitation,
-  Newcomer,
+  NewAccount,
   type SentInvitation,
 } from "./schema.ts";
 import {
@@ -174,8 +174,8 @@ async function joinAsNew(
   organization: string,
 ): Promise<Stage> {
   const { email, emailKey } = invitation;
-  const { name, password } = parse(Newcomer, { name: input.name, password: input.password });
-  mustBeGood(password, [email, name, organization]);
+  const { name, password } = parse(NewAccount, { name: input.name, password: input.password });
+  mustBeStrongPassword(password, [email, name, organization]);
   const known = await findPeopleByEmail(visit.store, emailKey);
   // Whose it is already, it opens: that is a guess as any.
   countGuess(visit);

@@ -2,7 +2,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { invalid } from "../../core/validation.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import { emailKeyOf, flawOfPassword } from "./rules.ts";
+import { emailKeyOf, validatePassword } from "./rules.ts";
 import { addPerson, mustBeDistinct, type NewPersonRow } from "./store.ts";
 
 export type NewPerson = { name: string; email: string; password: string };
@@ -32,7 +32,7 @@ export function newPerson(
 }
 
 /** Throws VALIDATION_ERROR for a password that anybody would try on somebody of these names. */
-export function mustBeGood(password: string, known: readonly string[]) {
-  const flaw = flawOfPassword(password, known);
-  if (flaw !== null) throw invalid("password", flaw);
+export function mustBeStrongPassword(password: string, known: readonly string[]) {
+  const issue = validatePassword(password, known);
+  if (issue !== null) throw invalid("password", issue);
 }

@@ -7,7 +7,7 @@ import { signInFirst } from "../../http/session.ts";
 import type { PersonVisit } from "../../http/visit.ts";
 import { renewedSession } from "../sessions/service.ts";
 import { traceOfPerson } from "../sessions/trace.ts";
-import { mustBeGood } from "./new-person.ts";
+import { mustBeStrongPassword } from "./new-person.ts";
 import { emailKeyOf } from "./rules.ts";
 import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 import {
@@ -31,7 +31,7 @@ export async function ownRow({ store, session }: PersonVisit): Promise<PersonRow
  * The row of whoever asks, who has given their password once more: for what a borrowed browser must
  * not do. Throws VALIDATION_ERROR naming `field`, RATE_LIMITED.
  */
-export async function provenRow(
+export async function reauthenticated(
   visit: PersonVisit,
   password: string,
   field = "password",
@@ -80,7 +80,7 @@ export function updateProfile(visit: PersonVisit, patch: ProfilePatch): Promise<
 async function movedTo(visit: PersonVisit, email: string, password: string | undefined) {
   if (password === undefined)
     throw invalid("password", "is required for another e-mail address: your current one");
-  const row = await provenRow(visit, password);
+  const row = await reauthenticated(visit, password);
   // Another's password under that address would be refused.
   countGuess(visit);
   const others = await findPeopleByEmail(visit.store, emailKeyOf(email));
@@ -93,9 +93,13 @@ async function movedTo(visit: PersonVisit, email: string, password: string | und
 export async function changePassword(visit: PersonVisit, change: PasswordChange): Promise<void> {
   const { store, clock, session } = visit;
   const { name, email } = session.person;
-  mustBeGood(change.password, [name, email, ...session.organizations.map((one) => one.name)]);
+  mustBeStrongPassword(change.password, [
+    name,
+    email,
+    ...session.organizations.map((one) => one.name),
+  ]);
   const handOver = await retrying(async () => {
-    const row = await provenRow(visit, change.current, "current");
+    const row = await reauthenticated(visit, change.current, "current");
     // Another's password under this address would be refused; whether there is another is not told.
     countGuess(visit);
     const passwordHash = await hashPassword(change.password, hashingFor(visit), row.passwordHash);

@@ -32,7 +32,7 @@ const commonest = new Set([
 ]);
 
 /** Why this is no password for somebody of these names and this address; null where it is one. */
-export function flawOfPassword(password: string, known: readonly string[]): string | null {
+export function validatePassword(password: string, known: readonly string[]): string | null {
   const plain = password.toLowerCase();
   const said = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
   if (said.some((text) => text.toLowerCase() === plain))

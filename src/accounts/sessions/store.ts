@@ -13,7 +13,7 @@ const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_
 const byHash = `${columns} WHERE s.token_hash = ?`;
 const byId = `${columns} WHERE s.id = ?`;
 
-export type HeldSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastSeenAt"> & {
+export type StoredSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastSeenAt"> & {
   personId: string;
   name: string;
   email: string;
@@ -23,12 +23,12 @@ export type HeldSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastS
   wrongCodeAt: string | null;
 };
 
-export async function findByHash(store: Store, hash: string): Promise<HeldSession | null> {
-  return (await store.query<HeldSession>(byHash, [hash]))[0] ?? null;
+export async function findByHash(store: Store, hash: string): Promise<StoredSession | null> {
+  return (await store.query<StoredSession>(byHash, [hash]))[0] ?? null;
 }
 
-export async function findById(store: Store, id: string): Promise<HeldSession | null> {
-  return (await store.query<HeldSession>(byId, [id]))[0] ?? null;
+export async function findById(store: Store, id: string): Promise<StoredSession | null> {
+  return (await store.query<StoredSession>(byId, [id]))[0] ?? null;
 }
 
 export function listOf(store: Store, personId: string): Promise<SessionRow[]> {

@@ -99,13 +99,13 @@ export const SmtpSettings = z
   .strictObject(smtp)
   .superRefine((settings, context) => {
     const { auth, user, tls } = settings;
-    const flaw = (path: string, message: string) =>
+    const issue = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     if (auth === "password") return;
-    if (user === null) flaw("user", "is required: it names the mailbox to send as");
+    if (user === null) issue("user", "is required: it names the mailbox to send as");
     for (const name of ofWay[auth])
-      if (settings[name] === null) flaw(name, `is required where auth is ${auth}`);
-    if (tls === "none") flaw("tls", "must be starttls or tls: a token never goes in the clear");
+      if (settings[name] === null) issue(name, `is required where auth is ${auth}`);
+    if (tls === "none") issue("tls", "must be starttls or tls: a token never goes in the clear");
   })
   .meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { Code } from "../two-factor/schema.ts";
-import { FirstRun, Presence, Reached, SignIn } from "./schema.ts";
+import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
 import { enterCode, presenceOf, setUp, signIn, signOut } from "./service.ts";
 
 export const signInRoutes = new Elysia()
@@ -26,7 +26,7 @@ export const signInRoutes = new Elysia()
         access: "anyone",
         summary: "Claim a new appliance with the token from its console",
         body: FirstRun,
-        answer: dataOf(Reached),
+        answer: dataOf(SignInStep),
         status: 201,
         isLocated: false,
         errors: ["CONFLICT"],
@@ -44,7 +44,7 @@ export const signInRoutes = new Elysia()
         access: "anyone",
         summary: "Sign in by e-mail address and password",
         body: SignIn,
-        answer: dataOf(Reached),
+        answer: dataOf(SignInStep),
       },
       async ({ visit, body }) => ({ data: { state: await signIn(visit, body) } }),
     ),
@@ -57,7 +57,7 @@ export const signInRoutes = new Elysia()
         access: "anyone",
         summary: "Give the code that a sign-in waits for",
         body: Code,
-        answer: dataOf(Reached),
+        answer: dataOf(SignInStep),
       },
       async ({ visit, body }) => ({ data: { state: await enterCode(visit, body.code) } }),
     ),
@@ -69,7 +69,7 @@ export const signInRoutes = new Elysia()
         name: "signOut",
         access: "anyone",
         summary: "Sign out of this browser",
-        answer: dataOf(Reached),
+        answer: dataOf(SignInStep),
       },
       async ({ visit }) => ({ data: { state: await signOut(visit) } }),
     ),

@@ -7,7 +7,7 @@ import { NewPassword, OwnMembership, Password, PersonName, Profile } from "../pe
 export const Stage = z.enum(["set-up", "signed-out", "two-factor", "signed-in"]);
 export type Stage = z.infer<typeof Stage>;
 
-export const Reached = z.object({ state: Stage });
+export const SignInStep = z.object({ state: Stage });
 
 export const Presence = z.object({
   state: Stage,

@@ -3,7 +3,7 @@ import { networkOf } from "../../core/client-network.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
-import { placeOfPassword } from "../../core/passwords.ts";
+import { indexOfPassword } from "../../core/passwords.ts";
 import type { Statement } from "../../database/store.ts";
 import { counted, guessed, hashingFor } from "../../http/guessing.ts";
 import { signInFirst } from "../../http/session.ts";
@@ -56,7 +56,7 @@ export async function personOf(
   const [those, hash] = [await found, await nobodysHash];
   const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
   const client = hashingFor(visit);
-  const attempt = async () => those[await placeOfPassword(password, hashes, client)] ?? null;
+  const attempt = async () => those[await indexOfPassword(password, hashes, client)] ?? null;
   // Where people are signed in, a neighbour's guesses keep them out for no more than a minute.
   if (client.isKnown) return attempt();
   return counted(visit.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);

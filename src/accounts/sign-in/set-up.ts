@@ -5,7 +5,7 @@ import type { SetUp } from "../../http/call.ts";
 import { guessed, hashingFor } from "../../http/guessing.ts";
 import type { Visit } from "../../http/visit.ts";
 import { founded } from "../people/founding.ts";
-import { mustBeGood, newPerson } from "../people/new-person.ts";
+import { mustBeStrongPassword, newPerson } from "../people/new-person.ts";
 import { isAnybodyThere, mustBeNobody } from "../people/store.ts";
 import { newSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
@@ -25,7 +25,7 @@ export async function setUp(visit: Visit, token: SetUp, input: FirstRun): Promis
       "FORBIDDEN",
       "This set-up link is not valid any more. Start Signalbox again: it prints a new one.",
     );
-  mustBeGood(input.password, [input.email, input.name, input.organization]);
+  mustBeStrongPassword(input.password, [input.email, input.name, input.organization]);
   const passwordHash = await hashPassword(input.password, hashingFor(visit));
   const handOver = await retrying(async () => {
     const person = newPerson(visit, input, passwordHash);

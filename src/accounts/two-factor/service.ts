@@ -6,7 +6,7 @@ import { invalid } from "../../core/validation.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { guessed } from "../../http/guessing.ts";
 import type { PersonVisit } from "../../http/visit.ts";
-import { ownRow, provenRow } from "../people/profile.ts";
+import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
 import { renewedSession } from "../sessions/service.ts";
 import { traceOfPerson } from "../sessions/trace.ts";
@@ -39,7 +39,7 @@ export async function usedCode(
 export function beginTwoFactor(visit: PersonVisit, password: string): Promise<PendingTwoFactor> {
   const { store, vault } = visit;
   return retrying(async () => {
-    const person = await provenRow(visit, password);
+    const person = await reauthenticated(visit, password);
     if (person.totpSecret !== null)
       throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up anew.");
     const secret = newTotpSecret();
@@ -94,7 +94,7 @@ function newRecoveryCodes(store: Store, personId: string) {
 export async function disableTwoFactor(visit: PersonVisit, password: string): Promise<void> {
   const { store, clock } = visit;
   await retrying(async () => {
-    const person = await provenRow(visit, password);
+    const person = await reauthenticated(visit, password);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: null,
@@ -114,7 +114,7 @@ export async function renewRecoveryCodes(
 ): Promise<RecoveryCodes> {
   const { store } = visit;
   return retrying(async () => {
-    const person = await provenRow(visit, password);
+    const person = await reauthenticated(visit, password);
     if (person.totpSecret === null) throw new AppError("CONFLICT", "Two-factor is off.");
     const { codes, statements } = newRecoveryCodes(store, person.id);
     await store.atomic([

@@ -173,21 +173,21 @@ const whole = newOf(channelKinds, channelFields, {
 export const NewAlertChannel = bodyOf(
   readOnly,
   whole.superRefine((channel, context) => {
-    const flaw = (path: string, message: string) =>
+    const issue = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     const { type, key, urls, tag, token, username, password } = channel;
     if (type === "apprise") {
-      if (key === null && urls === null) flaw("key", "is required where there are no urls");
-      if (key !== null && urls !== null) flaw("urls", "must be null where there is a key");
-      if (key === null && tag !== null) flaw("tag", "must be null where there is no key");
+      if (key === null && urls === null) issue("key", "is required where there are no urls");
+      if (key !== null && urls !== null) issue("urls", "must be null where there is a key");
+      if (key === null && tag !== null) issue("tag", "must be null where there is no key");
     }
     if (type === "ntfy") {
       if (username !== null && token !== null)
-        flaw("token", "must be null where there is a username");
+        issue("token", "must be null where there is a username");
       if (username !== null && password === null)
-        flaw("password", "is required where there is a username");
+        issue("password", "is required where there is a username");
       if (username === null && password !== null)
-        flaw("username", "is required where there is a password");
+        issue("username", "is required where there is a password");
     }
   }),
 );

@@ -151,7 +151,7 @@ export function updateAlertChannel(
       default: before.isDefault,
       incidents: before.incidents,
     };
-    const channel = wholeAfter(current, patch);
+    const channel = mergedChannel(current, patch);
     await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
     mustNotFollow(channelKinds, before.type, current, patch);
     const after: ChannelRow = {
@@ -177,7 +177,7 @@ export function updateAlertChannel(
  * The channel as a patch leaves it. A signing secret that is not sent again stays as it is: one of an
  * older version may be any text, and goes on working. Throws VALIDATION_ERROR.
  */
-function wholeAfter(
+function mergedChannel(
   current: Record<string, unknown> & { type: string },
   patch: AlertChannelPatch,
 ): NewAlertChannel {

@@ -39,13 +39,13 @@ function bodyOf(message: Message) {
   const others = fields.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
   const isLinked = hasDottedHost(message.url);
   const link = isLinked ? "" : `\n\n${message.url}`;
-  const room = Math.min(4_096, 6_000 - title.length - others);
+  const available = Math.min(4_096, 6_000 - title.length - others);
   return {
     embeds: [
       {
         title,
         ...(isLinked && { url: message.url }),
-        description: `${textWithin(room - link.length, text, inert)}${link}`,
+        description: `${textWithin(available - link.length, text, inert)}${link}`,
         color: Number.parseInt(colours[message.tone].slice(1), 16),
         fields,
         timestamp: message.at,

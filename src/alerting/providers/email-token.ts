@@ -4,7 +4,7 @@ import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
-  type DeliveryRoom,
+  type DeliveryContext,
   passing,
   permanent,
   type Verdict,
@@ -31,13 +31,14 @@ type Grant = {
 };
 
 /** By what a mail server's user is let in: its token, asked for where none is kept. Throws TokenRefused. */
-export function accessTokenOf(smtp: SmtpSettings, room: DeliveryRoom): Promise<string> {
-  const ask = () => given(smtp.auth === "google" ? google(smtp, room.now) : microsoft(smtp), room);
-  return room.accessTokens.of(credentialsOf(smtp), room.now, ask);
+export function accessTokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string> {
+  const ask = () =>
+    given(smtp.auth === "google" ? google(smtp, context.now) : microsoft(smtp), context);
+  return context.accessTokens.of(credentialsOf(smtp), context.now, ask);
 }
 
 /** Has the next token asked for anew: the mail server does not take this one. */
-export function forgetAccessToken(smtp: SmtpSettings, { accessTokens }: DeliveryRoom) {
+export function forgetAccessToken(smtp: SmtpSettings, { accessTokens }: DeliveryContext) {
   accessTokens.forget(credentialsOf(smtp));
 }
 
@@ -50,9 +51,9 @@ function credentialsOf(smtp: SmtpSettings): string {
 
 async function given(
   { url, parameters, reasonIn, otherwise }: Grant,
-  room: DeliveryRoom,
+  context: DeliveryContext,
 ): Promise<AccessToken> {
-  const answer = await room.exchange(
+  const answer = await context.exchange(
     {
       url: new URL(url),
       method: "POST",
@@ -60,17 +61,17 @@ async function given(
       body: new URLSearchParams(parameters).toString(),
       verifyTls: true,
     },
-    room,
+    context,
   );
   const said = objectIn(answer.body);
   const { access_token: token, expires_in: seconds } = said;
   // What goes into a line of SMTP must not end it.
   if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
     const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
-    return { token, until: room.now + lives * 1_000 };
+    return { token, until: context.now + lives * 1_000 };
   }
   const verdict = verdictOf(answer, reasonIn(said) ?? otherwise);
-  throw new TokenRefused(withRetryAfter(verdict, answer, room.now));
+  throw new TokenRefused(withRetryAfter(verdict, answer, context.now));
 }
 
 function verdictOf({ status }: ShortAnswer, reason: string): Verdict {

@@ -4,7 +4,7 @@ import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { lineOf, type Message } from "../messages.ts";
 import {
   delivered,
-  type DeliveryRoom,
+  type DeliveryContext,
   final,
   passing,
   permanent,
@@ -22,7 +22,7 @@ export const email: Provider<"email"> = {
     bytes: 90_000,
     bytesOf: (alert) => quotedBytes(lineOf(alert)),
   },
-  deliver: ({ to }, message, room) => mailed(message, to, room),
+  deliver: ({ to }, message, context) => mailed(message, to, context),
 };
 
 /**
@@ -34,26 +34,26 @@ export const email: Provider<"email"> = {
 export async function mailed(
   message: Message,
   to: readonly string[],
-  room: DeliveryRoom,
+  context: DeliveryContext,
   manner?: Manner,
 ): Promise<Verdict> {
-  const { smtp, progress } = room;
+  const { smtp, progress } = context;
   const [reached, refused] = [progress?.reached ?? [], progress?.refused ?? []];
   const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
   if (left.length === 0) return afterRefusals([], to, refused);
   if (smtp === null) return permanent("No mail server is set; see the settings.");
   if (smtp.auth === "password" && smtp.user !== null && smtp.password === null)
     return permanent("The settings have a user name for the mail server, but no password.");
-  const token = smtp.auth === "password" ? null : await tokenOf(smtp, room);
+  const token = smtp.auth === "password" ? null : await tokenOf(smtp, context);
   if (typeof token === "object" && token !== null) return token;
   const { envelope, bytes } = await mailOf(message, to, smtp.from, manner);
   const mail = { envelope: { ...envelope, to: left }, bytes };
-  return inTime(room, async (context) => {
+  return inTime(context, async (outgoing) => {
     try {
-      return afterRefusals(await handOver(mail, smtp, context, token), to, refused);
+      return afterRefusals(await handOver(mail, smtp, outgoing, token), to, refused);
     } catch (error) {
       const { code, rejectedErrors } = error as SessionError;
-      if (code === "EAUTH" && token !== null) forgetAccessToken(smtp, room);
+      if (code === "EAUTH" && token !== null) forgetAccessToken(smtp, context);
       if (rejectedErrors?.length === left.length) return afterRefusals(rejectedErrors, to, refused);
       return verdictOf(error as SessionError, smtp);
     }
@@ -61,8 +61,8 @@ export async function mailed(
 }
 
 /** The token that lets the user in, or why there is none. */
-function tokenOf(smtp: SmtpSettings, room: DeliveryRoom): Promise<string | Verdict> {
-  return accessTokenOf(smtp, room).catch((error: unknown) => {
+function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string | Verdict> {
+  return accessTokenOf(smtp, context).catch((error: unknown) => {
     if (error instanceof TokenRefused) return error.verdict;
     throw error;
   });

@@ -22,15 +22,15 @@ type Settings = ChannelSettings<"pushover">;
  */
 export const pushover: Provider<"pushover"> = {
   digests: true,
-  async deliver(settings, message, room) {
+  async deliver(settings, message, context) {
     const ended = settings.priority === emergency ? casesOf(message.alerts) : [];
     const cancelling = ended
       .filter(({ isOver }) => isOver)
       .slice(0, maxCancelled)
-      .map(({ key }) => posted(cancelOf(settings, key), room, verdict));
+      .map(({ key }) => posted(cancelOf(settings, key), context, verdict));
     const verdicts = await Promise.all(cancelling);
     const failed = verdicts.find((one) => one.outcome === "failed" && one.failure === "passing");
-    return failed ?? (await posted(messageTo(settings, message), room, verdict));
+    return failed ?? (await posted(messageTo(settings, message), context, verdict));
   },
 };
 

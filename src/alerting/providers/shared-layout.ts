@@ -30,9 +30,9 @@ export function within<T>(
   written: (lines: readonly string[]) => T,
   sizeOf: (made: T) => number,
 ): T {
-  for (let room = max; ; room = Math.floor(room * 0.9)) {
-    const made = written(fitted(lines, room));
-    if (sizeOf(made) <= max || room < 10) return made;
+  for (let available = max; ; available = Math.floor(available * 0.9)) {
+    const made = written(fitted(lines, available));
+    if (sizeOf(made) <= max || available < 10) return made;
   }
 }
 

@@ -25,15 +25,15 @@ type Settings = ChannelSettings<"telegram">;
  */
 export const telegram: Provider<"telegram"> = {
   digests: true,
-  async deliver(settings, message, room) {
+  async deliver(settings, message, context) {
     let successor: number | null = null;
-    const verdict = await posted(requestOf(settings, message), room, (answer) => {
+    const verdict = await posted(requestOf(settings, message), context, (answer) => {
       successor = successorIn(answer);
       return verdictOf(answer);
     });
     if (successor === null) return verdict;
     const chatId = String(successor);
-    const again = await posted(requestOf({ ...settings, chatId }, message), room, verdictOf);
+    const again = await posted(requestOf({ ...settings, chatId }, message), context, verdictOf);
     if (again.outcome === "failed") return again;
     const note = `Telegram says that the group became a supergroup: set the chat id to ${chatId}.`;
     return { ...again, note };

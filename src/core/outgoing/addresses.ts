@@ -8,17 +8,17 @@ import { OwnTrouble, TargetFailure } from "./failures.ts";
  * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
  * name must not lead where an address may not.
  */
-export async function judgedAddresses(
+export async function allowedAddresses(
   targets: TargetGuard,
   host: string,
   port: number | null,
 ): Promise<Address[]> {
   const plain = host.replace(/^\[|\]$/g, "");
   const isName = isIP(plain) === 0;
-  if (isName) mustNotBe(targets.flawOfName(plain));
+  if (isName) mustNotBe(targets.validateName(plain));
   const found = isName ? await resolved(plain) : [plain];
   await targets.refresh();
-  for (const address of found) mustNotBe(targets.flawOf(address, port));
+  for (const address of found) mustNotBe(targets.issueOf(address, port));
   return found.map((address) => ({
     address,
     family: isIP(address) as 4 | 6,
@@ -26,9 +26,9 @@ export async function judgedAddresses(
   }));
 }
 
-function mustNotBe(flaw: string | null) {
-  if (flaw === closedToSharers) throw new OwnTrouble(`the target ${flaw} (see --allow-target)`);
-  if (flaw !== null) throw new TargetFailure(`Blocked: the target ${flaw}.`, true);
+function mustNotBe(issue: string | null) {
+  if (issue === closedToSharers) throw new OwnTrouble(`the target ${issue} (see --allow-target)`);
+  if (issue !== null) throw new TargetFailure(`Blocked: the target ${issue}.`, true);
 }
 
 async function resolved(name: string): Promise<string[]> {

@@ -13,7 +13,7 @@ export type Secured = {
   /** RFC 3339; null where it showed no certificate. */
   certificateExpiresAt: string | null;
   /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */
-  flaw: string | null;
+  issue: string | null;
 };
 
 /** An open connection. It closes with its context's signal, whoever is still reading. */
@@ -91,7 +91,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Connection> {
   const place = `${address} ${port}`;
-  if (silent.has(place)) await knock(address, port, signal);
+  if (silent.has(place)) await probe(address, port, signal);
   if (signal.aborted) throw new TargetFailure("No connection came about.");
   return open(place, address, port, tls, signal);
 }
@@ -100,7 +100,7 @@ async function attempt(
  * Bun's sockets can't be given up before they are open: at an address that says nothing each would stay
  * for two minutes. Where one does, a socket that can be closed asks first.
  */
-function knock(host: string, port: number, signal: AbortSignal): Promise<void> {
+function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect({ host, port });
   if (signal.aborted) socket.destroy();
@@ -193,7 +193,7 @@ function open(
         }
         connection.secured = {
           certificateExpiresAt: new Date(end).toISOString(),
-          flaw: flawOf(code, tls.name, secured),
+          issue: issueOf(code, tls.name, secured),
         };
         opening.resolve(connection);
       },
@@ -229,7 +229,7 @@ function open(
 }
 
 /** Chain and dates first, then the name (RFC 6125). */
-function flawOf(code: string, name: string, socket: Bun.Socket): string | null {
+function issueOf(code: string, name: string, socket: Bun.Socket): string | null {
   if (code !== "" && code !== "ERR_TLS_CERT_ALTNAME_INVALID")
     return reasonOf(code) ?? "The certificate is not valid.";
   const mismatch = checkServerIdentity(name, socket.getPeerCertificate());

@@ -1,5 +1,5 @@
 import type { TargetGuard } from "../target-guard.ts";
-import { judgedAddresses } from "./addresses.ts";
+import { allowedAddresses } from "./addresses.ts";
 import type { OutgoingContext } from "./context.ts";
 import { growingBuffer, uncounted } from "./memory.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
@@ -9,21 +9,21 @@ import { reasonFor } from "./reasons.ts";
 /** So much of an answer is read; what stands behind it is of no interest. */
 const maxBytes = 64 * 1024;
 
-export type ExchangeRoom = {
+export type ExchangeContext = {
   targets: TargetGuard;
   timeoutMs: number;
   /** Ends it sooner. */
   cancelled: AbortSignal;
 };
 
-export type Exchange = (request: HttpRequest, room: ExchangeRoom) => Promise<ShortAnswer>;
+export type Exchange = (request: HttpRequest, context: ExchangeContext) => Promise<ShortAnswer>;
 
 export type ShortAnswer = { status: number; headers: ReadonlyMap<string, string>; body: string };
 
 /** One request and its answer, over after `timeoutMs` whatever the other side does. Throws TargetFailure, OwnTrouble. */
-export function exchange(request: HttpRequest, room: ExchangeRoom): Promise<ShortAnswer> {
+export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
-  return inTime(room, async (context) => {
+  return inTime(context, async (context) => {
     const { answer, connection } = await send(plain, context);
     context.step = "reading the answer";
     return {
@@ -36,7 +36,7 @@ export function exchange(request: HttpRequest, room: ExchangeRoom): Promise<Shor
 
 /** Runs `talk` with a context of its own, which ends with it. Throws TargetFailure, OwnTrouble. */
 export async function inTime<T>(
-  { targets, timeoutMs, cancelled }: ExchangeRoom,
+  { targets, timeoutMs, cancelled }: ExchangeContext,
   talk: (context: OutgoingContext) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();
@@ -44,7 +44,7 @@ export async function inTime<T>(
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,
-    addressesOf: (host, port) => judgedAddresses(targets, host, port),
+    addressesOf: (host, port) => allowedAddresses(targets, host, port),
   };
   const over = Promise.withResolvers<never>();
   const timer = setTimeout(

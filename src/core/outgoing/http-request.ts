@@ -32,8 +32,8 @@ export async function send(
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const tls = url.protocol === "https:" ? { name } : null;
   const connection = await dial(addresses, port, context, tls);
-  const flaw = connection.secured?.flaw ?? null;
-  if (verifyTls && flaw !== null) throw new TargetFailure(flaw);
+  const issue = connection.secured?.issue ?? null;
+  if (verifyTls && issue !== null) throw new TargetFailure(issue);
   context.step = "waiting for the answer";
   const answer = readAnswer(connection, method, context.memory);
   connection.write(headOf(request));

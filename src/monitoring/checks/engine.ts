@@ -19,7 +19,7 @@ import {
   type Outcome,
   runCheck,
   slowed,
-  unjudged,
+  unknownResult,
 } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
@@ -59,7 +59,7 @@ export type Engine = {
   report: (tokenHash: string, report: PushReport) => Promise<boolean | null>;
 };
 
-export type EngineRoom = {
+export type EngineContext = {
   store: Store;
   clock: Clock;
   /** Milliseconds that only ever go forward, for due times. */
@@ -74,14 +74,14 @@ export type EngineRoom = {
 };
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
-export function checkEngine(room: EngineRoom): Engine {
-  const { store, clock, monotonic = () => performance.now(), log, places = usual } = room;
+export function checkEngine(context: EngineContext): Engine {
+  const { store, clock, monotonic = () => performance.now(), log, places = usual } = context;
   const trouble = troubleWatch(clock, monotonic);
   const results = recorder(store, log);
-  const { settle, storedNow } = settling(room, results);
+  const { settle, storedNow } = settling(context, results);
   const asked = onDemand(clock);
   const immediate = rateLimit(immediatePerMinute, clock);
-  const monitors = watching(room, begin, end);
+  const monitors = watching(context, begin, end);
   const running = new Map<number, AbortController>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
@@ -123,17 +123,17 @@ export function checkEngine(room: EngineRoom): Engine {
 
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     if (monitor.settings === null)
-      return unjudged("its secrets can't be opened with this secret.key");
+      return unknownResult("its secrets can't be opened with this secret.key");
     return runCheck(monitor as Checkable, checkRoom(monitor.organizationId), cancelled);
   }
 
   function checkRoom(organizationId: string) {
-    return { ...room, monotonic, trouble, memory: budget.of(organizationId) };
+    return { ...context, monotonic, trouble, memory: budget.of(organizationId) };
   }
 
   function silence(monitor: Watched, now: number): Outcome {
     const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
-    return stalled === null ? overdue(monitor) : unjudged(stalled);
+    return stalled === null ? overdue(monitor) : unknownResult(stalled);
   }
 
   /** Its turn did not come: nobody knows what it is meanwhile. */
@@ -141,7 +141,7 @@ export function checkEngine(room: EngineRoom): Engine {
     const monitor = monitors.get(key);
     if (monitor === undefined || stopped) return;
     const { patienceMs } = termsOf(monitor);
-    settle(monitor, unjudged("too many other checks are under way"), patienceMs / 1000);
+    settle(monitor, unknownResult("too many other checks are under way"), patienceMs / 1000);
   }
 
   /** A monitor to check, new or other than it was: what runs now is about what it was. */
@@ -240,7 +240,7 @@ export function checkEngine(room: EngineRoom): Engine {
           );
         // It can't be asked: what is known of it is what it reported, or did not, meanwhile.
         else if (monitor.state.failures > 0) settle(monitor, stillFailing, "turn");
-        else if (monitor.state.status === "maintenance" && !room.maintenanceOf?.(monitor))
+        else if (monitor.state.status === "maintenance" && !context.maintenanceOf?.(monitor))
           settle(monitor, stillReporting, "since the last");
       }
       arm();

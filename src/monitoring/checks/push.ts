@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
-import { flawOfLine } from "../../core/text.ts";
+import { validateLine } from "../../core/text.ts";
 import { referencesTo } from "../../http/openapi-errors.ts";
 import { parseQuery } from "../../http/query.ts";
 import type { NetworkLimit } from "../../http/rate-limit.ts";
@@ -14,7 +14,7 @@ const PushQuery = z.strictObject({
   msg: z
     .string()
     .max(500)
-    .refine((text) => flawOfLine(text) === null, "must be one line of text")
+    .refine((text) => validateLine(text) === null, "must be one line of text")
     .optional()
     .meta({ description: "What the job has to say." }),
   latency_ms: z
@@ -25,7 +25,7 @@ const PushQuery = z.strictObject({
     .meta({ override: { type: "integer", minimum: 0, description: "How long the job took." } }),
 });
 
-export type PushRoom = {
+export type PushContext = {
   report: Engine["report"];
   /** Wrong tokens a minute by client network; right ones are not touched. */
   wrongTokens: NetworkLimit;
@@ -39,7 +39,7 @@ export type PushRoom = {
 export async function receivePush(
   request: Request,
   token: string,
-  { report, wrongTokens, addressOf }: PushRoom,
+  { report, wrongTokens, addressOf }: PushContext,
 ): Promise<Response> {
   // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
   if (request.method === "HEAD")

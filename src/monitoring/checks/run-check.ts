@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { MonitorType } from "../monitors/schema.ts";
-import { judgedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
+import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
@@ -25,7 +25,7 @@ export type Outcome = Omit<Finding, "status"> & { status: Finding["status"] | "u
 /** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
 export const maxStallMs = 700;
 
-export type CheckRoom = {
+export type EngineDependencies = {
   targets: TargetGuard;
   clock: Clock;
   monotonic: Clock;
@@ -35,7 +35,7 @@ export type CheckRoom = {
   memory: CheckMemory;
 };
 
-export function unjudged(reason: string): Outcome {
+export function unknownResult(reason: string): Outcome {
   return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
 }
 
@@ -45,24 +45,24 @@ export function unjudged(reason: string): Outcome {
  */
 export async function runCheck(
   { type, settings, timeoutMs, degradedAfterMs }: Checkable,
-  room: CheckRoom,
+  dependencies: EngineDependencies,
   cancelled: AbortSignal,
 ): Promise<Outcome> {
-  if (cancelled.aborted) return unjudged("the check was stopped");
-  const startedAt = room.monotonic();
+  if (cancelled.aborted) return unknownResult("the check was stopped");
+  const startedAt = dependencies.monotonic();
   const ending = new AbortController();
   const reached: string[] = [];
   const context: CheckContext = {
     timeoutMs,
     signal: ending.signal,
     step: "connecting",
-    memory: room.memory,
+    memory: dependencies.memory,
     async addressesOf(host, port) {
-      const found = await judgedAddresses(room.targets, host, port);
+      const found = await allowedAddresses(dependencies.targets, host, port);
       reached.splice(0, reached.length, ...found.map(({ address }) => address));
       return found;
     },
-    now: room.clock,
+    now: dependencies.clock,
   };
   const over = Promise.withResolvers<never>();
   const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
@@ -77,22 +77,22 @@ export async function runCheck(
   } finally {
     clearTimeout(timer);
     ending.abort();
-    room.memory.end();
+    dependencies.memory.end();
   }
   if (outcome.status === "up") return outcome;
   const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
-  const trouble = room.trouble.during(startedAt, room.monotonic(), toleratedMs);
-  return trouble === null ? outcome : unjudged(trouble);
+  const trouble = dependencies.trouble.during(startedAt, dependencies.monotonic(), toleratedMs);
+  return trouble === null ? outcome : unknownResult(trouble);
 
   async function outcomeOf(error: unknown): Promise<Outcome> {
     const reason = error instanceof TimeUp ? await timeUp() : reasonFor(error);
-    if (reason instanceof OwnTrouble) return unjudged(reason.message);
+    if (reason instanceof OwnTrouble) return unknownResult(reason.message);
     if (reason === null) {
-      room.log.error("a check failed by itself", { type, cause: String(error) });
-      return unjudged("the check itself failed; the log says how");
+      dependencies.log.error("a check failed by itself", { type, cause: String(error) });
+      return unknownResult("the check itself failed; the log says how");
     }
     if (reached.length > 0 && reached.every(lacksNetworkFor))
-      return unjudged("this machine has no network to reach the target");
+      return unknownResult("this machine has no network to reach the target");
     return { status: "down", message: reason.message, latencyMs: null, final: reason.final };
   }
 

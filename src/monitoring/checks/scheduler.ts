@@ -1,8 +1,8 @@
 import type { Clock } from "../../core/clock.ts";
 import { type Heap, pop, push } from "../../core/heap.ts";
-import { type Limits, type Place, turns } from "./turns.ts";
+import { type Limits, type Slot, roundRobin } from "./round-robin.ts";
 
-export type { Limits, Place };
+export type { Limits, Slot };
 
 /** Whose a job is and what it counts against; one without a lane takes no time, and waits for nobody. */
 export type Terms = {
@@ -42,7 +42,7 @@ type Job = {
   /** When it is due. */
   at: number;
   terms: Terms;
-  place: Place;
+  slot: Slot;
   /** Its place in the heap; null while nothing is to be looked at. */
   entry: Entry | null;
   /** Whether it is due and has not begun. */
@@ -56,7 +56,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
   const heap: Heap<Entry> = [];
   const jobs = new Map<number, Job>();
   const running = new Map<number, Promise<void>>();
-  const waiting = turns<Job>(limits, (job) => jobs.get(job.key) === job);
+  const waiting = roundRobin<Job>(limits, (job) => jobs.get(job.key) === job);
   /** Jobs and runs of each organization. */
   const known = new Map<string, number>();
 
@@ -90,12 +90,12 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
   }
 
   /** Runs a job that has been counted as begun. */
-  function start({ key, at, terms, place }: Job): Promise<void> {
+  function start({ key, at, terms, slot }: Job): Promise<void> {
     count(terms, 1);
     drop(key);
     const ended = work.run(key, at).finally(() => {
       running.delete(key);
-      if (terms.lane !== null) waiting.end(place);
+      if (terms.lane !== null) waiting.end(slot);
       const next = jobs.get(key);
       if (next?.waits === true) takeIn(next);
       count(terms, -1);
@@ -153,7 +153,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
       const known = running.get(key);
       if (known !== undefined) return known;
       const job = jobOf(key, monotonic(), terms);
-      if (terms.lane !== null) waiting.begin(job.place);
+      if (terms.lane !== null) waiting.begin(job.slot);
       return start(job);
     },
     isRunning: (key) => running.has(key),
@@ -176,6 +176,6 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
 
 function jobOf(key: number, at: number, terms: Terms): Job {
   const { organizationId, lane } = terms;
-  const place = { organizationId, lane: lane ?? "" };
-  return { key, at, terms, place, entry: null, waits: false };
+  const slot = { organizationId, lane: lane ?? "" };
+  return { key, at, terms, slot, entry: null, waits: false };
 }

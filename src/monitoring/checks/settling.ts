@@ -13,14 +13,14 @@ const troubleEpisodeMs = 300_000;
 /** What a result stands for: the time to the next one in turn, the time since the last, or so many seconds. */
 export type Period = "turn" | "since the last" | number;
 
-type Room = {
+type Dependencies = {
   clock: Clock;
   log: Log;
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
 };
 
 /** Makes of outcomes what monitors are, and hands that to the recorder. */
-export function settling({ clock, log, maintenanceOf }: Room, results: Recorder) {
+export function settling({ clock, log, maintenanceOf }: Dependencies, results: Recorder) {
   /** Checks whose result is not stored yet. */
   const recording = new Map<number, Promise<void>>();
   const troubled = new Map<string, number>();

@@ -5,7 +5,7 @@ import { GroupOrder, MonitorGroup } from "./schema.ts";
 import { muteGroup, pauseGroup, reorderGroups, resumeGroup, unmuteGroup } from "./service.ts";
 
 /** A verb that takes no body and answers the group. */
-const asAWhole = (name: string, summary: string) =>
+const groupAction = (name: string, summary: string) =>
   ({
     name,
     access: "write",
@@ -32,25 +32,25 @@ export const groupDashboardRoutes = new Elysia({ prefix: "/monitor-groups" })
   )
   .post(
     "/:id/pause",
-    ...endpoint(asAWhole("pauseMonitorGroup", "Pause a group"), async ({ scope, id }) => ({
+    ...endpoint(groupAction("pauseMonitorGroup", "Pause a group"), async ({ scope, id }) => ({
       data: await pauseGroup(scope, id),
     })),
   )
   .post(
     "/:id/resume",
-    ...endpoint(asAWhole("resumeMonitorGroup", "Resume a group"), async ({ scope, id }) => ({
+    ...endpoint(groupAction("resumeMonitorGroup", "Resume a group"), async ({ scope, id }) => ({
       data: await resumeGroup(scope, id),
     })),
   )
   .post(
     "/:id/mute",
-    ...endpoint(asAWhole("muteMonitorGroup", "Mute a group"), async ({ scope, id }) => ({
+    ...endpoint(groupAction("muteMonitorGroup", "Mute a group"), async ({ scope, id }) => ({
       data: await muteGroup(scope, id),
     })),
   )
   .post(
     "/:id/unmute",
-    ...endpoint(asAWhole("unmuteMonitorGroup", "Unmute a group"), async ({ scope, id }) => ({
+    ...endpoint(groupAction("unmuteMonitorGroup", "Unmute a group"), async ({ scope, id }) => ({
       data: await unmuteGroup(scope, id),
     })),
   );

@@ -14,9 +14,9 @@ import {
   findGroups,
   type GroupRecord,
   insertGroup,
-  isWholeOrder,
+  namesEveryGroup,
   leaveGroup,
-  placeMonitors,
+  assignMonitors,
   removeGroup,
   replaceChannels,
   replaceOrder,
@@ -55,7 +55,7 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
       insertGroup(store, organizationId, group),
       mustBeWithin(scope, "monitor-groups", monitorGroups),
       ...replaceChannels(store, organizationId, group.id, group.alertChannelIds),
-      ...placeMonitors(scope, group.id, group.monitorIds, 0, at),
+      ...assignMonitors(scope, group.id, group.monitorIds, 0, at),
       ...followPauses(organizationId, at, group.monitorIds),
     ],
     { action: "group.created", subjectId: group.id },
@@ -90,7 +90,7 @@ export function updateGroup(
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
-              ...placeMonitors(scope, id, monitorIds, 0, at),
+              ...assignMonitors(scope, id, monitorIds, 0, at),
               ...followPauses(organizationId, at),
             ]
           : []),
@@ -187,7 +187,7 @@ export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Pro
         unknownReference("groupIds", "monitor group"),
       ),
       must(
-        isWholeOrder(organizationId, groupIds),
+        namesEveryGroup(organizationId, groupIds),
         () => new AppError("CONFLICT", "The order leaves groups out. Read them again."),
       ),
       replaceOrder(organizationId, groupIds),

@@ -152,7 +152,7 @@ export function endOf(organizationId: string, groupId: string | null): SQL {
  * side. Positions follow the order of the ids, from `firstPosition` on; at the `end`, whoever is there
  * already keeps its place. `followPauses` belongs behind it.
  */
-export function placeMonitors(
+export function assignMonitors(
   scope: Owner,
   groupId: string | null,
   monitorIds: readonly string[],
@@ -221,7 +221,7 @@ export function removeGroup(store: Store, organizationId: string, id: string): S
 }
 
 /** Holds when no group of the organization is missing among these. */
-export function isWholeOrder(organizationId: string, groupIds: readonly string[]): SQL {
+export function namesEveryGroup(organizationId: string, groupIds: readonly string[]): SQL {
   return sql`not exists (select 1 from ${monitorGroups} where organization_id = ${organizationId}
     and id not in (select value from ${listed(groupIds)}))`;
 }

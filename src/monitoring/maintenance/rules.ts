@@ -26,16 +26,16 @@ const daysIn = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7, DAILY: 1, HOURLY: 1 };
 const largestShiftMs = dayMs;
 
 /** Why these times can't be, and which field is wrong; null when they can. */
-export function flawOfTimes(times: Times): { path: string; message: string } | null {
+export function validateTimes(times: Times): { path: string; message: string } | null {
   const lengthMs = lengthOf(times);
   if (lengthMs <= 0) return { path: "endsAt", message: "must be after startsAt" };
   if (lengthMs > maxLengthMs)
     return { path: "endsAt", message: "must be at most 31 days after startsAt" };
-  const message = flawOfRecurrence(times, lengthMs);
+  const message = validateRecurrence(times, lengthMs);
   return message === null ? null : { path: "rrule", message };
 }
 
-function flawOfRecurrence(times: Times, lengthMs: number): string | null {
+function validateRecurrence(times: Times, lengthMs: number): string | null {
   if (times.rrule === null) return null;
   const read = recurrenceOf(times.rrule);
   if (typeof read === "string") return read;

@@ -84,10 +84,10 @@ export function recurrenceOf(text: string): Recurrence | string {
     weekStart: 0,
   };
   for (const [name, value] of parts) {
-    const flaw = name === "FREQ" ? null : take(rule, name, value);
-    if (flaw !== null) return flaw;
+    const issue = name === "FREQ" ? null : take(rule, name, value);
+    if (issue !== null) return issue;
   }
-  return flawOfTogether(rule) ?? rule;
+  return validateTogether(rule) ?? rule;
 }
 
 export const tooOften = "must not repeat more often than every hour";
@@ -147,7 +147,7 @@ function untilOf(value: string): Recurrence["until"] {
 }
 
 /** What RFC 5545 §3.3.10 says about parts that stand side by side. */
-function flawOfTogether(rule: Recurrence): string | null {
+function validateTogether(rule: Recurrence): string | null {
   const { frequency, weeks, yearDays, monthDays, weekdays, positions } = rule;
   if (rule.count !== null && rule.until !== null) return "must not have both COUNT and UNTIL";
   if (weeks.length > 0 && frequency !== "YEARLY") return "must have BYWEEKNO only with FREQ=YEARLY";

@@ -9,7 +9,7 @@ import { invalid } from "../../core/validation.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
 import { retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
-import { flawOfTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
+import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
 import type {
   MaintenanceQuery,
   MaintenanceWindow,
@@ -133,11 +133,11 @@ function mustBeFew(scope: Scope, at: string): Statement {
 const workingOut = fairQueue({ atOnce: 1 });
 
 async function mustBePossible({ organizationId }: Scope, times: Times) {
-  const flaw =
+  const issue =
     times.rrule === null
-      ? flawOfTimes(times)
-      : await workingOut.run(organizationId, async () => flawOfTimes(times));
-  if (flaw !== null) throw invalid(flaw.path, flaw.message);
+      ? validateTimes(times)
+      : await workingOut.run(organizationId, async () => validateTimes(times));
+  if (issue !== null) throw invalid(issue.path, issue.message);
 }
 
 function mustKnow(

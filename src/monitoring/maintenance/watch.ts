@@ -34,10 +34,10 @@ export type MaintenanceWatch = {
   onChange(listener: (monitorIds: readonly string[]) => void): void;
 };
 
-type Room = { store: Store; clock: Clock; log: Log };
+type Dependencies = { store: Store; clock: Clock; log: Log };
 
 /** Knows from the events and the clock which monitors are in maintenance, and tells when windows begin and end. */
-export function maintenanceWatch({ store, clock, log }: Room): MaintenanceWatch {
+export function maintenanceWatch({ store, clock, log }: Dependencies): MaintenanceWatch {
   const plans = new Map<string, Plan>();
   /** Monitors that listeners know to be in maintenance, by organization. */
   const announced = new Map<string, { has(id: string): boolean; keys(): Iterable<string> }>();

@@ -9,13 +9,13 @@ import { must, retrying, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "../groups/pauses.ts";
-import { mustHaveFewChannels, placeMonitors, touchGroup } from "../groups/store.ts";
+import { mustHaveFewChannels, assignMonitors, touchGroup } from "../groups/store.ts";
 import type { ChangeOfMany, ManyMonitors, MonitorOrder } from "./many-schema.ts";
 import {
   attachChannels,
   changeMonitors,
   detachChannels,
-  hasRoomForTags,
+  fitsTags,
   namesAllOf,
 } from "./many-store.ts";
 import { groupToJoin } from "./service.ts";
@@ -47,7 +47,7 @@ export function orderMonitors(
           namesAllOf(organizationId, groupId, monitorIds),
           () => new AppError("CONFLICT", "The order leaves monitors out. Read them again."),
         ),
-        ...placeMonitors(scope, groupId, monitorIds, 0, at),
+        ...assignMonitors(scope, groupId, monitorIds, 0, at),
         ...followPauses(organizationId, at, monitorIds),
       ],
       groupId === null
@@ -106,7 +106,7 @@ function changing(
   const statements: Statement[] = [];
   if (tags !== undefined)
     statements.push(
-      must(hasRoomForTags(organizationId, ids, tags.remove, tags.add), () =>
+      must(fitsTags(organizationId, ids, tags.remove, tags.add), () =>
         invalid("change.addTags", "would give a monitor more than 10 tags"),
       ),
     );
@@ -129,7 +129,7 @@ function changing(
         ),
         touchGroup(store, organizationId, groupId, at),
       );
-    statements.push(...placeMonitors(scope, groupId, ids, "end", at));
+    statements.push(...assignMonitors(scope, groupId, ids, "end", at));
   }
   if (groupId !== undefined || paused !== undefined)
     statements.push(...followPauses(organizationId, at, ids));

@@ -31,7 +31,7 @@ function tagsAfter(remove: readonly string[], add: readonly string[]): SQL {
 }
 
 /** Holds when none of the monitors gets too many tags by that. */
-export function hasRoomForTags(
+export function fitsTags(
   organizationId: string,
   ids: readonly string[],
   remove: readonly string[],

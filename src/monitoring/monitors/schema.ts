@@ -195,19 +195,19 @@ const whole = newOf(monitorKinds, monitorFields, {
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
 
-type Whole = z.infer<typeof whole>;
-export type NewMonitor = Whole & { timeout: number };
+type ParsedMonitor = z.infer<typeof whole>;
+export type NewMonitor = ParsedMonitor & { timeout: number };
 
 export const NewMonitor = bodyOf(
   readOnly,
   whole
     .superRefine((monitor, context) => {
-      const flaw = (path: string, message: string) =>
+      const issue = (path: string, message: string) =>
         context.addIssue({ code: "custom", path: [path], message });
       if ((monitor.timeout ?? 0) > monitor.interval)
-        flaw("timeout", `must be at most the interval, ${monitor.interval} s`);
+        issue("timeout", `must be at most the interval, ${monitor.interval} s`);
       if (monitor["jsonPath"] === null && monitor["jsonEquals"] !== null)
-        flaw("jsonPath", "is required where jsonEquals is given");
+        issue("jsonPath", "is required where jsonEquals is given");
     })
     .transform((monitor): NewMonitor => ({
       ...monitor,

@@ -23,7 +23,7 @@ import {
   findGroups,
   type GroupRecord,
   mustHaveFewChannels,
-  placeMonitors,
+  assignMonitors,
   touchGroup,
 } from "../groups/store.ts";
 import { columnsOf, editable, shown, type MonitorRecord } from "./record.ts";
@@ -214,7 +214,7 @@ function move(
           mustBeUnchanged(monitorGroups, organizationId, group),
           touchGroup(store, organizationId, group.id, at),
         ]),
-    ...placeMonitors(scope, group?.id ?? null, [id], "end", at),
+    ...assignMonitors(scope, group?.id ?? null, [id], "end", at),
   ];
 }
 

@@ -33,7 +33,7 @@ export async function sweepResults(
   await sweepHours(store, Math.floor((nowMs - hourDays * dayMs) / hourMs), isOver);
 }
 
-async function inTurn(store: Store, statement: Statement) {
+async function yieldThenWrite(store: Store, statement: Statement) {
   await store.atomic([statement]);
   await Bun.sleep(0);
 }
@@ -44,7 +44,7 @@ async function sweepHeartbeats(store: Store, key: number, before: number, isOver
   while (!isOver()) {
     const [row] = await store.query<{ last: number | null }>(text, [key, before]);
     if (row === undefined || row.last === null) return;
-    await inTurn(store, {
+    await yieldThenWrite(store, {
       text: "delete from heartbeats where monitor_key = ? and at <= ?",
       parameters: [key, row.last],
     });
@@ -57,7 +57,10 @@ async function sweepMonitor(store: Store, key: number, isOver: () => boolean) {
   await sweepSums(store, "uptime_hours", "hour", key, isOver);
   await sweepSums(store, "uptime_days", "day", key, isOver);
   if (!isOver())
-    await inTurn(store, { text: "delete from removed_monitors where key = ?", parameters: [key] });
+    await yieldThenWrite(store, {
+      text: "delete from removed_monitors where key = ?",
+      parameters: [key],
+    });
 }
 
 async function sweepSums(
@@ -79,7 +82,7 @@ async function sweepSums(
     const periods = Array.from({ length: portion }, (_, index) => from + index);
     const parameters = [key, JSON.stringify(periods)];
     const found = await store.query(`select 1 from ${its} limit 1`, parameters);
-    if (found.length > 0) await inTurn(store, { text: `delete from ${its}`, parameters });
+    if (found.length > 0) await yieldThenWrite(store, { text: `delete from ${its}`, parameters });
   }
 }
 
@@ -90,7 +93,7 @@ async function sweepHours(store: Store, before: number, isOver: () => boolean) {
   while (!isOver()) {
     const [row] = await store.query<{ hour: number; last: number }>(text, [before]);
     if (row === undefined) return;
-    await inTurn(store, {
+    await yieldThenWrite(store, {
       text: "delete from uptime_hours where hour = ? and monitor_key <= ?",
       parameters: [row.hour, row.last],
     });

@@ -19,7 +19,7 @@ import {
   administratorsOf,
   closeOrganization,
   countsOf,
-  forgetHomeless,
+  deletePeopleWithoutOrganization,
   mustBeAdministrator,
   mustHaveAdministrator,
   organizationEntries,
@@ -116,7 +116,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
           "Somebody who runs this appliance belongs to this organization alone. They have to join another one first, or stop being an administrator.",
         ),
     ),
-    forgetHomeless,
+    deletePeopleWithoutOrganization,
     appendEvent({ organizationId, at, type, subjectId: organizationId }),
     ...traceIn(
       others.filter((id) => id !== organizationId),

@@ -92,7 +92,7 @@ export function closeOrganization(id: string, at: string): Statement[] {
 }
 
 /** Forgets everybody who belongs to no organization any more. */
-export const forgetHomeless: Statement = sql`delete from ${people}
+export const deletePeopleWithoutOrganization: Statement = sql`delete from ${people}
   where not exists (select 1 from memberships where person_id = ${people.id})`;
 
 /** What may be left of a deleted organization, those first that refer to others; each with what names its rows within it. */

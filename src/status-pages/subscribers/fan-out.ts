@@ -46,10 +46,10 @@ type Part = {
 /** What one write holds so far. */
 type Portion = { statements: Statement[]; left: number };
 
-type Room = { store: Store; clock: Clock; log: Log };
+type Dependencies = { store: Store; clock: Clock; log: Log };
 
 /** Tells the subscribers of status pages what these show: the new deliveries and the place in the log stand in one atomic write. */
-export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut {
+export function subscriberFanOut({ store, clock, log }: Dependencies): SubscriberFanOut {
   const cursor = eventCursor(store, "subscribers");
   const load = loaderOf(store);
   let following: Following | null = null;
@@ -114,13 +114,13 @@ export function subscriberFanOut({ store, clock, log }: Room): SubscriberFanOut 
       (await noticeOf(loaded, event, now)) ?? (await noticeOfRemoval(store, pageId, event, now));
     if (made === null) return null;
     const notice = { ...made, id: part?.noticeId ?? made.id };
-    const room = Math.max(1, portion.left);
+    const available = Math.max(1, portion.left);
     const found = await listenersAt(
       store,
       { organizationId, pageId },
-      { seq, after: part?.after ?? "", limit: room + 1 },
+      { seq, after: part?.after ?? "", limit: available + 1 },
     );
-    const to = found.slice(0, room);
+    const to = found.slice(0, available);
     const last = to.at(-1);
     if (last === undefined) return null;
     const row = { organizationId, pageId, ...notice, data: JSON.stringify(notice.data) };

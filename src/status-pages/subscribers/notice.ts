@@ -33,7 +33,7 @@ export type Notice = {
   | { type: "subscription.question"; data: Record<string, never> }
 );
 
-export type NoticePlace = {
+export type NoticeOrigin = {
   pageTitle: string;
   /** Address of the page, without a trailing slash. */
   pageUrl: string;
@@ -47,7 +47,7 @@ const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(
 export function noticeMessage(
   deliveryId: string,
   { at, type, data }: Notice,
-  { pageTitle, pageUrl, timeZone }: NoticePlace,
+  { pageTitle, pageUrl, timeZone }: NoticeOrigin,
   confirmUrl: string,
 ): Message {
   const made = (
@@ -113,7 +113,7 @@ export function noticeMessage(
 /** The same as JSON for a webhook; null for what only people are asked. */
 export function noticePayload(
   { at, type, data }: Notice,
-  { pageTitle, pageUrl }: NoticePlace,
+  { pageTitle, pageUrl }: NoticeOrigin,
 ): object | null {
   if (type === "subscription.question") return null;
   const page = { title: pageTitle, url: pageUrl };

@@ -1,8 +1,8 @@
 import {
   attempting,
-  deliveryRoom,
+  deliveryContext,
   mailServerOf,
-  type SendingRoom,
+  type SendingContext,
 } from "../../alerting/attempt.ts";
 import { mailed } from "../../alerting/providers/email.ts";
 import { signed } from "../../alerting/providers/webhook.ts";
@@ -15,20 +15,20 @@ import type { Statement } from "../../database/store.ts";
 import { addressesOf, hostsOf } from "../rules.ts";
 import { findPages } from "../store.ts";
 import { tokenOf } from "./links.ts";
-import { type Notice, noticeMessage, noticePayload, type NoticePlace } from "./notice.ts";
+import { type Notice, noticeMessage, noticePayload, type NoticeOrigin } from "./notice.ts";
 import { receiverTypeOf } from "./rules.ts";
 import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
 
 /** So many are sent to at the same time: a mail server bears less than the rest of the world. */
 const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
 
-type Place = NoticePlace & { root: string; slug: string };
+type Place = NoticeOrigin & { root: string; slug: string };
 
 /** Subscribers of status pages as receivers of notices. */
 export function subscriberReceivers(
-  room: SendingRoom & { ownHosts: OwnHosts },
+  context: SendingContext & { ownHosts: OwnHosts },
 ): Record<"mailbox" | "webhook", Receivers> {
-  const { store, vault, clock, origin, ownHosts } = room;
+  const { store, vault, clock, origin, ownHosts } = context;
 
   async function mail(
     deliveryId: string,
@@ -42,7 +42,7 @@ export function subscriberReceivers(
     const isQuestion = notice.type === "subscription.question";
     const message = noticeMessage(deliveryId, notice, place, linkTo("confirm"));
     const unsubscribe = linkTo("unsubscribe");
-    const outside = deliveryRoom(room, cancelled, await mailServerOf(room, subscriber));
+    const outside = deliveryContext(context, cancelled, await mailServerOf(context, subscriber));
     return mailed(message, [subscriber.address], outside, {
       link: isQuestion ? "Confirm" : "Open the status page",
       // https://www.rfc-editor.org/rfc/rfc8058
@@ -69,13 +69,13 @@ export function subscriberReceivers(
     deliveryId: string,
     { organizationId, id, address, secrets }: SubscriberRow,
     notice: Notice,
-    place: NoticePlace,
+    place: NoticeOrigin,
     cancelled: AbortSignal,
   ): Promise<Verdict> {
     const payload = noticePayload(notice, place);
     if (payload === null) return permanent("A webhook is not asked.");
-    const { secret = null } = openAll(vault, secretPlaceOf({ organizationId, id }), secrets);
-    const outside = deliveryRoom(room, cancelled, null);
+    const { secret = null } = openAll(vault, secretLocationOf({ organizationId, id }), secrets);
+    const outside = deliveryContext(context, cancelled, null);
     return posted(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
   }
 
@@ -111,7 +111,7 @@ export function subscriberReceivers(
           return {
             statements: [],
             send: (cancelled) =>
-              attempting(room, { subscriber: subscriber.id }, () =>
+              attempting(context, { subscriber: subscriber.id }, () =>
                 deliver(deliveryId, subscriber, notice, place, cancelled),
               ),
           };
@@ -149,6 +149,6 @@ function subscriberAfter(
 }
 
 /** Where a subscriber's secret is sealed for. */
-export function secretPlaceOf({ organizationId, id }: { organizationId: string; id: string }) {
+export function secretLocationOf({ organizationId, id }: { organizationId: string; id: string }) {
   return `${organizationId}/subscriber/${id}`;
 }

@@ -11,7 +11,7 @@ import { retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
 import { getStatusPage } from "../service.ts";
-import { secretPlaceOf } from "./receivers.ts";
+import { secretLocationOf } from "./receivers.ts";
 import { addressKeyOf, mayAskAgain } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
@@ -24,7 +24,7 @@ import {
   insertSubscriber,
   mustBeNew,
   listenFromNow,
-  makeRoom,
+  dropOldestUnconfirmed,
   mustHavePage,
   pageOfSubscribers,
   removeSubscriber,
@@ -82,9 +82,11 @@ async function getRow({ store, organizationId }: Scope, pageId: string, id: stri
   return row;
 }
 
-type Made = Pick<SubscriberRow, "type" | "address" | "secrets" | "confirmedAt"> & { id: string };
+type Rendered = Pick<SubscriberRow, "type" | "address" | "secrets" | "confirmedAt"> & {
+  id: string;
+};
 
-function rowOf(scope: Scope, pageId: string, made: Made): SubscriberRow {
+function rowOf(scope: Scope, pageId: string, made: Rendered): SubscriberRow {
   return {
     organizationId: scope.organizationId,
     pageId,
@@ -140,7 +142,7 @@ export async function addSubscriber(
       id,
       type: input.type,
       address: input.type === "email" ? input.email : input.url,
-      secrets: sealAll(vault, secretPlaceOf({ organizationId, id }), secrets),
+      secrets: sealAll(vault, secretLocationOf({ organizationId, id }), secrets),
       confirmedAt: isAsked ? null : timestamp(now),
     }),
     ...(isAsked && { asked: 1, askedAt: now }),
@@ -209,7 +211,7 @@ export async function askMailbox(
           mustHavePage(row),
           // Somebody gave it twice at once: the other one is looked at again.
           mustBeNew(row, () => new StaleRead()),
-          makeRoom(row),
+          dropOldestUnconfirmed(row),
           insertSubscriber(store, row),
           ...ask(scope, row),
         ],

@@ -112,7 +112,7 @@ const waits = "confirmed_at is null and by_visitor";
 export const countedSubscribers = `not (${waits})`;
 
 /** Makes room for one more that waits for its yes: those that were asked longest ago go, never one that said it. */
-export function makeRoom({ organizationId, pageId }: OfPage): Statement {
+export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): Statement {
   const waiting = `from subscribers where organization_id = ?1 and page_id = ?2 and ${waits}`;
   return {
     text: `delete from subscribers where rowid in (select rowid ${waiting} order by asked_at, id

@@ -15,7 +15,7 @@ import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { signUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
-type Room = Pick<Scope, "ownHosts" | "limits"> & {
+type Dependencies = Pick<Scope, "ownHosts" | "limits"> & {
   store: Store;
   clock: Clock;
   vault: Vault;
@@ -26,8 +26,8 @@ type Room = Pick<Scope, "ownHosts" | "limits"> & {
 };
 
 /** What visitors of the public pages do about their subscriptions. */
-export function subscriptionsOf(room: Room): Subscriptions {
-  const { store, clock, vault, targets, ownHosts, limits, signUps, addressOf } = room;
+export function subscriptionsOf(context: Dependencies): Subscriptions {
+  const { store, clock, vault, targets, ownHosts, limits, signUps, addressOf } = context;
   const budget = signUpBudget(clock);
 
   const scopeOf = (organizationId: string): Scope => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isAtLeast, type Role } from "../../../src/core/roles.ts";
-import { emailKeyOf, flawOfPassword, mayManage } from "../../../src/accounts/people/rules.ts";
+import { emailKeyOf, validatePassword, mayManage } from "../../../src/accounts/people/rules.ts";
 
 test("each role may do what the lower ones may", () => {
   const ranked: Role[] = ["viewer", "member", "admin", "owner"];
@@ -30,7 +30,7 @@ test("a password is not one's own name, the organization's or the address, and n
     "aaaaaaaaaaaaaaa",
     "1212121212",
   ])
-    expect([bad, typeof flawOfPassword(bad, known)]).toEqual([bad, "string"]);
+    expect([bad, typeof validatePassword(bad, known)]).toEqual([bad, "string"]);
   for (const good of ["correct horse battery", "ada lovelace's loom", "analytical"])
-    expect([good, flawOfPassword(good, known)]).toEqual([good, null]);
+    expect([good, validatePassword(good, known)]).toEqual([good, null]);
 });

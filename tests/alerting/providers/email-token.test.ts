@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
-import type { DeliveryRoom } from "../../../src/alerting/provider.ts";
+import type { DeliveryContext } from "../../../src/alerting/provider.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import { now, receiver, triedAgain } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
@@ -38,12 +38,12 @@ async function world(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
   const server = await mailServer({ users }, { authMethods: ["XOAUTH2"], allowInsecureAuth: true });
   const to = await receiver(endpoint);
-  const { exchange, accessTokens } = to.room;
+  const { exchange, accessTokens } = to.context;
   return {
     ...to,
     server,
     users,
-    send: (smtp: Partial<SmtpSettings>, changes: Partial<DeliveryRoom> = {}) =>
+    send: (smtp: Partial<SmtpSettings>, changes: Partial<DeliveryContext> = {}) =>
       outcomeOf(server.smtp(smtp), [ann], { exchange, accessTokens, ...changes }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
@@ -233,7 +233,7 @@ describe("a token", () => {
     await using plain = await mailServer({ users: { [box]: "tok" } }, { allowInsecureAuth: true });
     await using to = await receiver(token("tok"));
     const outcome = await outcomeOf(plain.smtp(microsoft), [ann], {
-      exchange: to.room.exchange,
+      exchange: to.context.exchange,
     });
     expect(plain.mails).toEqual([]);
     expect(outcome).toMatchObject({ outcome: "failed" });

@@ -31,15 +31,15 @@ describe("over TLS", () => {
   );
 
   testWith(["openssl"], "a certificate's end is known, and what is wrong with it", async () => {
-    const flaws = {
+    const issues = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
       selfSigned: "The certificate is self-signed, so nobody vouches for it.",
     } as const;
-    for (const [which, flaw] of Object.entries(flaws)) {
+    for (const [which, issue] of Object.entries(issues)) {
       const { context, end } = dialing();
-      await using server = await secureListener(which as keyof typeof flaws);
+      await using server = await secureListener(which as keyof typeof issues);
       const { secured } = await dial([first], server.port, context, name);
-      expect(secured).toEqual({ ...certificate, flaw });
+      expect(secured).toEqual({ ...certificate, issue });
       end();
       await server.untilAllClosed();
     }

@@ -7,7 +7,7 @@ import { publisher } from "../../support/subscribing.ts";
 import { target } from "../../support/target.ts";
 import { member } from "../../support/visiting.ts";
 
-type Made = Awaited<ReturnType<typeof dashboard>>;
+type Rendered = Awaited<ReturnType<typeof dashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };
 
 /** Fields that hold an address to connect to, and how a test writes one there. */
@@ -49,16 +49,16 @@ const monitorWays = waysOf(monitorKinds, newMonitors);
 const channelWays = waysOf(channelKinds, channelSamples);
 const byName = ({ field }: Way) => field !== "resolver";
 
-async function refusal(made: Made, path: string, method: string, body: object) {
+async function refusal(made: Rendered, path: string, method: string, body: object) {
   const { status, json } = await made.api(method, path, { body });
   return [status, json.error?.details?.[0]];
 }
 
 const shared = "is this machine itself, which several organizations share";
-const sharedFlaw = `must not be connected to: this address ${shared} (see --allow-target)`;
+const sharedIssue = `must not be connected to: this address ${shared} (see --allow-target)`;
 
 describe("an address of loopback, while two organizations share the machine, is refused in", () => {
-  const found = (path: string) => [422, { path, message: sharedFlaw }];
+  const found = (path: string) => [422, { path, message: sharedIssue }];
 
   test.each(monitorWays.map((way) => [way.what, way] as const))("a monitor: %s", async (_, way) => {
     const made = await dashboard({ isShared: () => true });
@@ -94,7 +94,7 @@ describe("an address of loopback, while two organizations share the machine, is 
 });
 
 /** What becomes of a monitor's check, and of a channel's test, that lead to this host. */
-async function reached(made: Made, way: Way, host: string, port: number): Promise<string> {
+async function reached(made: Rendered, way: Way, host: string, port: number): Promise<string> {
   const isMonitor = monitorWays.includes(way);
   const path = isMonitor ? "/api/v1/monitors" : "/api/v1/alert-channels";
   const body = way.body(host, port);
@@ -128,13 +128,13 @@ describe("what --deny-target names is refused", () => {
     async (_, way) => {
       const made = await dashboard({ denyTarget: ["10.0.5.0/24", "*.internal.lan"] });
       const path = monitorWays.includes(way) ? "/api/v1/monitors" : "/api/v1/alert-channels";
-      const flaw = async (host: string) => refusal(made, path, "POST", way.body(host, 80));
-      expect(await flaw("10.0.5.7")).toEqual([
+      const issue = async (host: string) => refusal(made, path, "POST", way.body(host, 80));
+      expect(await issue("10.0.5.7")).toEqual([
         422,
         { path: way.field, message: `must not be connected to: this address ${denied}` },
       ]);
       if (!byName(way)) return;
-      expect(await flaw("DB.internal.lan")).toEqual([
+      expect(await issue("DB.internal.lan")).toEqual([
         422,
         { path: way.field, message: `must not be connected to: this name ${denied}` },
       ]);

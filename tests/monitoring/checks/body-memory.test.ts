@@ -55,8 +55,8 @@ function counted() {
 }
 
 const nothing = { keyword: null, keywordAbsent: null, jsonPath: null, jsonEquals: null };
-const flawOf = (wanted: object, answer: HttpAnswer, memory: Memory = uncounted) =>
-  wantedOf({ ...nothing, ...wanted }).flawOf(answer, {
+const issueOf = (wanted: object, answer: HttpAnswer, memory: Memory = uncounted) =>
+  wantedOf({ ...nothing, ...wanted }).issueOf(answer, {
     memory,
     signal: new AbortController().signal,
   });
@@ -87,10 +87,10 @@ test("a text is found in a stream exactly where it is found in the whole, howeve
         const larger = length === 0 ? sizes : sizes.map((size) => size * 1_500);
         const answer = () => answerOf(cut(bytes, larger), { "content-encoding": coding });
         const has = whole.includes(wanted);
-        expect(await flawOf({ keyword: wanted }, answer())).toBe(
+        expect(await issueOf({ keyword: wanted }, answer())).toBe(
           has ? null : "the keyword is missing",
         );
-        expect(await flawOf({ keywordAbsent: wanted }, answer())).toBe(
+        expect(await issueOf({ keywordAbsent: wanted }, answer())).toBe(
           has ? "it has the keyword that must be absent" : null,
         );
       },
@@ -101,7 +101,7 @@ test("a text is found in a stream exactly where it is found in the whole, howeve
 test("two texts at a time are told apart, also where one is within the other or they overlap", async () => {
   await fc.assert(
     fc.asyncProperty(text, text, text, sizes, async (body, one, other, sizes) => {
-      const flaw = await flawOf(
+      const issue = await issueOf(
         { keyword: one, keywordAbsent: other },
         answerOf(cut(Buffer.from(body), sizes)),
       );
@@ -110,19 +110,19 @@ test("two texts at a time are told apart, also where one is within the other or 
         : body.includes(other)
           ? "it has the keyword that must be absent"
           : null;
-      expect(flaw).toBe(expected);
+      expect(issue).toBe(expected);
     }),
   );
 });
 
 test("a text is looked for in the first MiB alone, to the byte, and in characters that end there", async () => {
-  for (const [before, flaw] of [
+  for (const [before, issue] of [
     [mib - 6, null],
     [mib - 5, "the first 1 MiB of the answer lack the keyword"],
   ] as const) {
     const body = Buffer.from(`${"x".repeat(before)}€nd.${"x".repeat(mib)}`);
     for (const size of [1_000, 64 * kib])
-      expect(await flawOf({ keyword: "€nd." }, answerOf(cut(body, [size])))).toBe(flaw);
+      expect(await issueOf({ keyword: "€nd." }, answerOf(cut(body, [size])))).toBe(issue);
   }
 });
 
@@ -131,7 +131,7 @@ describe("of an answer is kept", () => {
 
   test("nothing where a text is looked for in it", async () => {
     const { memory, kept } = counted();
-    await flawOf({ keyword: "y", keywordAbsent: "z" }, answerOf(cut(body, [7_000])), memory);
+    await issueOf({ keyword: "y", keywordAbsent: "z" }, answerOf(cut(body, [7_000])), memory);
     expect(kept).toEqual({ now: 0, most: 0 });
   });
 
@@ -140,7 +140,7 @@ describe("of an answer is kept", () => {
     const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)));
     const bytes = gzipSync(Buffer.concat(Array.from({ length: 15 }, () => random)), { level: 0 });
     const headers = { "content-encoding": "gzip" };
-    await flawOf({ keyword: "y" }, answerOf(cut(bytes, [50_000]), headers), memory);
+    await issueOf({ keyword: "y" }, answerOf(cut(bytes, [50_000]), headers), memory);
     expect(kept.most).toBeGreaterThan(64 * kib);
     expect(kept.most).toBeLessThanOrEqual(256 * kib);
   });
@@ -148,12 +148,12 @@ describe("of an answer is kept", () => {
   test("JSON, up to its bound, whatever it is made of and however it is cut", async () => {
     for (const size of [100, 3_000, 500_000]) {
       const { memory, kept } = counted();
-      expect(await flawOf({ jsonPath: "$.a" }, answerOf(cut(body, [size])), memory)).toBeNull();
+      expect(await issueOf({ jsonPath: "$.a" }, answerOf(cut(body, [size])), memory)).toBeNull();
       expect(kept.most).toBeLessThanOrEqual(mib);
     }
     const { memory, kept } = counted();
     const small = Buffer.from(JSON.stringify({ a: "x".repeat(7_000) }));
-    await flawOf({ jsonPath: "$.a" }, answerOf(cut(small, [10])), memory);
+    await issueOf({ jsonPath: "$.a" }, answerOf(cut(small, [10])), memory);
     expect(kept.most).toBe(0);
   });
 });

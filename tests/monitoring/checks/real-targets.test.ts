@@ -33,19 +33,19 @@ describe("nginx", () => {
     });
   });
 
-  const flaws = [
+  const issues = [
     ["selfSignedPort", "The certificate is self-signed, so nobody vouches for it."],
     // Its authority is ours and unknown to the appliance, which comes before dates and names.
     ["expiredPort", /authority|expired/],
     ["wrongNamePort", /authority|another name/],
   ] as const;
-  for (const [port, flaw] of flaws)
+  for (const [port, issue] of issues)
     testWith(
       ["nginx", "openssl"],
       `with ${port.replace("Port", "")} certificate is down, unless nobody asks`,
       async () => {
         await using site = await nginx();
-        const message = flaw instanceof RegExp ? expect.stringMatching(flaw) : flaw;
+        const message = issue instanceof RegExp ? expect.stringMatching(issue) : issue;
         const url = `https://localhost:${site[port]}/`;
         expect(await check("http", { url })).toMatchObject({ status: "down", message });
         const unverified = await check("http", {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import rrule from "rrule";
-import { flawOfTimes, occurrencesBetween } from "../../../src/monitoring/maintenance/rules.ts";
+import { validateTimes, occurrencesBetween } from "../../../src/monitoring/maintenance/rules.ts";
 import { recurrenceOf } from "../../../src/monitoring/maintenance/schema.ts";
 
 const day = 86_400_000;
@@ -128,14 +128,14 @@ describe("a rule means", () => {
       fc.property(rules, begins, fc.nat({ max: 500 }), (rule, begin, later) => {
         const startsAt = begin.toISOString();
         const from = begin.getTime() + later * day;
-        const flaw = flawOfTimes({
+        const issue = validateTimes({
           startsAt,
           endsAt: new Date(begin.getTime() + 60_000).toISOString(),
           timeZone: "UTC",
           rrule: rule,
         });
         // Elsewhere, a rule that never occurs is searched to the end of the calendar.
-        fc.pre(flaw === null);
+        fc.pre(issue === null);
         const expected = (after: Date) => {
           const reference = new rrule.RRule({ ...rrule.RRule.parseString(rule), dtstart: begin });
           return reference

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import {
-  flawOfTimes,
+  validateTimes,
   type Occurrence,
   occurrencesBetween,
   situationAt,
@@ -118,13 +118,13 @@ describe("a rule holds by local clocks", () => {
   ];
   for (const [name, window, expected] of cases)
     test(name, () => {
-      expect(flawOfTimes(window)).toBeNull();
+      expect(validateTimes(window)).toBeNull();
       expect(starts(window, 3)).toEqual(expected);
     });
 
   test("the whole day, each day: one ends when the next begins, also on a day of 23 hours", () => {
     const window = times("2027-03-26T23:00:00Z", 24, "FREQ=DAILY", "Europe/Berlin");
-    expect(flawOfTimes(window)).toBeNull();
+    expect(validateTimes(window)).toBeNull();
     expect(all(window, 3).map(text)).toEqual([
       "2027-03-26T23:00Z – 2027-03-27T23:00Z",
       "2027-03-27T23:00Z – 2027-03-28T22:00Z",
@@ -305,7 +305,7 @@ describe("times that can't be", () => {
   ];
   for (const [name, window, path] of cases)
     test(`${name}: ${path} is named`, () => {
-      expect(flawOfTimes(window)?.path).toBe(path);
+      expect(validateTimes(window)?.path).toBe(path);
     });
 
   test("31 days, a day each day and an hour each hour can be", () => {
@@ -316,7 +316,7 @@ describe("times that can't be", () => {
       ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU", 24],
       ["FREQ=HOURLY;COUNT=1000", 1],
     ] as const)
-      expect(flawOfTimes(times(start, hours, rrule))).toBeNull();
+      expect(validateTimes(times(start, hours, rrule))).toBeNull();
   });
 
   test("whatever text a rule is, it is taken or refused, and what is taken can be asked at any time", () => {
@@ -335,7 +335,7 @@ describe("times that can't be", () => {
       fc.property(rules, fc.nat({ max: 300 * 365 }), (rrule, days) => {
         const window = times(start, 1, rrule);
         const isTaken = NewMaintenanceWindow.safeParse({ title: "A", ...window }).success;
-        if (!isTaken || flawOfTimes(window) !== null) return;
+        if (!isTaken || validateTimes(window) !== null) return;
         const { state } = situationAt(window, at(start) + days * day);
         expect(["scheduled", "running", "over"]).toContain(state);
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { wholeOverview } from "../../../src/dashboard/rules.ts";
+import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { dump, unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { made as makeRecord } from "../../support/records.ts";
@@ -23,7 +23,7 @@ async function desk(count = 3) {
       page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } }),
     /** Ids in the order in which the Monitors page shows them. */
     shown: async (): Promise<string[]> =>
-      wholeOverview((await page("GET", "/dashboard/overview")).json.data).monitors.map(
+      expandOverview((await page("GET", "/dashboard/overview")).json.data).monitors.map(
         ({ id }) => id,
       ),
   };

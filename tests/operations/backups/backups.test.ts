@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { backupDesk } from "../../../src/operations/backups/desk.ts";
+import { backupDownloads } from "../../../src/operations/backups/downloads.ts";
 import type { Backups } from "../../../src/http/call.ts";
 import { type Client, testAppliance, unknownId } from "../../support/appliance.ts";
 import { scratch } from "../../support/scratch.ts";
@@ -23,7 +23,7 @@ async function appliance() {
   let failing = false;
   let held = Promise.resolve();
   const open = () =>
-    backupDesk({
+    backupDownloads({
       directory: folder,
       clock: () => made.time.now,
       log: made.appliance.log,

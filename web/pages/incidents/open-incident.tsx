@@ -104,7 +104,7 @@ export default function OpenIncident() {
         <Fold
           title="Monitor and visibility"
           open={values.monitorId !== null}
-          flawed={errorOf("monitorId") !== undefined}
+          invalid={errorOf("monitorId") !== undefined}
         >
           <div className="form-section">
             <Select

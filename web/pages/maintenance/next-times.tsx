@@ -1,5 +1,5 @@
 import {
-  flawOfTimes,
+  validateTimes,
   occurrencesBetween,
   type Times,
 } from "../../../src/monitoring/maintenance/rules.ts";
@@ -12,8 +12,8 @@ const yearsMs = 50 * 366 * 86_400_000;
 export function NextTimes({ times, count }: { times: Times | null; count: number }) {
   const zone = useZone();
   if (times === null) return null;
-  const flaw = flawOfTimes(times);
-  if (flaw !== null) return null;
+  const issue = validateTimes(times);
+  if (issue !== null) return null;
   const now = Date.now();
   const found = occurrencesBetween(times, now, now + yearsMs, count + 1);
   if (found.length === 0) return <p className="field-note">That is in the past.</p>;

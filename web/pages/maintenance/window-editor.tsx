@@ -1,6 +1,6 @@
 import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { flawOfTimes } from "../../../src/monitoring/maintenance/rules.ts";
+import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { send } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
@@ -77,12 +77,12 @@ function Fields({
   );
   const { values, set, errorOf } = form;
   const times = timesOf(values);
-  const flaw = times && flawOfTimes(times);
+  const issue = times && validateTimes(times);
   /** The server's words, or what it would say. */
   const errorAt = (name: string) =>
     errorOf(name) ??
-    (flaw?.path === name && (name !== "rrule" || values.plan.rule !== "")
-      ? `It ${flaw.message}.`
+    (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
+      ? `It ${issue.message}.`
       : undefined);
   return (
     <FormFrame
@@ -139,7 +139,7 @@ function Fields({
       <Fold
         title="Time zone, uptime and visibility"
         open={values.timeZone !== zone}
-        flawed={errorOf("timeZone") !== undefined}
+        invalid={errorOf("timeZone") !== undefined}
       >
         <div className="form-section">
           <Select

@@ -13,7 +13,7 @@ import { queryClient } from "../../data/query.ts";
 import { complain, say, withUndo } from "../../parts/toasts.tsx";
 import { plural } from "../../parts/figures.ts";
 import type { Target } from "./quick-add.ts";
-import { membersOf, placed, placedGroup } from "./rows.ts";
+import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
 
 const monitorPath = (id: string) => `/api/v1/monitors/${id}`;
 
@@ -37,7 +37,12 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   };
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview((overview) =>
-    placed({ ...overview, monitors: [...overview.monitors, provisional] }, [], groupId, null),
+    withMonitorsAt(
+      { ...overview, monitors: [...overview.monitors, provisional] },
+      [],
+      groupId,
+      null,
+    ),
   );
   try {
     await send<Monitor>("POST", "/api/v1/monitors", { ...target, groupId });
@@ -141,7 +146,7 @@ export function moveMonitors(
   let monitorIds: string[] = [];
   void optimistic(
     (overview) => {
-      const next = placed(overview, ids, groupId, beforeId);
+      const next = withMonitorsAt(overview, ids, groupId, beforeId);
       monitorIds = membersOf(next, groupId);
       return next;
     },
@@ -153,7 +158,7 @@ export function moveGroup(id: string, beforeId: string | null) {
   let groupIds: string[] = [];
   void optimistic(
     (overview) => {
-      const next = placedGroup(overview, id, beforeId);
+      const next = withGroupAt(overview, id, beforeId);
       groupIds = next.groups.map((group) => group.id);
       return next;
     },

@@ -83,7 +83,7 @@ export const useIncidentsOf = (monitorId: string) =>
       getPage<IncidentSummary>("/api/v1/incidents", { monitorId, per_page: 5 }, signal),
   });
 
-export const useWhoIsTold = (id: string) =>
+export const useAlertRecipients = (id: string) =>
   useQuery({
     queryKey: ["monitor", id, "alert-preview"],
     queryFn: ({ signal }) => get<AlertPreview>(path(id, "/alert-preview"), undefined, signal),

@@ -110,7 +110,7 @@ function Fields({
         {names.map(field)}
       </div>
     ) : (
-      <Fold key={title} title={title} open={!folded} flawed={names.some((name) => errorOf(name))}>
+      <Fold key={title} title={title} open={!folded} invalid={names.some((name) => errorOf(name))}>
         <div className="form-section">{names.map(field)}</div>
       </Fold>
     );

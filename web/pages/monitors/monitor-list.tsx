@@ -12,7 +12,7 @@ import { editing } from "./editing.ts";
 import { folds } from "./folds.ts";
 import { GroupHead } from "./group-head.tsx";
 import { MonitorRow } from "./monitor-row.tsx";
-import { type Item, nextPlace } from "./rows.ts";
+import { type Item, nextPosition } from "./rows.ts";
 import { selection } from "./selection.ts";
 
 /** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
@@ -103,7 +103,7 @@ export function MonitorList({
     const overview = queryClient.getQueryData(overviewQuery.queryKey);
     if (overview === undefined) return;
     if (item.kind === "row") {
-      const place = nextPlace(overview, item.monitor.id, step);
+      const place = nextPosition(overview, item.monitor.id, step);
       if (place === null) return;
       moveMonitors([item.monitor.id], place.groupId, place.beforeId);
       focus(item.key);

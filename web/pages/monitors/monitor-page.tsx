@@ -15,13 +15,13 @@ import { complain } from "../../parts/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { editing } from "./editing.ts";
 import { typeWords } from "./type-words.ts";
-import { useMonitor, useWhoIsTold } from "./data.ts";
+import { useMonitor, useAlertRecipients } from "./data.ts";
 import { Figures } from "./figures.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { PushPanel } from "./push-panel.tsx";
 import { RecentChecks } from "./recent-checks.tsx";
 import { WhatHappened } from "./what-happened.tsx";
-import { Incidents, WhoIsTold } from "./who-is-told.tsx";
+import { Incidents, AlertRecipients } from "./alert-recipients.tsx";
 import { BusyButton } from "../../parts/busy-button.tsx";
 
 export function MonitorPage() {
@@ -70,7 +70,7 @@ function Loaded({ monitor }: { monitor: Monitor }) {
         <WhatHappened id={id} />
         <RecentChecks id={id} />
         <Incidents id={id} />
-        <WhoIsTold id={id} />
+        <AlertRecipients id={id} />
       </div>
     </>
   );
@@ -78,7 +78,7 @@ function Loaded({ monitor }: { monitor: Monitor }) {
 
 /** What is checked and how it is, in one line. */
 function Facts({ monitor }: { monitor: Monitor }) {
-  const { data: told } = useWhoIsTold(monitor.id);
+  const { data: told } = useAlertRecipients(monitor.id);
   const target = monitor["url"] ?? monitor["host"];
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   const port = typeof monitor["port"] === "number" ? `:${monitor["port"]}` : "";

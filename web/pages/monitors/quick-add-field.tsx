@@ -9,14 +9,14 @@ import { BusyButton } from "../../parts/busy-button.tsx";
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
 export function QuickAdd({ onClose }: { onClose?: () => void }) {
   const [text, setText] = useState("");
-  const [flaw, setFlaw] = useState<string | null>(null);
+  const [issue, setIssue] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const target = targetOf(text);
 
   async function submit(event: React.FormEvent) {
     event.preventDefault();
     if (target === null)
-      return setFlaw("Paste a URL such as https://shop.example, a host:port, or an IP address.");
+      return setIssue("Paste a URL such as https://shop.example, a host:port, or an IP address.");
     setBusy(true);
     setText("");
     try {
@@ -25,7 +25,7 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
     } catch (error) {
       setText(text);
       const [detail] = error instanceof ApiError ? error.details : [];
-      setFlaw(detail ? `${detail.path} ${detail.message}.` : String((error as Error).message));
+      setIssue(detail ? `${detail.path} ${detail.message}.` : String((error as Error).message));
     } finally {
       setBusy(false);
     }
@@ -33,12 +33,12 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
 
   return (
     <form className="quick" onSubmit={(event) => void submit(event)}>
-      <div className={`quick-box ${flaw === null ? "" : "quick-bad"}`}>
+      <div className={`quick-box ${issue === null ? "" : "quick-bad"}`}>
         <Icon name="link" />
         <input
           autoFocus
           aria-label="What to watch"
-          aria-invalid={flaw !== null}
+          aria-invalid={issue !== null}
           aria-describedby="quick-words"
           placeholder="https://shop.example"
           autoComplete="off"
@@ -48,7 +48,7 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
           value={text}
           onChange={({ currentTarget }) => {
             setText(currentTarget.value);
-            setFlaw(null);
+            setIssue(null);
           }}
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
@@ -57,8 +57,8 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
         </BusyButton>
       </div>
       <p className="quick-words" id="quick-words" aria-live="polite">
-        <span className={flaw === null ? "" : "down"}>
-          {flaw ??
+        <span className={issue === null ? "" : "down"}>
+          {issue ??
             (target === null ? "A URL, host:port or IP address, then Enter." : planOf(target))}
         </span>
         <button

@@ -14,8 +14,8 @@ export type Head = {
 };
 export type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
 /** Stands in an open folder that holds nothing. */
-export type Hollow = { kind: "hollow"; key: string; last: true };
-export type Item = Head | Row | Hollow;
+export type EmptyGroupItem = { kind: "hollow"; key: string; last: true };
+export type Item = Head | Row | EmptyGroupItem;
 
 /** The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in. */
 export function itemsOf(
@@ -57,7 +57,7 @@ export const membersOf = ({ monitors }: Overview, groupId: string | null): strin
   monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
 
 /** The overview after these monitors were put into a folder, before `beforeId` or at its end. */
-export function placed(
+export function withMonitorsAt(
   overview: Overview,
   ids: readonly string[],
   groupId: string | null,
@@ -81,7 +81,7 @@ export function placed(
 }
 
 /** The overview after a group was put before another, or at the end. */
-export function placedGroup(overview: Overview, id: string, beforeId: string | null): Overview {
+export function withGroupAt(overview: Overview, id: string, beforeId: string | null): Overview {
   const group = overview.groups.find((one) => one.id === id);
   if (group === undefined || id === beforeId) return overview;
   const rest = overview.groups.filter((one) => one.id !== id);
@@ -89,10 +89,10 @@ export function placedGroup(overview: Overview, id: string, beforeId: string | n
   return { ...overview, groups: rest.toSpliced(at === -1 ? rest.length : at, 0, group) };
 }
 
-type Place = { groupId: string | null; beforeId: string | null };
+type ListPosition = { groupId: string | null; beforeId: string | null };
 
 /** Where a monitor goes that is moved one place up or down, also into the next folder; null at the very end. */
-export function nextPlace(overview: Overview, id: string, step: 1 | -1): Place | null {
+export function nextPosition(overview: Overview, id: string, step: 1 | -1): ListPosition | null {
   const monitor = overview.monitors.find((one) => one.id === id);
   if (monitor === undefined) return null;
   const members = membersOf(overview, monitor.groupId);

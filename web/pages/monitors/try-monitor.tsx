@@ -14,19 +14,19 @@ type Tried = {
 export function useTry(path: string) {
   const [busy, setBusy] = useState(false);
   const [result, setResult] = useState<Tried | null>(null);
-  const [flaw, setFlaw] = useState<string | null>(null);
+  const [issue, setIssue] = useState<string | null>(null);
   return {
     busy,
     result,
-    flaw,
+    issue,
     async run(body: object) {
       setBusy(true);
-      setFlaw(null);
+      setIssue(null);
       try {
         setResult(await send<Tried>("POST", path, body));
       } catch (error) {
         setResult(null);
-        setFlaw(error instanceof Error ? error.message : String(error));
+        setIssue(error instanceof Error ? error.message : String(error));
       } finally {
         setBusy(false);
       }
@@ -34,10 +34,10 @@ export function useTry(path: string) {
   };
 }
 
-export function TryResult({ trying: { result, flaw } }: { trying: ReturnType<typeof useTry> }) {
+export function TryResult({ trying: { result, issue } }: { trying: ReturnType<typeof useTry> }) {
   return (
     <div aria-live="polite">
-      {flaw !== null && <p className="try down">{flaw}</p>}
+      {issue !== null && <p className="try down">{issue}</p>}
       {result !== null && (
         <p className="try">
           <StateIcon state={result.status} />

@@ -23,7 +23,7 @@ export function NewApiKey({ onClose }: { onClose: () => void }) {
     await again(apiKeysQuery);
   });
   const { values, set, errorOf } = form;
-  if (made !== null) return <Made made={made} onClose={onClose} />;
+  if (made !== null) return <Rendered made={made} onClose={onClose} />;
   return (
     <Modal opened onClose={onClose} title="New API key" closeOnClickOutside={false}>
       <FormFrame form={form} submit="Make key" onCancel={onClose}>
@@ -61,7 +61,7 @@ export function NewApiKey({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Made({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
+function Rendered({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
   const example = `curl ${location.origin}/api/v1/monitors -H "Authorization: Bearer ${key}"`;
   return (
     <Modal

@@ -21,7 +21,7 @@ export function LivePreview({
   /** Changes with what the page shows beside its fields. */
   stamp: unknown;
 }) {
-  const { preview, flaw } = usePreview(id, body, stamp);
+  const { preview, issue } = usePreview(id, body, stamp);
   const [device, setDevice] = useState<Device>("desktop");
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box);
@@ -31,8 +31,8 @@ export function LivePreview({
     <section className="preview" aria-label="Preview">
       <header className="preview-head">
         <span className="faint" role="status">
-          {flaw !== null
-            ? `Preview as before: ${flaw}`
+          {issue !== null
+            ? `Preview as before: ${issue}`
             : dirty
               ? "Preview, not saved yet"
               : "Preview"}
@@ -67,7 +67,7 @@ export function LivePreview({
 
 function usePreview(id: string, body: object, stamp: unknown) {
   const [preview, setPreview] = useState<StatusPagePreview | null>(null);
-  const [flaw, setFlaw] = useState<string | null>(null);
+  const [issue, setIssue] = useState<string | null>(null);
   const last = useRef(0);
   useEffect(() => {
     const turn = ++last.current;
@@ -76,15 +76,15 @@ function usePreview(id: string, body: object, stamp: unknown) {
         .then((made) => {
           if (turn !== last.current) return;
           setPreview(made);
-          setFlaw(null);
+          setIssue(null);
         })
         .catch((error: unknown) => {
-          if (turn === last.current) setFlaw(wordsOf(error));
+          if (turn === last.current) setIssue(wordsOf(error));
         });
     }, pauseMs);
     return () => clearTimeout(timer);
   }, [id, body, stamp]);
-  return { preview, flaw };
+  return { preview, issue };
 }
 
 function wordsOf(error: unknown): string {

@@ -25,8 +25,8 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
   );
   const add = (section: Partial<Section>) =>
     onChange([...sections, { name: null, groupId: null, monitors: [], ...section }]);
-  const flaws = sections.map((_, index) => errorOf(`sections[${index}]`));
-  const flaw = flaws.some((one) => one !== undefined) ? undefined : errorOf("sections");
+  const issues = sections.map((_, index) => errorOf(`sections[${index}]`));
+  const issue = issues.some((one) => one !== undefined) ? undefined : errorOf("sections");
   return (
     <div className="sections">
       {sections.length === 0 && (
@@ -42,7 +42,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
               section={section}
               overview={overview}
               listed={listed}
-              error={flaws[index]}
+              error={issues[index]}
               nameError={errorOf(`sections[${index}].name`)}
               grip={(name) => gripOf(index, name)}
               onChange={(next) => onChange(sections.with(index, next))}
@@ -51,7 +51,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
           </li>
         ))}
       </ul>
-      {flaw !== undefined && <p className="section-flaw down">{flaw}</p>}
+      {issue !== undefined && <p className="section-flaw down">{issue}</p>}
       <div className="sections-add">
         <Menu position="bottom-start" width={240}>
           <Menu.Target>

@@ -28,7 +28,7 @@ export function wantedOf({ keyword, keywordAbsent, jsonPath, jsonEquals }: Asser
   const texts = [keyword, keywordAbsent].filter((text) => text !== null);
   return {
     /** Why the answer is not what was wanted, to follow “but”; null when it is. Throws TargetFailure, OwnTrouble. */
-    async flawOf(answer: HttpAnswer, context: Context): Promise<string | null> {
+    async issueOf(answer: HttpAnswer, context: Context): Promise<string | null> {
       if (texts.length === 0 && jsonPath === null) {
         await read(answer, null, context, () => {});
         return null;
@@ -47,7 +47,7 @@ export function wantedOf({ keyword, keywordAbsent, jsonPath, jsonEquals }: Asser
         return "it has the keyword that must be absent";
       if (jsonPath === null || whole === null) return null;
       if (!complete) return "it is longer than the 1 MiB that are read as JSON";
-      return flawOfJson(
+      return validateJson(
         new TextDecoder(charsetOf(answer)).decode(whole.bytes()),
         jsonPath,
         jsonEquals,
@@ -81,7 +81,7 @@ function searchFor(texts: readonly string[], charset: Bun.Encoding | undefined) 
   };
 }
 
-function flawOfJson(
+function validateJson(
   text: string,
   path: string,
   wanted: string | number | boolean | null,

@@ -32,8 +32,8 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
         `${named(status)}, expected ${settings.expectedStatus.join(" or ")}.`,
       );
     context.step = "reading the answer";
-    const flaw = await wanted.flawOf(answer, context);
-    if (flaw !== null) throw new TargetFailure(`${named(status)}, but ${flaw}.`);
+    const issue = await wanted.issueOf(answer, context);
+    if (issue !== null) throw new TargetFailure(`${named(status)}, but ${issue}.`);
     const latencyMs = since(startedAt);
     const expiry = expiryOf(expiresAt, settings.certificateExpiryDays, context.now());
     return {

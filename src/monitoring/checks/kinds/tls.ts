@@ -15,7 +15,7 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   if (secured === null || certificateExpiresAt === null)
     throw new TargetFailure("The server showed no certificate.");
   const found = { latencyMs, certificateExpiresAt };
-  if (secured.flaw !== null) return { status: "down", message: secured.flaw, ...found };
+  if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
   const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
   if (expiry !== null) return { status: "degraded", message: expiry, ...found };
   const until = certificateExpiresAt.slice(0, 10);

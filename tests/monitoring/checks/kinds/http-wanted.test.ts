@@ -13,7 +13,7 @@ async function found(reply: Reply, fields: object = {}): Promise<string> {
 const json = (value: unknown) =>
   answer(200, JSON.stringify(value), { "content-type": "application/json" });
 const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
-const but = (flaw: string) => `down: HTTP 200 (OK), but ${flaw}.`;
+const but = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
 
 describe("an answer is what is wanted", () => {
   const cases: [what: string, reply: Reply, fields: object, found: string][] = [

@@ -12,7 +12,7 @@ async function found(reply: Parameters<typeof target>[0], fields: object = {}) {
 
 const up = ["up", expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/)];
 const down = (message: string) => ["down", message];
-const but = (flaw: string) => down(`HTTP 200 (OK), but ${flaw}.`);
+const but = (issue: string) => down(`HTTP 200 (OK), but ${issue}.`);
 const json = (body: unknown) => answer(200, JSON.stringify(body));
 const encoded = (coding: string, body: Uint8Array) =>
   answer(200, body, { "content-encoding": coding });

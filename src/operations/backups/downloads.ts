@@ -23,7 +23,12 @@ type Room = {
 };
 
 /** Makes copies, one at a time, and keeps none longer than it is needed. */
-export function backupDesk({ directory, clock, log, copyTo }: Room): Backups & { end(): void } {
+export function backupDownloads({
+  directory,
+  clock,
+  log,
+  copyTo,
+}: Room): Backups & { end(): void } {
   const waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
   let running: Copying | null = null;
   const fileOf = (id: string) => join(directory, `${prefix}${id}`);

@@ -1,11 +1,11 @@
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { PageLink, Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { useIncidentsOf, useWhoIsTold } from "./data.ts";
+import { useIncidentsOf, useAlertRecipients } from "./data.ts";
 
 /** Who would hear of an outage now, and why others would not. */
-export function WhoIsTold({ id }: { id: string }) {
-  const { data } = useWhoIsTold(id);
+export function AlertRecipients({ id }: { id: string }) {
+  const { data } = useAlertRecipients(id);
   return (
     <Panel title="Who gets told">
       {data !== undefined && data.told.length + data.notTold.length === 0 && (

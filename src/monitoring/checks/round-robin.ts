@@ -10,9 +10,9 @@ export type Limits = {
 };
 
 /** Where a run counts. */
-export type Place = { organizationId: string; lane: string };
+export type Slot = { organizationId: string; lane: string };
 
-export type Turns<T extends Waiting> = {
+export type RoundRobin<T extends Waiting> = {
   /** One more, or one fewer, that may have runs. */
   join(organizationId: string): void;
   leave(organizationId: string): void;
@@ -20,11 +20,11 @@ export type Turns<T extends Waiting> = {
   wait(waiting: T): void;
   /** Whose turn it is, which counts as begun; null while nobody may begin. */
   next(): T | null;
-  begin(place: Place): void;
-  end(place: Place): void;
+  begin(slot: Slot): void;
+  end(slot: Slot): void;
 };
 
-export type Waiting = { at: number; place: Place };
+export type Waiting = { at: number; slot: Slot };
 
 type Lane<T> = { running: number; parked: Set<T> };
 type Organization<T extends Waiting> = {
@@ -39,7 +39,10 @@ type Organization<T extends Waiting> = {
  * own share is always free for an organization, also while others use all that is shared. `waits` says
  * whether a run that was taken in is still wanted.
  */
-export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => boolean): Turns<T> {
+export function roundRobin<T extends Waiting>(
+  limits: Limits,
+  waits: (waiting: T) => boolean,
+): RoundRobin<T> {
   const organizations = new Map<string, Organization<T>>();
   const members = new Set<string>();
   /** Those that wait and have a part of their share left, and those that need more; first whose turn it is. */
@@ -66,7 +69,7 @@ export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => 
   }
 
   /** Puts an organization where it waits now; one that waits there already keeps its turn. */
-  function place(id: string) {
+  function slot(id: string) {
     const { running, ready } = organizationOf(id);
     const [here, other] = running < share ? [within, beyond] : [beyond, within];
     other.delete(id);
@@ -89,7 +92,7 @@ export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => 
     borrowed = 0;
     for (const [id, { running }] of organizations) {
       borrowed += Math.max(0, running - share);
-      place(id);
+      slot(id);
     }
   }
 
@@ -97,7 +100,7 @@ export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => 
   function ready(organization: Organization<T>): T | null {
     for (let next = pop(organization.ready); next !== undefined; next = pop(organization.ready)) {
       if (!waits(next)) continue;
-      const lane = laneOf(organization, next.place.lane);
+      const lane = laneOf(organization, next.slot.lane);
       if (lane.running < limits.perLane) return next;
       lane.parked.add(next);
     }
@@ -113,16 +116,16 @@ export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => 
         forget(id);
         continue;
       }
-      begin(found.place);
+      begin(found.slot);
       return found;
     }
     return null;
   }
 
-  function begin({ organizationId, lane }: Place) {
+  function begin({ organizationId, lane }: Slot) {
     const organization = count(organizationId, 1);
     laneOf(organization, lane).running++;
-    place(organizationId);
+    slot(organizationId);
   }
 
   function forget(id: string) {
@@ -140,9 +143,9 @@ export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => 
       divide();
     },
     wait(waiting) {
-      const { organizationId } = waiting.place;
+      const { organizationId } = waiting.slot;
       push(organizationOf(organizationId).ready, waiting);
-      place(organizationId);
+      slot(organizationId);
     },
     next: () => nextOf(within) ?? (borrowed < limits.shared ? nextOf(beyond) : null),
     begin,
@@ -157,7 +160,7 @@ export function turns<T extends Waiting>(limits: Limits, waits: (waiting: T) => 
         break;
       }
       if (lane.running === 0 && lane.parked.size === 0) organization.lanes.delete(name);
-      place(organizationId);
+      slot(organizationId);
       forget(organizationId);
     },
   };

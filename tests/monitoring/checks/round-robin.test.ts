@@ -162,7 +162,7 @@ async function crowded() {
     shop,
     silent,
     /** Lets so many seconds go by, a second at a time. */
-    turns: async (seconds: number) => {
+    roundRobin: async (seconds: number) => {
       for (let second = 0; second < seconds; second++) {
         turn(1);
         // Whatever is due has its turn while these are answered.
@@ -195,9 +195,9 @@ async function crowded() {
 
 test("a check whose turn does not come shows as unknown, each time anew, and nothing else is made of it", async () => {
   await using made = await crowded();
-  const { shop, turns, untilBeats, ended, beatsOf, monitorOf, changes, store } = made;
+  const { shop, roundRobin, untilBeats, ended, beatsOf, monitorOf, changes, store } = made;
   const before = await beatsOf(shop.id);
-  await turns(55);
+  await roundRobin(55);
   const late = (await untilBeats(() => beatsOf(shop.id), before.length + 3)).slice(before.length);
   const message = "Not judged: too many other checks are under way.";
   for (const beat of late)
@@ -232,13 +232,13 @@ test("a check whose turn does not come shows as unknown, each time anew, and not
 
 test("the checks of another organization are made when they are due all the while", async () => {
   await using made = await crowded();
-  const { theirs, turns, untilBeats, ended, shop } = made;
+  const { theirs, roundRobin, untilBeats, ended, shop } = made;
   const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), interval: 5, timeout: 5 };
   const { json } = await theirs.api("POST", "/api/v1/monitors", { body });
   const path = `/api/v1/monitors/${json.data.id}/heartbeats`;
   const read = async (): Promise<Beat[]> => (await theirs.api("GET", path)).json.data.toReversed();
   for (let checks = 1; checks <= 4; checks++) {
-    await turns(checks === 1 ? 1 : 5);
+    await roundRobin(checks === 1 ? 1 : 5);
     await untilBeats(read, checks);
   }
   await ended();

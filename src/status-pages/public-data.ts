@@ -1,7 +1,7 @@
 import { ratioOf } from "../monitoring/uptime/rules.ts";
 
 /** What a page publishes, as it was read at one time. */
-export type Published = {
+export type PublicData = {
   page: {
     id: string;
     slug: string;
@@ -16,17 +16,17 @@ export type Published = {
     createdAt: string;
     updatedAt: string;
   };
-  sections: readonly { name: string; monitors: readonly PublishedMonitor[] }[];
+  sections: readonly { name: string; monitors: readonly PublicMonitor[] }[];
   /** Newest first. */
-  incidents: readonly PublishedIncident[];
-  windows: readonly PublishedWindow[];
+  incidents: readonly PublicIncident[];
+  windows: readonly PublicWindow[];
   /** Whether there is a mail server, so that people can subscribe by e-mail. */
   takesMail: boolean;
 };
 
 export type MonitorState = "up" | "degraded" | "down" | "maintenance" | "pending" | "paused";
 
-export type PublishedMonitor = {
+export type PublicMonitor = {
   id: string;
   name: string;
   state: MonitorState;
@@ -48,7 +48,7 @@ export type DayTotals = {
   maintenanceSeconds: number;
 };
 
-export type PublishedIncident = {
+export type PublicIncident = {
   id: string;
   title: string;
   status: "investigating" | "identified" | "monitoring" | "resolved";
@@ -64,7 +64,7 @@ export type PublishedIncident = {
 };
 
 /** One time of planned work. */
-export type PublishedWindow = {
+export type PublicWindow = {
   id: string;
   /** Names this time alone, and stays: work that is done once has no other than its own. */
   occurrenceId: string;

@@ -2,7 +2,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../database/store.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
 import { isOver } from "./rules.ts";
-import { findByHash, findById, type HeldSession, wasSeen } from "./store.ts";
+import { findByHash, findById, type StoredSession, wasSeen } from "./store.ts";
 
 /** How long a session is trusted without asking the database where it can't be told whether anything was written. */
 const trustedMs = 500;
@@ -16,14 +16,14 @@ const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m
 type Trusted = { session: Session; revision: string | null; until: number };
 
 /** Knows whose session a cookie is. What is written, by whichever process, ends its trust at once. */
-export function sessionDesk(store: Store, clock: Clock): Sessions {
+export function sessionCache(store: Store, clock: Clock): Sessions {
   const trusted = new Map<string, Trusted>();
   let seenAt = new Map<string, number>();
 
-  const lastSeenOf = ({ id, lastSeenAt }: HeldSession) =>
+  const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  async function opened(row: HeldSession | null): Promise<Session | null> {
+  async function opened(row: StoredSession | null): Promise<Session | null> {
     if (row === null) return null;
     const { id, stage, personId, name, email, createdAt } = row;
     const times = { createdAtMs: Date.parse(createdAt), lastSeenAtMs: lastSeenOf(row) };
