@@ -29,7 +29,7 @@ import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { forgetOldInvitations } from "./accounts/invitations/store.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
-import { isAnybodyThere } from "./accounts/people/store.ts";
+import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/schema.ts";
 import { newSetUp, noSetUp } from "./accounts/sign-in/set-up-token.ts";
 import { sharingOf } from "./accounts/organizations/sharing.ts";
@@ -135,7 +135,7 @@ export async function startApp(
   const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
   const live = livePages({ store, clock, vault, log });
   const keys = apiKeyCache(store, clock);
-  const firstRun = (await isAnybodyThere(store)) ? null : newSetUp(data.path, clock);
+  const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
   const backups = backupDownloads({
     directory: data.path,
@@ -248,7 +248,7 @@ export async function startApp(
       forgetOldAnswers(clock()),
     ]);
     // Somebody may have been made on the command line.
-    if (await isAnybodyThere(store)) setUp.end();
+    if (await hasPeople(store)) setUp.end();
     const { keepResults: heartbeatDays, keepHours: hourDays } = config;
     await sweepOrganizations(store, clock(), () => stopping);
     await sweepSubscribers(store, clock());

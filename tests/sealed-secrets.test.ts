@@ -119,7 +119,7 @@ test("no secret of any type stands in an answer, a row, a figure or the log", as
 });
 
 /** A record with each secret that its type may have, and ways to have these sent. */
-type World = AsyncDisposable & {
+type Snapshot = AsyncDisposable & {
   kinds: Kinds;
   /** The type's own fields, secrets included, that lead home. */
   home: Own;
@@ -166,7 +166,7 @@ const httpHome = (url: string): Own => ({
 
 const at = (noun: string) => `/api/v1/${noun}`;
 
-async function monitorWorld(type: string): Promise<World> {
+async function monitorWorld(type: string): Promise<Snapshot> {
   const [near, far] = [await target(), await target()];
   const appliance = await testAppliance();
   const { page } = await member(appliance, "member");
@@ -194,7 +194,7 @@ async function monitorWorld(type: string): Promise<World> {
   };
 }
 
-async function channelWorld(type: string, variant: number): Promise<World> {
+async function channelWorld(type: string, variant: number): Promise<Snapshot> {
   const sent: { origin: string; text: string }[] = [];
   const appliance = await testAppliance({
     exchange: async ({ url, headers, body }) => {
@@ -245,7 +245,7 @@ const smtpWays: Own[] = [
   },
 ];
 
-async function settingsWorld(_type: string, variant: number): Promise<World> {
+async function settingsWorld(_type: string, variant: number): Promise<Snapshot> {
   const users = { users: { probe: canary } };
   const [near, far] = [
     await mailServer(users, { allowInsecureAuth: true }),
@@ -287,14 +287,14 @@ async function settingsWorld(_type: string, variant: number): Promise<World> {
   };
 }
 
-const worlds: Record<string, (type: string, variant: number) => Promise<World>> = {
+const worlds: Record<string, (type: string, variant: number) => Promise<Snapshot>> = {
   monitors: monitorWorld,
   "alert-channels": channelWorld,
   settings: settingsWorld,
 };
 
 /** Every change of one field that is no secret to a value that it takes, wherever that leads. */
-function changesOf({ kinds, home, elsewhere }: World, type: string): Own[] {
+function changesOf({ kinds, home, elsewhere }: Snapshot, type: string): Own[] {
   const { fields = {}, secrets = {} } = kinds[type] ?? {};
   const always = [true, false, 1, 2525, "elsewhere.example", "127.0.0.2", null];
   const candidates = (json: Json) => [
@@ -320,8 +320,8 @@ function changesOf({ kinds, home, elsewhere }: World, type: string): Own[] {
 }
 
 /** Two changes at once, and those to a mail server with another way of letting the user in. */
-function changesAtOnce(world: World, type: string): Own[] {
-  const single = changesOf(world, type);
+function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
+  const single = changesOf(snapshot, type);
   const ways = type in settingsKinds ? smtpWays : [];
   const inSmtp = (change: Own) => change["smtp"] as Own;
   return [
@@ -343,7 +343,7 @@ function changesAtOnce(world: World, type: string): Own[] {
 }
 
 /** The secrets of a record as they would be sent again with this change. */
-function sentAgain({ kinds, home }: World, type: string, change: Own): Own {
+function sentAgain({ kinds, home }: Snapshot, type: string, change: Own): Own {
   const body: Own = { ...change };
   for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
     const [field = "", inner] = path.split(".");
@@ -386,12 +386,12 @@ describe("a sealed secret never leaves by a changed address", () => {
   test.each(withSecrets)(
     "$noun: $type, $variant: the page asks for what the appliance asks for",
     async ({ noun, type, kind, variant }) => {
-      await using world = (await worlds[noun]?.(type, variant)) as World;
-      const { kinds, home, change, read } = world;
+      await using snapshot = (await worlds[noun]?.(type, variant)) as Snapshot;
+      const { kinds, home, change, read } = snapshot;
       const paths = Object.keys(splitSecrets(kinds, type, home).secrets);
       const record = (await read()).json.data;
       let refusals = 0;
-      for (const patch of [...changesOf(world, type), ...changesAtOnce(world, type)]) {
+      for (const patch of [...changesOf(snapshot, type), ...changesAtOnce(snapshot, type)]) {
         const { status, json } = await change(patch);
         const details: { path: string; message: string }[] = json.error?.details ?? [];
         const asked = details.filter(({ message }) => message.includes("send it again"));
@@ -404,7 +404,7 @@ describe("a sealed secret never leaves by a changed address", () => {
         ]);
         refusals += asked.length;
         if (status === 200)
-          expect((await change({ ...home, ...sentAgain(world, type, {}) })).status).toBe(200);
+          expect((await change({ ...home, ...sentAgain(snapshot, type, {}) })).status).toBe(200);
       }
       const moves = Object.values(kind.secrets).some((where) => Object.keys(where).length > 0);
       expect(refusals > 0).toBe(moves);
@@ -415,9 +415,9 @@ describe("a sealed secret never leaves by a changed address", () => {
   test.each(withSecrets)(
     "$noun: $type, $variant",
     async ({ noun, type, kind, variant }) => {
-      await using world = (await worlds[noun]?.(type, variant)) as World;
-      const { home, change, use, tryOut, astray, isSentHome } = world;
-      const { secrets } = splitSecrets(world.kinds, type, home);
+      await using snapshot = (await worlds[noun]?.(type, variant)) as Snapshot;
+      const { home, change, use, tryOut, astray, isSentHome } = snapshot;
+      const { secrets } = splitSecrets(snapshot.kinds, type, home);
       const paths = Object.keys(secrets).toSorted();
       const tried = Object.entries(kind.secrets).filter(([path]) =>
         paths.some((one) => one === path || one.startsWith(path.replace(/\*$/, ""))),
@@ -428,12 +428,12 @@ describe("a sealed secret never leaves by a changed address", () => {
       expect(isSentHome()).toBe(true);
 
       const refused: Own[] = [];
-      for (const patch of changesOf(world, type)) {
+      for (const patch of changesOf(snapshot, type)) {
         const { status, json } = await change(patch);
         if (status === 200) {
           await use();
           expect(patch).not.toHaveProperty("verifyTls", false);
-          const whole = { ...home, ...sentAgain(world, type, {}) };
+          const whole = { ...home, ...sentAgain(snapshot, type, {}) };
           expect([patch, (await change(whole)).status]).toEqual([patch, 200]);
         } else if (json.error.message.includes("send it again")) {
           refused.push(patch);
@@ -448,9 +448,9 @@ describe("a sealed secret never leaves by a changed address", () => {
       const moved = refused.flatMap((patch) => Object.keys(patch));
       expect([...new Set(moved)].toSorted()).toEqual([...new Set(decisive)].toSorted());
       for (const patch of refused) {
-        const sent = sentAgain(world, type, patch);
+        const sent = sentAgain(snapshot, type, patch);
         expect([patch, (await change(sent)).status]).toEqual([patch, 200]);
-        const back = { ...home, ...sentAgain(world, type, {}) };
+        const back = { ...home, ...sentAgain(snapshot, type, {}) };
         expect((await change(back)).status).toBe(200);
       }
     },

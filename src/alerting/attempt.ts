@@ -16,7 +16,7 @@ import type { Alert } from "./alert.ts";
 import { type Message, messageOf } from "./messages.ts";
 import {
   type DeliveryContext,
-  passing,
+  temporary,
   permanent,
   type Provider,
   type Verdict,
@@ -103,12 +103,12 @@ export async function attempting(
   const at = timestamp(clock());
   const verdict = await deliver().catch((error: unknown): Verdict => {
     if (error instanceof TargetFailure)
-      return error.final ? permanent(error.message) : passing(error.message);
-    if (error instanceof OwnTrouble) return passing(`Not sent: ${error.message}.`);
+      return error.final ? permanent(error.message) : temporary(error.message);
+    if (error instanceof OwnTrouble) return temporary(`Not sent: ${error.message}.`);
     // Not the error's own text, which may hold what was to be sent.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
-    return passing("Not sent: sending failed by itself; the log says more.");
+    return temporary("Not sent: sending failed by itself; the log says more.");
   });
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";

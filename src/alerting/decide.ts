@@ -17,7 +17,7 @@ import {
 } from "./rules.ts";
 import { isOfCertificate, opensCases } from "./cases.ts";
 import type { AlertType } from "./schema.ts";
-import { alerted, emptyMemory, type WatchedMonitor, type World } from "./world.ts";
+import { alerted, emptyMemory, type WatchedMonitor, type Snapshot } from "./snapshot.ts";
 
 /** Changes that may have a channel hear of an outage again that opens cases: what was muted or detached is no longer. */
 const reopening = new Set([
@@ -34,20 +34,20 @@ export const mayReopen = (type: string) => reopening.has(type);
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
 
 /** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
-export function applyEvent(world: World, out: Outbox, event: LoggedEvent, now: number) {
-  if (world.channels.size === 0) return;
+export function applyEvent(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+  if (snapshot.channels.size === 0) return;
   const [noun, verb = ""] = event.type.split(".");
   if (verb === "deleted") {
     out.close(event.subjectId);
     if (noun === "monitor") out.forget(event.subjectId);
   } else if (mayReopen(event.type)) {
-    if (noun === "monitor") monitorUpdated(world, out, event.subjectId, now);
-    for (const monitor of world.monitors.values())
-      if (isOf(monitor, event.subjectId)) reopen(world, out, monitor, event, now);
-  } else if (noun === "monitor") monitorChanged(world, out, event, verb as MonitorStatus, now);
-  else if (noun === "incident") incidentChanged(world, out, event, verb, now);
-  else if (noun === "channel") channelFailed(world, out, event, now);
-  else if (noun === "appliance") applianceTroubled(world, out, event, now);
+    if (noun === "monitor") monitorUpdated(snapshot, out, event.subjectId, now);
+    for (const monitor of snapshot.monitors.values())
+      if (isOf(monitor, event.subjectId)) reopen(snapshot, out, monitor, event, now);
+  } else if (noun === "monitor") monitorChanged(snapshot, out, event, verb as MonitorStatus, now);
+  else if (noun === "incident") incidentChanged(snapshot, out, event, verb, now);
+  else if (noun === "channel") channelFailed(snapshot, out, event, now);
+  else if (noun === "appliance") applianceTroubled(snapshot, out, event, now);
 }
 
 type Change = {
@@ -58,37 +58,37 @@ type Change = {
 };
 
 function monitorChanged(
-  world: World,
+  snapshot: Snapshot,
   out: Outbox,
   { subjectId, at, data }: LoggedEvent,
   to: MonitorStatus,
   now: number,
 ) {
-  const monitor = world.monitors.get(subjectId);
+  const monitor = snapshot.monitors.get(subjectId);
   if (monitor === undefined) return;
   const { before: from, since, message, latencyMs } = data as Change;
-  const told = world.told.get(subjectId) ?? new Map();
+  const told = snapshot.told.get(subjectId) ?? new Map();
   const step = afterChange(
-    memoryOf(world, subjectId),
+    memoryOf(snapshot, subjectId),
     told,
     { from, to, at: Date.parse(at) },
-    audienceOf(world, monitor),
+    audienceOf(snapshot, monitor),
     reminderMs(monitor),
   );
-  const downSince = from === "down" ? since : toldDownSince(world, subjectId);
+  const downSince = from === "down" ? since : toldDownSince(snapshot, subjectId);
   const ended = to !== "down" && downSince !== null;
   const length = ended && { downSeconds: secondsBetween(downSince, at) };
-  follow(world, out, monitor, step, now, at, { since: at, message, latencyMs, ...length });
+  follow(snapshot, out, monitor, step, now, at, { since: at, message, latencyMs, ...length });
 }
 
-function toldDownSince(world: World, monitorId: string): string | null {
-  const told = [...(world.told.get(monitorId)?.values() ?? [])];
+function toldDownSince(snapshot: Snapshot, monitorId: string): string | null {
+  const told = [...(snapshot.told.get(monitorId)?.values() ?? [])];
   return told.find(({ state }) => state === "down")?.since ?? null;
 }
 
 /** Carries out a step of the rules about a monitor. */
 function follow(
-  world: World,
+  snapshot: Snapshot,
   out: Outbox,
   monitor: WatchedMonitor,
   { memory, alert, believes, isOver }: Step,
@@ -107,15 +107,15 @@ function follow(
     if (believes !== null) out.believe(id, told, believes, about.since);
   }
   if (isOver) out.close(id);
-  const { certificate, ...before } = world.memories.get(id) ?? emptyMemory;
+  const { certificate, ...before } = snapshot.memories.get(id) ?? emptyMemory;
   if (!Bun.deepEquals(before, memory)) out.remember(id, { ...memory, certificate });
 }
 
 /** A reminder interval that was set, changed or removed during an outage. */
-function monitorUpdated(world: World, out: Outbox, monitorId: string, now: number) {
-  const monitor = world.monitors.get(monitorId);
+function monitorUpdated(snapshot: Snapshot, out: Outbox, monitorId: string, now: number) {
+  const monitor = snapshot.monitors.get(monitorId);
   if (monitor?.status !== "down") return;
-  const { certificate, ...memory } = world.memories.get(monitorId) ?? emptyMemory;
+  const { certificate, ...memory } = snapshot.memories.get(monitorId) ?? emptyMemory;
   const interval = reminderMs(monitor);
   const soonest = interval === null ? null : now + interval;
   const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
@@ -129,7 +129,7 @@ function isOf({ id, groupId, channelIds }: WatchedMonitor, subjectId: string): b
 
 /** A case is open as long as its problem lasts: channels that open cases are told of one that they don't have. */
 function reopen(
-  world: World,
+  snapshot: Snapshot,
   out: Outbox,
   monitor: WatchedMonitor,
   event: LoggedEvent,
@@ -138,12 +138,12 @@ function reopen(
   const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
   // What came to be after this event is told by its own.
-  if (since > event.at || memoryOf(world, id).flappingSince !== null) return;
-  const { muted, channels } = audienceOf(world, monitor);
-  const cases = (world.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
+  if (since > event.at || memoryOf(snapshot, id).flappingSince !== null) return;
+  const { muted, channels } = audienceOf(snapshot, monitor);
+  const cases = (snapshot.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
   const having = new Set(cases.map(({ channelId }) => channelId));
   const to = channels.filter(
-    (channel) => opensCases(world.channels.get(channel)?.type ?? "") && !having.has(channel),
+    (channel) => opensCases(snapshot.channels.get(channel)?.type ?? "") && !having.has(channel),
   );
   if (muted || to.length === 0) return;
   if (out.isFull()) return out.stop();
@@ -153,33 +153,38 @@ function reopen(
 }
 
 /** Reminds of an outage, or tells what a monitor has come to that flapped. */
-export function applyTimer(world: World, out: Outbox, { monitorId }: Timer, now: number) {
-  const monitor = world.monitors.get(monitorId);
+export function applyTimer(snapshot: Snapshot, out: Outbox, { monitorId }: Timer, now: number) {
+  const monitor = snapshot.monitors.get(monitorId);
   if (monitor === undefined) return out.forget(monitorId);
   const { status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   const state = paused || groupPaused ? "pending" : status;
-  const audience = audienceOf(world, monitor);
-  const memory = memoryOf(world, monitorId);
-  const told = world.told.get(monitorId) ?? new Map();
+  const audience = audienceOf(snapshot, monitor);
+  const memory = memoryOf(snapshot, monitorId);
+  const told = snapshot.told.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
   const at = new Date(now).toISOString();
   const steady = afterFlapping(memory, told, state, audience, now);
-  if (steady !== null) return follow(world, out, monitor, steady, now, at, about);
+  if (steady !== null) return follow(snapshot, out, monitor, steady, now, at, about);
   const isDue = memory.remindAt !== null && memory.remindAt <= now;
   if (!isDue) return;
   const step = afterReminder(memory, state, audience, reminderMs(monitor), now);
   const downSeconds = secondsBetween(since, at);
-  follow(world, out, monitor, step, now, at, { ...about, downSeconds });
+  follow(snapshot, out, monitor, step, now, at, { ...about, downSeconds });
 }
 
 /** Tells of a certificate that ends soon, once for each step. */
-export function alertOfCertificate(world: World, out: Outbox, { monitorId }: Timer, now: number) {
-  const monitor = world.monitors.get(monitorId);
+export function alertOfCertificate(
+  snapshot: Snapshot,
+  out: Outbox,
+  { monitorId }: Timer,
+  now: number,
+) {
+  const monitor = snapshot.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
   if (monitor === undefined || expiresAt === null) return;
-  const before = world.memories.get(monitorId) ?? emptyMemory;
+  const before = snapshot.memories.get(monitorId) ?? emptyMemory;
   const found = certificateStep(expiresAt, before.certificate, monitor.certificateExpiryDays, now);
-  const { channels, muted } = audienceOf(world, monitor);
+  const { channels, muted } = audienceOf(snapshot, monitor);
   if (found === null || muted || channels.length === 0) return;
   const { step, daysLeft } = found;
   const message =
@@ -204,22 +209,22 @@ const incidentSteps: Record<string, IncidentStep> = {
 };
 
 function incidentChanged(
-  world: World,
+  snapshot: Snapshot,
   out: Outbox,
   { subjectId, at, data }: LoggedEvent,
   verb: string,
   now: number,
 ) {
-  const found = world.incidents.get(subjectId);
+  const found = snapshot.incidents.get(subjectId);
   const update = found?.updates.get(String(data?.["updateId"]));
   const step = incidentSteps[verb];
   // A correction of the title or severity posts nothing to the timeline.
   if (found === undefined || update === undefined || step === undefined) return;
-  const monitor = found.monitorId === null ? undefined : world.monitors.get(found.monitorId);
-  const told = world.told.get(subjectId) ?? new Map();
-  const to = incidentAudience([...world.channels.values()], step, told, {
+  const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
+  const told = snapshot.told.get(subjectId) ?? new Map();
+  const to = incidentAudience([...snapshot.channels.values()], step, told, {
     byMonitor: data?.["automatic"] === true,
-    monitorMuted: monitor !== undefined && audienceOf(world, monitor).muted,
+    monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
     monitorChannels: monitor?.channelIds ?? [],
   });
   const { id, title, severity, monitorId } = found;
@@ -233,11 +238,11 @@ function incidentChanged(
   if (step === "resolved") out.close(id);
 }
 
-function channelFailed(world: World, out: Outbox, event: LoggedEvent, now: number) {
-  const failed = world.channels.get(event.subjectId);
+function channelFailed(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+  const failed = snapshot.channels.get(event.subjectId);
   if (failed === undefined) return;
   const { id, name, type } = failed;
-  const to = channelsForOwnTrouble([...world.channels.values()], id).map(({ id }) => id);
+  const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
   const message = String(event.data?.["message"]);
   if (to.length > 0)
     out.tell(
@@ -247,8 +252,8 @@ function channelFailed(world: World, out: Outbox, event: LoggedEvent, now: numbe
     );
 }
 
-function applianceTroubled(world: World, out: Outbox, event: LoggedEvent, now: number) {
-  const to = channelsForOwnTrouble([...world.channels.values()]).map(({ id }) => id);
+function applianceTroubled(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+  const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
   const message = String(event.data?.["message"]);
   if (to.length > 0) out.tell(alertOf("appliance.troubled", event.at, { message }, now), to, false);
 }
@@ -257,13 +262,16 @@ export function alertOf(type: AlertType, at: string, data: object, now: number):
   return { id: newId(now), type, at, data } as Alert;
 }
 
-function audienceOf(world: World, { muted, groupMuted, channelIds }: WatchedMonitor): Audience {
-  const channels = channelIds.filter((id) => world.channels.get(id)?.enabled === true);
+function audienceOf(
+  snapshot: Snapshot,
+  { muted, groupMuted, channelIds }: WatchedMonitor,
+): Audience {
+  const channels = channelIds.filter((id) => snapshot.channels.get(id)?.enabled === true);
   return { muted: muted || groupMuted, channels };
 }
 
-function memoryOf(world: World, monitorId: string): Memory {
-  const { certificate: _, ...memory } = world.memories.get(monitorId) ?? emptyMemory;
+function memoryOf(snapshot: Snapshot, monitorId: string): Memory {
+  const { certificate: _, ...memory } = snapshot.memories.get(monitorId) ?? emptyMemory;
   return memory;
 }
 

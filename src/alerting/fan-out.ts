@@ -7,7 +7,7 @@ import { caseRound } from "./cases.ts";
 import { applyEvent, applyTimer, mayReopen, alertOfCertificate, type Timer } from "./decide.ts";
 import { type Budget, type Outbox, outbox, type Part } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
-import { type World, worldOf } from "./world.ts";
+import { type Snapshot, loadSnapshot } from "./snapshot.ts";
 
 /** Monitors looked at in one write without an event. */
 const timersAtOnce = 500;
@@ -70,8 +70,8 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
     }
     let { seq } = place;
     for (const event of portion) {
-      const { world, out } = decisions.of(event.organizationId);
-      applyEvent(world, out, event, clock());
+      const { snapshot, out } = decisions.of(event.organizationId);
+      applyEvent(snapshot, out, event, clock());
       const rest = out.rest();
       if (rest !== null) {
         const told = rest.part === null ? {} : { event: { seq: event.seq, ...rest.part } };
@@ -111,20 +111,20 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
   /** What is decided for one write, each organization on a world of its own; `part` is of what comes first. */
   function decisionsOf(part: Part | undefined) {
     const budget: Budget = { left: rowsAtOnce };
-    const all = new Map<string, { world: World; out: Outbox }>();
+    const all = new Map<string, { snapshot: Snapshot; out: Outbox }>();
     return {
       async begin(
         organizationId: string,
         wanted: { monitorIds: readonly string[]; incidentIds: readonly string[] },
       ) {
-        const world = await worldOf(store, organizationId, wanted);
+        const snapshot = await loadSnapshot(store, organizationId, wanted);
         const isFirst = all.size === 0;
-        const out = outbox(world, clock(), {
+        const out = outbox(snapshot, clock(), {
           budget,
           origin: origin(),
           part: isFirst ? (part ?? null) : null,
         });
-        all.set(organizationId, { world, out });
+        all.set(organizationId, { snapshot, out });
       },
       of(organizationId: string) {
         const found = all.get(organizationId);
@@ -178,9 +178,9 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
       return isMore;
     };
     for (const timer of timers) {
-      const { world, out } = decisions.of(timer.organizationId);
-      if (timer.kind === "memory") applyTimer(world, out, timer, now);
-      else alertOfCertificate(world, out, timer, now);
+      const { snapshot, out } = decisions.of(timer.organizationId);
+      if (timer.kind === "memory") applyTimer(snapshot, out, timer, now);
+      else alertOfCertificate(snapshot, out, timer, now);
       const rest = out.rest();
       if (rest !== null)
         return write(
@@ -190,8 +190,8 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
       if (out.isFull()) return write({}, true);
     }
     for (const { organizationId, ...one } of over) {
-      const { world, out } = decisions.of(organizationId);
-      const known = (world.cases.get(one.subjectId) ?? []).find(({ key }) => key === one.key);
+      const { snapshot, out } = decisions.of(organizationId);
+      const known = (snapshot.cases.get(one.subjectId) ?? []).find(({ key }) => key === one.key);
       // What was told just now may have closed it, or told anew of what it is about.
       if (known?.alertId === one.alertId) out.closeCase(known);
       if (out.isFull()) return write({}, true);

@@ -23,7 +23,7 @@ import {
 } from "./cases.ts";
 import { providers } from "./providers.ts";
 import { dueAt, type NotifiedState } from "./rules.ts";
-import type { PendingDigest, Remembered, NotifiedAlert, World } from "./world.ts";
+import type { PendingDigest, Remembered, NotifiedAlert, Snapshot } from "./snapshot.ts";
 
 /** Alerts of one channel within so long come as one digest … */
 const gatherMs = 5_000;
@@ -90,11 +90,11 @@ export type Outbox = {
 };
 
 export function outbox(
-  world: World,
+  snapshot: Snapshot,
   now: number,
   { budget, origin, part }: { budget: Budget; origin: string; part: Part | null },
 ): Outbox {
-  const { organizationId, told, memories, gathering, cases } = world;
+  const { organizationId, told, memories, gathering, cases } = snapshot;
   const written: Statement[] = [];
   /** The delivery that each channel was just told in. */
   const latest = new Map<string, string>();
@@ -249,9 +249,9 @@ export function outbox(
       const problem = problemOf(alert);
       const over = (channelId: string) =>
         casesAt(channelId, subject).filter((one) => !isOfCertificate(one.problem));
-      const typeOf = (channelId: string) => world.channels.get(channelId)?.type as ChannelType;
+      const typeOf = (channelId: string) => snapshot.channels.get(channelId)?.type as ChannelType;
       const hears = (channelId: string) =>
-        world.channels.has(channelId) &&
+        snapshot.channels.has(channelId) &&
         (!opensCases(typeOf(channelId)) ||
           (isRecovery ? over(channelId).length > 0 : problem !== null));
       const those = inThisWrite(id, to.filter(hears), known);

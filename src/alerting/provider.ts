@@ -85,12 +85,12 @@ export function overHttp<T extends ChannelType>({
     digests,
     ...(digestLimit && { digestLimit }),
     deliver: (settings, message, context) =>
-      posted(request(settings, message, context.now), context, verdict),
+      post(request(settings, message, context.now), context, verdict),
   };
 }
 
 /** One HTTP request, and what its answer means. Throws TargetFailure and OwnTrouble. */
-export async function posted(
+export async function post(
   { url, method = "POST", headers = {}, body }: ToPost,
   context: DeliveryContext,
   verdict: (answer: ShortAnswer) => Verdict = judged,
@@ -124,7 +124,7 @@ export const delivered: Verdict = { outcome: "delivered" };
 const failed = (failure: Failure) => (reason: string) =>
   ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
 
-export const passing = failed("passing");
+export const temporary = failed("passing");
 export const permanent = failed("looks-permanent");
 export const final = failed("final");
 
@@ -137,5 +137,5 @@ export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
   const reason = `The receiver answered ${named(status)}${redirected}.`;
   if (status === 410) return final(reason);
-  return doubtful.has(status) ? permanent(reason) : passing(reason);
+  return doubtful.has(status) ? permanent(reason) : temporary(reason);
 }

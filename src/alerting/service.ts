@@ -24,7 +24,7 @@ import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./rules.ts";
 import type { AlertPreview, AlertQuery, Delivery, PageQuery } from "./schema.ts";
 import { deliveriesOfAlert, findAlert, pageOfAlerts, pageOfDeliveries } from "./store.ts";
-import { worldOf } from "./world.ts";
+import { loadSnapshot } from "./snapshot.ts";
 
 /** A page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
@@ -54,11 +54,11 @@ function shown({ id, type, at, data }: typeof alerts.$inferSelect) {
 export async function previewAlert(scope: Scope, monitorId: string): Promise<AlertPreview> {
   await getMonitor(scope, monitorId);
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
-  const world = await worldOf(scope.store, scope.organizationId, wanted);
-  const monitor = world.monitors.get(monitorId);
+  const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
+  const monitor = snapshot.monitors.get(monitorId);
   if (monitor === undefined) throw new AppError("NOT_FOUND", "There is no such monitor.");
-  const flapping = (world.memories.get(monitorId)?.flappingSince ?? null) !== null;
-  const judged = [...world.channels.values()].map(({ id, name, type, enabled }) => ({
+  const flapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
+  const judged = [...snapshot.channels.values()].map(({ id, name, type, enabled }) => ({
     channel: { id, name, type },
     reason: silenceReason(
       { ...monitor, flapping },

@@ -7,7 +7,7 @@ import { smtpAfter } from "../accounts/settings/service.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { attempting, deliveryContext, type SendingContext } from "./attempt.ts";
 import type { Message } from "./messages.ts";
-import { mailed } from "./providers/email.ts";
+import { sendAsMail } from "./providers/email.ts";
 import type { NewTestMail, TestMail } from "./test-mail-schema.ts";
 
 /** Sends one mail through the stored mail server or through one that is not saved yet, and tells what became of it. Throws VALIDATION_ERROR, RATE_LIMITED. */
@@ -23,7 +23,7 @@ export async function sendTestMail(
   const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, context.origin());
   const cancelled = new AbortController().signal;
   const { attempt } = await attempting(context, { organization: organizationId }, () =>
-    mailed(message, [to], deliveryContext(context, cancelled, smtp)),
+    sendAsMail(message, [to], deliveryContext(context, cancelled, smtp)),
   );
   return { delivered: attempt.delivered, message: attempt.message };
 }

@@ -1,4 +1,4 @@
-import { worldOf } from "../alerting/world.ts";
+import { loadSnapshot } from "../alerting/snapshot.ts";
 import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
 import type { Scope } from "../events/scope.ts";
 import type { NewIncident } from "../incidents/schema.ts";
@@ -43,7 +43,10 @@ export async function audienceOf(
   const { store, organizationId } = scope;
   const incident = incidentId === undefined ? null : await getIncident(scope, incidentId);
   const incidentIds = incident === null ? [] : [incident.id];
-  const { channels, told } = await worldOf(store, organizationId, { monitorIds: [], incidentIds });
+  const { channels, told } = await loadSnapshot(store, organizationId, {
+    monitorIds: [],
+    incidentIds,
+  });
   const heard = (step: IncidentStep) =>
     incidentAudience([...channels.values()], step, told.get(incident?.id ?? "") ?? new Map(), {
       byMonitor: false,

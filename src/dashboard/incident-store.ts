@@ -45,7 +45,7 @@ export function authorsOf(
 
 type Notified = { id: string; monitorId: string | null; origin: string; createdAt: string };
 
-const toldText = `select c.id, c.name, c.type, max(d.delivered_at) as at
+const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at
   from (select id from alerts where organization_id = ?1 and incident_id = ?2
       union select id from alerts where organization_id = ?1 and monitor_id = ?3
         and at between ?4 and ?5) a
@@ -63,5 +63,5 @@ export function toldOf(
 ): Promise<IncidentTraces["told"]> {
   const byMonitor = origin === "monitor" ? monitorId : null;
   const until = resolvedAt ?? "9";
-  return store.query(toldText, [organizationId, id, byMonitor, createdAt, until]);
+  return store.query(notifiedSql, [organizationId, id, byMonitor, createdAt, until]);
 }

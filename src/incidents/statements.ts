@@ -59,26 +59,26 @@ export function patching(
 ): Write {
   const at = timestamp(now);
   const { change, update } = incidentAfter(before, patch, at);
-  const posted = update === null ? [] : [{ id: newId(now), ...update, createdAt: at, automatic }];
+  const post = update === null ? [] : [{ id: newId(now), ...update, createdAt: at, automatic }];
   const after: IncidentRecord = {
     ...before,
     ...change,
     version: before.version + 1,
     updatedAt: at,
     automatic: change.title === before.title ? before.automatic : null,
-    updates: [...before.updates, ...posted],
+    updates: [...before.updates, ...post],
   };
   return {
     after,
     statements: [
       changeIncident(organizationId, after),
-      ...posted.map((entry) => insertUpdate(organizationId, after, entry)),
+      ...post.map((entry) => insertUpdate(organizationId, after, entry)),
     ],
     happening: {
       action: actionOf(before.status, after.status),
       subjectId: before.id,
       fields: Object.keys(patch),
-      data: { updateId: posted[0]?.id ?? null },
+      data: { updateId: post[0]?.id ?? null },
     },
   };
 }

@@ -1,5 +1,5 @@
 import { renderToStaticMarkup } from "react-dom/server";
-import { Back, documentOf, type PageFiles, Time } from "./frame.tsx";
+import { BackLink, documentOf, type PageFiles, Time } from "./layout.tsx";
 import { StateIcon } from "./icons.tsx";
 import type { DayView, IncidentView, MonitorView, StatusView, Tone } from "./view.ts";
 
@@ -31,7 +31,7 @@ export function incidentPage(
     base,
     title,
     <>
-      <Back base={base} />
+      <BackLink base={base} />
       <Incident incident={incident} base={base} level="h1" />
     </>,
   );
@@ -58,7 +58,7 @@ export function historyPage(
     base,
     `Incidents, ${month} – ${view.page.title}`,
     <>
-      <Back base={base} />
+      <BackLink base={base} />
       <h1 className="month">{month}</h1>
       {days.length === 0 && <p className="quiet">No incidents.</p>}
       {days.map(({ day, incidents }) => (

@@ -4,7 +4,7 @@ import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
 import type { Rendered } from "./cache.ts";
 import type { Loaded } from "./load.ts";
-import type { PageFiles } from "./frame.tsx";
+import type { PageFiles } from "./layout.tsx";
 import { historyPage, incidentPage, statusPage } from "./page.tsx";
 import { type SignUpResult, subscribePage } from "./subscribe-page.tsx";
 import { type V2Name, v2Names, v2Of } from "./statuspage-v2.ts";

@@ -1,6 +1,6 @@
 import { mapYielding } from "../core/yielding.ts";
 import { readableAccent } from "./accent.ts";
-import { type PageFiles, pageFiles } from "./frame.tsx";
+import { type PageFiles, pageFiles } from "./layout.tsx";
 import type { StatusPagePreview } from "./schema.ts";
 import type { StatusView } from "./view.ts";
 

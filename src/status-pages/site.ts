@@ -12,7 +12,7 @@ import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
-import { pageFiles as files } from "./frame.tsx";
+import { pageFiles as files } from "./layout.tsx";
 import { endOf, monthAt, monthOf } from "./history.ts";
 import type { Lock } from "./lock.ts";
 import { isServable } from "./logo.ts";

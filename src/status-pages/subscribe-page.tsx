@@ -1,4 +1,4 @@
-import { Back, documentOf, type PageFiles } from "./frame.tsx";
+import { BackLink, documentOf, type PageFiles } from "./layout.tsx";
 import type { StatusView } from "./view.ts";
 
 /** What became of a sign-up; null where nothing was sent yet. */
@@ -25,7 +25,7 @@ export function subscribePage(
     base,
     `Get updates – ${view.page.title}`,
     <>
-      <Back base={base} />
+      <BackLink base={base} />
       <h1 className="month">Get updates</h1>
       <p className="about">
         You are told when an incident is posted and when maintenance is planned.

@@ -393,9 +393,9 @@ test("each test alert pages, though the last was acknowledged", async () => {
 });
 
 describe("whatever happens", () => {
-  type World = Awaited<ReturnType<typeof world>>;
+  type Snapshot = Awaited<ReturnType<typeof snapshot>>;
 
-  async function world() {
+  async function snapshot() {
     const made = await watching();
     const { api, services, time, later } = { ...made, services: made };
     const jobs = [made.shop, await made.watched({ name: "Job", autoIncidentSeverity: "major" })];
@@ -520,8 +520,8 @@ describe("whatever happens", () => {
     };
   }
 
-  type Action = readonly [keyof World, ...unknown[]];
-  const one = (weight: number, name: keyof World, ...parts: fc.Arbitrary<unknown>[]) => ({
+  type Action = readonly [keyof Snapshot, ...unknown[]];
+  const one = (weight: number, name: keyof Snapshot, ...parts: fc.Arbitrary<unknown>[]) => ({
     weight,
     arbitrary: fc.tuple(fc.constant(name), ...parts) as unknown as fc.Arbitrary<Action>,
   });
@@ -557,7 +557,7 @@ describe("whatever happens", () => {
   );
 
   async function run(actions: readonly Action[]) {
-    const all = await world();
+    const all = await snapshot();
     for (const [name, ...parts] of actions) {
       await (all[name] as (...parts: unknown[]) => unknown)(...parts);
       if (name !== "settle") continue;

@@ -21,15 +21,15 @@ type Action = readonly [keyof AlertedWorld, ...unknown[]];
 
 /** Everything gets well in the end; then every channel has what it was to get, in order. */
 async function asTheRulesSay(...actions: readonly Action[]) {
-  const world = await alertedWorld(server);
+  const snapshot = await alertedWorld(server);
   for (const [name, ...parts] of actions) {
-    await (world[name] as (...parts: unknown[]) => unknown)(...parts);
-    await world.look();
+    await (snapshot[name] as (...parts: unknown[]) => unknown)(...parts);
+    await snapshot.look();
   }
-  await world.heal();
-  const { wanted, got } = world.compared();
+  await snapshot.heal();
+  const { wanted, got } = snapshot.compared();
   expect(got).toEqual(wanted);
-  expect(world.oddities()).toEqual([]);
+  expect(snapshot.oddities()).toEqual([]);
 }
 
 /** Mostly the first: what goes wrong takes several things that befall the same. */

@@ -24,11 +24,11 @@ const monitors = 1_000;
 export async function adminSuite() {
   if (!hasChromium)
     throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
-  await using world = await manyMonitors();
+  await using snapshot = await manyMonitors();
   const browser = await launchChromium();
   try {
     const options = { viewport: { width: 1440, height: 900 } };
-    const signedIn = { ...options, storageState: world.storageState };
+    const signedIn = { ...options, storageState: snapshot.storageState };
     console.log(`admin: ${monitors} monitors in ${groups} groups, medians of ${rounds} rounds\n`);
 
     const first: number[] = [];
@@ -36,25 +36,25 @@ export async function adminSuite() {
     for (let round = 0; round < rounds; round++) {
       const context = await browser.newContext(signedIn);
       const page = await context.newPage();
-      first.push(await opened(page, world.url));
+      first.push(await opened(page, snapshot.url));
       loaded = await loadedBy(page);
       await context.close();
     }
 
     const context = await browser.newContext(signedIn);
     const page = await context.newPage();
-    await opened(page, world.url);
-    await using floor = await floorPage(page, world.url);
+    await opened(page, snapshot.url);
+    await using floor = await floorPage(page, snapshot.url);
     const [again, floors]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
-      again.push(await openedIn(context, world.url));
+      again.push(await openedIn(context, snapshot.url));
       floors.push(await openedIn(context, floor.url));
     }
 
     const entering: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const stranger = await browser.newContext(options);
-      entering.push(await signedInAt(await stranger.newPage(), world.url));
+      entering.push(await signedInAt(await stranger.newPage(), snapshot.url));
       await stranger.close();
     }
     const said = (times: readonly number[]) =>
@@ -77,8 +77,8 @@ export async function adminSuite() {
       `typing in the search field: longest task ${typed.longest} (goal: none over 50 ms), slowest key to its picture ${typed.slowest.toFixed(0)} ms`,
     );
     const changed = await repaintedRows(page, async () => {
-      world.site.reply(answer(502), "/checkout-0-0");
-      await world.ask("POST", `/api/v1/monitors/${world.first}/check`);
+      snapshot.site.reply(answer(502), "/checkout-0-0");
+      await snapshot.ask("POST", `/api/v1/monitors/${snapshot.first}/check`);
       await rowOf(page, "Service 0 of Berlin")
         .getByRole("img", { name: "Down", exact: true })
         .waitFor();
@@ -129,19 +129,19 @@ const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "L
 
 /** A machine whose 1,000 monitors are up, with a day of results. */
 export async function manyMonitors() {
-  const world = await ownedMachine();
+  const snapshot = await ownedMachine();
   const site = await target(answer(200));
   let first = "";
   for (let group = 0; group < groups; group++) {
     const city = cities[group % cities.length] ?? "";
     const name = group < cities.length ? city : `${city} ${Math.floor(group / cities.length) + 1}`;
-    const { id: groupId } = await world.ask("POST", "/api/v1/monitor-groups", {
+    const { id: groupId } = await snapshot.ask("POST", "/api/v1/monitor-groups", {
       name,
       color: "blue",
       tags: ["production"],
     });
     for (let number = 0; number < monitors / groups; number++) {
-      const { id } = await world.ask("POST", "/api/v1/monitors", {
+      const { id } = await snapshot.ask("POST", "/api/v1/monitors", {
         type: "http",
         name: `Service ${number} of ${name}`,
         url: site.at(`/checkout-${group}-${number}`),
@@ -154,7 +154,7 @@ export async function manyMonitors() {
     }
   }
   await site.untilAsked(monitors);
-  const database = new Database(join(world.box.dataDir, "signalbox.db"));
+  const database = new Database(join(snapshot.box.dataDir, "signalbox.db"));
   const add = database.query(
     `INSERT INTO uptime_hours SELECT ?, key, ?, 0, ?, 0, 0, 60, 2400, 12, 90 FROM monitor_states
      WHERE true ON CONFLICT DO NOTHING`,
@@ -165,11 +165,11 @@ export async function manyMonitors() {
   })();
   database.close();
   return {
-    ...world,
+    ...snapshot,
     site,
     first,
     async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]();
+      await snapshot[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
     },
   };

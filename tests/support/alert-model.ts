@@ -33,9 +33,9 @@ export function tellings(history: readonly Happening[]): Telling[] {
     if (one.is !== "look") return;
     const past = history.slice(0, index);
     const from = past.findLastIndex(({ is }) => is === "look") + 1;
-    const world = worldAfter(past);
-    for (let i = from; i < index; i++) judge(past.slice(0, i), past[i] as Happening, world, all);
-    for (const monitor of world.monitors.keys()) clockwork(past, one.at, monitor, world, all);
+    const snapshot = worldAfter(past);
+    for (let i = from; i < index; i++) judge(past.slice(0, i), past[i] as Happening, snapshot, all);
+    for (const monitor of snapshot.monitors.keys()) clockwork(past, one.at, monitor, snapshot, all);
   });
   return all;
 }
@@ -60,11 +60,11 @@ function worldAfter(past: readonly Happening[]) {
   const audience = (id: string) => (quiet(id) ? [] : attached(id).filter((c) => able.includes(c)));
   return { monitors, channels, able, quiet, attached, audience, lost };
 }
-type World = ReturnType<typeof worldAfter>;
+type Snapshot = ReturnType<typeof worldAfter>;
 
 /** What follows from one thing that happened after these. */
-function judge(before: Happening[], one: Happening, world: World, all: Telling[]) {
-  const { channels, able } = world;
+function judge(before: Happening[], one: Happening, snapshot: Snapshot, all: Telling[]) {
+  const { channels, able } = snapshot;
   const tell = (to: string[], subject: string, type: string) =>
     all.push(...to.map((channel) => ({ channel, subject, type, at: one.at })));
   if (one.is === "given up") {
@@ -73,13 +73,13 @@ function judge(before: Happening[], one: Happening, world: World, all: Telling[]
     tell(usual.length > 0 ? usual : others, one.channel, "channel.failed");
   } else if (one.is === "incident") {
     const { incident, of, automatic } = one;
-    const isQuiet = automatic && of !== null && world.quiet(of);
-    const its = all.filter((t) => t.subject === incident && !world.lost.has(keyOf(t)));
+    const isQuiet = automatic && of !== null && snapshot.quiet(of);
+    const its = all.filter((t) => t.subject === incident && !snapshot.lost.has(keyOf(t)));
     const know = (id: string) =>
       its.findLast((t) => t.channel === id || t.channel === "*")?.channel === id;
     const to = (isQuiet ? [] : able)
       .filter((id) => channels.get(id)?.incidents)
-      .filter((id) => !automatic || of === null || !world.attached(of).includes(id))
+      .filter((id) => !automatic || of === null || !snapshot.attached(of).includes(id))
       .filter((id) => one.type !== "incident.resolved" || know(id));
     tell(to, incident, one.type === "incident.reopened" ? "incident.updated" : one.type);
     if (one.type === "incident.resolved") tell(["*"], incident, one.type);
@@ -89,24 +89,31 @@ function judge(before: Happening[], one: Happening, world: World, all: Telling[]
     const previous = stateAfter(before, monitor);
     const isNewsOnly = previous === "pending" || previous === "maintenance";
     const [was, is] = [flapping(before, monitor), flapping([...before, one], monitor)];
-    if (is && !was) tell(world.audience(monitor), monitor, "monitor.flapping");
-    if (!is) tellState(monitor, to, one.at, isNewsOnly, world, all);
+    if (is && !was) tell(snapshot.audience(monitor), monitor, "monitor.flapping");
+    if (!is) tellState(monitor, to, one.at, isNewsOnly, snapshot, all);
   }
 }
 
 /** What follows from the mere passing of time. */
-function clockwork(past: Happening[], now: number, id: string, world: World, all: Telling[]) {
+function clockwork(past: Happening[], now: number, id: string, snapshot: Snapshot, all: Telling[]) {
   const state = stateAfter(past, id);
-  if (endsFlapping(past, id, now)) return tellState(id, state, now, false, world, all);
+  if (endsFlapping(past, id, now)) return tellState(id, state, now, false, snapshot, all);
   if (flapping(past, id) || nextReminder(past, id) > now) return;
-  for (const channel of world.audience(id))
+  for (const channel of snapshot.audience(id))
     all.push({ channel, subject: id, type: "monitor.reminder", at: now });
 }
 
 const endsFlapping = (past: readonly Happening[], id: string, now: number) =>
   flapping(past, id) && !flapping([...past, { is: "look", at: now }], id);
 
-function tellState(id: string, to: State, at: number, newsOnly: boolean, w: World, all: Telling[]) {
+function tellState(
+  id: string,
+  to: State,
+  at: number,
+  newsOnly: boolean,
+  w: Snapshot,
+  all: Telling[],
+) {
   const believes = (channel: string) => {
     const mine = all.filter(
       (t) => t.subject === id && [channel, "*"].includes(t.channel) && !w.lost.has(keyOf(t)),

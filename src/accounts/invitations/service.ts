@@ -39,7 +39,7 @@ import {
   openInvitations,
   replaceInvitation,
   takeInvitation,
-  useInvitation,
+  consumeInvitation,
 } from "./store.ts";
 
 const validMs = 7 * 86_400_000;
@@ -197,7 +197,7 @@ function joins(
   const actor = { type: "person" as const, id: person.id, name: person.name };
   const at = timestamp(clock());
   return [
-    ...useInvitation(store, invitation, entitled, over),
+    ...consumeInvitation(store, invitation, entitled, over),
     ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
     ...traceOf(
       { organizationId, actor, requestId },

@@ -76,7 +76,7 @@ export function takeInvitation(store: Store, named: Named, otherwise: () => AppE
 }
 
 /** Takes an invitation that somebody accepts, while whoever made it may still make it. */
-export function useInvitation(
+export function consumeInvitation(
   store: Store,
   named: Named,
   entitled: Entitled,

@@ -45,13 +45,13 @@ export async function findMemberByEmail(
   return row?.person ?? null;
 }
 
-export async function isAnybodyThere(store: Store): Promise<boolean> {
+export async function hasPeople(store: Store): Promise<boolean> {
   const rows = await store.query("SELECT 1 FROM people LIMIT 1", []);
   return rows.length > 0;
 }
 
 /** Holds while nobody signs in here yet. */
-export function mustBeNobody(otherwise: () => AppError): Prepared {
+export function mustHaveNoPeople(otherwise: () => AppError): Prepared {
   return must(sql`not exists (select 1 from ${people})`, otherwise);
 }
 

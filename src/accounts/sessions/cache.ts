@@ -2,7 +2,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../database/store.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
 import { isOver } from "./rules.ts";
-import { findByHash, findById, type StoredSession, wasSeen } from "./store.ts";
+import { findByHash, findById, type StoredSession, touchSession } from "./store.ts";
 
 /** How long a session is trusted without asking the database where it can't be told whether anything was written. */
 const trustedMs = 500;
@@ -70,7 +70,7 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
     seen() {
       const last = seenAt;
       seenAt = new Map();
-      return [...last].map(([id, at]) => wasSeen(store, id, timestamp(at)));
+      return [...last].map(([id, at]) => touchSession(store, id, timestamp(at)));
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   addSession,
   copySession,
   endSessionsOf,
-  listOf,
+  sessionsOf,
   removeSession,
   type SessionRow,
 } from "./store.ts";
@@ -76,7 +76,7 @@ export async function listSessions({
   clock,
   session,
 }: PersonVisit): Promise<SessionEntry[]> {
-  const rows = await listOf(store, session.person.id);
+  const rows = await sessionsOf(store, session.person.id);
   return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
     const current = id === session.id;
     const seen = current ? timestamp(clock()) : lastSeenAt;
@@ -87,7 +87,7 @@ export async function listSessions({
 /** Ends one of the person's own sessions. Throws NOT_FOUND. */
 export async function endSession(visit: PersonVisit, id: string): Promise<void> {
   const { store, session } = visit;
-  const own = await listOf(store, session.person.id);
+  const own = await sessionsOf(store, session.person.id);
   if (!own.some((row) => row.id === id))
     throw new AppError("NOT_FOUND", "You have no session with this id.");
   await store.atomic([removeSession(store, id), ...traceOfPerson(visit, "person.session-ended")]);

@@ -31,7 +31,7 @@ export async function findById(store: Store, id: string): Promise<StoredSession 
   return (await store.query<StoredSession>(byId, [id]))[0] ?? null;
 }
 
-export function listOf(store: Store, personId: string): Promise<SessionRow[]> {
+export function sessionsOf(store: Store, personId: string): Promise<SessionRow[]> {
   return store.db
     .select()
     .from(sessions)
@@ -76,7 +76,7 @@ export function endSessionsOf(store: Store, personId: string, kept?: string): St
   return store.db.delete(sessions).where(ended);
 }
 
-export function wasSeen(store: Store, id: string, at: string): Statement {
+export function touchSession(store: Store, id: string, at: string): Statement {
   return store.db
     .update(sessions)
     .set({ lastSeenAt: at })

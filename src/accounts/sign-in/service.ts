@@ -12,11 +12,11 @@ import { emailKeyOf } from "../people/rules.ts";
 import {
   findPerson,
   findPeopleByEmail,
-  isAnybodyThere,
+  hasPeople,
   organizationsOf,
   type PersonRow,
 } from "../people/store.ts";
-import { countWrongCode, listOf, removeSession } from "../sessions/store.ts";
+import { countWrongCode, sessionsOf, removeSession } from "../sessions/store.ts";
 import { newSession } from "../sessions/service.ts";
 import { traceIn, traceOfPerson } from "../sessions/trace.ts";
 import { usedCode } from "../two-factor/service.ts";
@@ -36,7 +36,7 @@ export async function presenceOf({ store, session }: Visit): Promise<Presence> {
     return { state: "signed-in", version, person, organizations: [...organizations] };
   }
   if (session !== null) return { ...nobody, state: "two-factor" };
-  return { ...nobody, state: (await isAnybodyThere(store)) ? "signed-out" : "set-up" };
+  return { ...nobody, state: (await hasPeople(store)) ? "signed-out" : "set-up" };
 }
 
 let nobodysHash: Promise<string> | null = null;
@@ -139,7 +139,7 @@ export async function enterCode(visit: Visit, code: string): Promise<Stage> {
  */
 async function whoseCodes({ store, address }: Visit, personId: string): Promise<string> {
   const network = networkOf(address);
-  const sessions = await listOf(store, personId);
+  const sessions = await sessionsOf(store, personId);
   const isKnown = sessions.some((one) => networkOf(one.address) === network);
   return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
 }

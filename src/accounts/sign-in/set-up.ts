@@ -6,7 +6,7 @@ import { guessed, hashingFor } from "../../http/guessing.ts";
 import type { Visit } from "../../http/visit.ts";
 import { founded } from "../people/founding.ts";
 import { mustBeStrongPassword, newPerson } from "../people/new-person.ts";
-import { isAnybodyThere, mustBeNobody } from "../people/store.ts";
+import { hasPeople, mustHaveNoPeople } from "../people/store.ts";
 import { newSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
 
@@ -18,7 +18,7 @@ const over = () => new AppError("CONFLICT", "This Signalbox is set up already. S
  */
 export async function setUp(visit: Visit, token: SetUp, input: FirstRun): Promise<Stage> {
   const { store } = visit;
-  if (await isAnybodyThere(store)) throw over();
+  if (await hasPeople(store)) throw over();
   const known = await guessed(visit, async () => (token.isToken(input.token) ? true : null));
   if (known === null)
     throw new AppError(
@@ -32,7 +32,7 @@ export async function setUp(visit: Visit, token: SetUp, input: FirstRun): Promis
     const { statements } = await founded(visit, input.organization, person.row);
     const session = newSession(visit, person.id, "signed-in");
     await store.atomic([
-      mustBeNobody(over),
+      mustHaveNoPeople(over),
       ...person.statements,
       ...statements,
       ...session.statements,

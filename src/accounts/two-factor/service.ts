@@ -12,7 +12,12 @@ import { renewedSession } from "../sessions/service.ts";
 import { traceOfPerson } from "../sessions/trace.ts";
 import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
 import type { PendingTwoFactor, RecoveryCodes } from "./schema.ts";
-import { hasRecoveryCode, setRecoveryCodes, useRecoveryCode, useStep } from "./store.ts";
+import {
+  hasRecoveryCode,
+  setRecoveryCodes,
+  consumeRecoveryCode,
+  consumeTotpStep,
+} from "./store.ts";
 
 const recoveryCodeCount = 10;
 
@@ -29,10 +34,10 @@ export async function usedCode(
   if (person.totpSecret === null) return null;
   const secret = vault.open(person.totpSecret, placeOf(person));
   const step = stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
-  if (step !== null) return useStep(store, person.id, step, otherwise);
+  if (step !== null) return consumeTotpStep(store, person.id, step, otherwise);
   const hash = sha256(plainRecoveryCode(code));
   if (!(await hasRecoveryCode(store, person.id, hash))) return null;
-  return useRecoveryCode(store, person.id, hash, otherwise);
+  return consumeRecoveryCode(store, person.id, hash, otherwise);
 }
 
 /** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */

@@ -4,7 +4,7 @@ import { must, type Statement, type Store } from "../../database/store.ts";
 import { people, recoveryCodes, sessions } from "../../database/tables/accounts.ts";
 
 /** Takes a step for used, if none as late was taken meanwhile. */
-export function useStep(
+export function consumeTotpStep(
   store: Store,
   personId: string,
   step: number,
@@ -23,7 +23,7 @@ export async function hasRecoveryCode(store: Store, personId: string, hash: stri
 }
 
 /** Takes a recovery code away, if nobody did meanwhile. */
-export function useRecoveryCode(
+export function consumeRecoveryCode(
   store: Store,
   personId: string,
   hash: string,

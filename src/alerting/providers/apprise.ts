@@ -1,8 +1,8 @@
 import type { Tone } from "../messages.ts";
-import { judged, overHttp, passing, permanent } from "../provider.ts";
+import { judged, overHttp, temporary, permanent } from "../provider.ts";
 import { addressOn } from "./shared-address.ts";
 import { textWithin } from "./shared-layout.ts";
-import { unmentioned } from "./shared-markup.ts";
+import { withoutMentions } from "./shared-markup.ts";
 
 // What the strictest of the usual services behind it takes, less the address.
 const maxLength = 1_000;
@@ -14,11 +14,11 @@ const maxLength = 1_000;
  */
 export const apprise = overHttp<"apprise">({
   request({ server, key, tag, urls }, { title, lines, url, tone }) {
-    const text = textWithin(Math.max(100, maxLength - url.length), lines, unmentioned);
+    const text = textWithin(Math.max(100, maxLength - url.length), lines, withoutMentions);
     return {
       url: addressOn(server, key === null ? "/notify/" : `/notify/${encodeURIComponent(key)}`),
       body: {
-        title: textWithin(250, [title], unmentioned),
+        title: textWithin(250, [title], withoutMentions),
         body: `${text}\n\n${url}`,
         type: types[tone],
         format: "text",
@@ -31,7 +31,7 @@ export const apprise = overHttp<"apprise">({
     if (answer.status === 204)
       return permanent("Apprise knows nobody to tell by this key or these urls.");
     if (answer.status !== 424) return judged(answer);
-    const partly = passing("Apprise could not tell all of the services behind it.");
+    const partly = temporary("Apprise could not tell all of the services behind it.");
     return { ...partly, progress: { reached: null, refused: [] } };
   },
 });

@@ -29,7 +29,7 @@ const attemptMs = 2_000;
 const neverMs = 3_600_000;
 
 /** Hands the mail to the server, and tells of the receivers that were refused; never all. Throws SessionError. */
-export async function handOver(
+export async function submitMail(
   { envelope, bytes }: Mail,
   { host, port, user, password, tls }: SmtpSettings,
   context: OutgoingContext,

@@ -5,7 +5,7 @@ import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryContext,
-  passing,
+  temporary,
   permanent,
   type Verdict,
   withRetryAfter,
@@ -76,7 +76,7 @@ async function given(
 
 function verdictOf({ status }: ShortAnswer, reason: string): Verdict {
   if (status >= 400 && status < 500 && status !== 408 && status !== 429) return permanent(reason);
-  return passing(`No access token was given: the service answered ${named(status)}.`);
+  return temporary(`No access token was given: the service answered ${named(status)}.`);
 }
 
 /**

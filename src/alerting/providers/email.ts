@@ -6,13 +6,13 @@ import {
   delivered,
   type DeliveryContext,
   final,
-  passing,
+  temporary,
   permanent,
   type Provider,
   type Verdict,
 } from "../provider.ts";
 import { mailOf, type Manner } from "./email-mail.ts";
-import { handOver, type SessionError } from "./email-session.ts";
+import { submitMail, type SessionError } from "./email-session.ts";
 import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts";
 
 export const email: Provider<"email"> = {
@@ -22,7 +22,7 @@ export const email: Provider<"email"> = {
     bytes: 90_000,
     bytesOf: (alert) => quotedBytes(lineOf(alert)),
   },
-  deliver: ({ to }, message, context) => mailed(message, to, context),
+  deliver: ({ to }, message, context) => sendAsMail(message, to, context),
 };
 
 /**
@@ -31,7 +31,7 @@ export const email: Provider<"email"> = {
  * https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, of AUTH,
  * https://www.rfc-editor.org/rfc/rfc4954#section-6
  */
-export async function mailed(
+export async function sendAsMail(
   message: Message,
   to: readonly string[],
   context: DeliveryContext,
@@ -50,7 +50,7 @@ export async function mailed(
   const mail = { envelope: { ...envelope, to: left }, bytes };
   return inTime(context, async (outgoing) => {
     try {
-      return afterRefusals(await handOver(mail, smtp, outgoing, token), to, refused);
+      return afterRefusals(await submitMail(mail, smtp, outgoing, token), to, refused);
     } catch (error) {
       const { code, rejectedErrors } = error as SessionError;
       if (code === "EAUTH" && token !== null) forgetAccessToken(smtp, context);
@@ -94,7 +94,7 @@ function afterRefusals(
   if (later.length > 0) {
     const reached = to.filter((address) => !refused.includes(address) && !later.includes(address));
     const got = reached.length + refused.length > 0;
-    return { ...passing(`${reason} for now.`), ...(got && { progress: { reached, refused } }) };
+    return { ...temporary(`${reason} for now.`), ...(got && { progress: { reached, refused } }) };
   }
   if (refused.length === 0) return delivered;
   return part >= of ? final(`${reason}.`) : { outcome: "delivered", note: `${reason}.` };
@@ -128,7 +128,7 @@ function verdictOf(error: SessionError, { auth }: SmtpSettings): Verdict {
   const credentials = auth === "password" ? "the user name or password" : letIn[auth];
   const what = code === "EAUTH" ? credentials : refusedSteps[command];
   const refused = `The mail server refused ${what ?? "the connection"}`;
-  if (!isFinal) return passing(`${refused} for now.`);
+  if (!isFinal) return temporary(`${refused} for now.`);
   return command === "DATA" ? final(`${refused}.`) : permanent(`${refused}.`);
 }
 

@@ -3,7 +3,7 @@ import { judged, overHttp, permanent } from "../provider.ts";
 import { hasDottedHost } from "./shared-address.ts";
 import { isObject, objectIn } from "./shared-json.ts";
 import { bytesOf, colours, partsOf, within } from "./shared-layout.ts";
-import { entities, unmentioned } from "./shared-markup.ts";
+import { entities, withoutMentions } from "./shared-markup.ts";
 
 /**
  * A `requestId` that was seen before makes no second message; errors have a `status`.
@@ -33,7 +33,7 @@ function bodyOf(message: Message) {
   const title = `<font color="${colours[message.tone]}"><b>${entities(message.title)}</b></font>`;
   const written = (kept: readonly string[]) => ({
     // For notifications.
-    fallbackText: unmentioned(message.title),
+    fallbackText: withoutMentions(message.title),
     cardsV2: [
       {
         cardId: "alert",

@@ -2,7 +2,7 @@ import type { Message } from "../messages.ts";
 import { judged, overHttp, permanent } from "../provider.ts";
 import { objectIn } from "./shared-json.ts";
 import { colours, partsOf, textWithin, within } from "./shared-layout.ts";
-import { markdown, unmentioned } from "./shared-markup.ts";
+import { markdown, withoutMentions } from "./shared-markup.ts";
 
 /**
  * Success is 2xx; errors have an id, and that of a webhook which was removed comes with HTTP 400.
@@ -25,7 +25,7 @@ const maxLength = 7_000;
 /** https://developers.mattermost.com/integrate/reference/message-attachments/ */
 function bodyOf(message: Message) {
   const { text, fields } = partsOf(message);
-  const title = textWithin(300, [message.title], unmentioned);
+  const title = textWithin(300, [message.title], withoutMentions);
   const written = (kept: readonly string[]) => ({
     attachments: [
       {
@@ -47,7 +47,7 @@ function bodyOf(message: Message) {
 }
 
 /** Mentions are looked for behind backslashes, too. */
-const inert = (text: string) => unmentioned(markdown(text));
+const inert = (text: string) => withoutMentions(markdown(text));
 
 const hopeless = new Map<unknown, string>([
   ["web.incoming_webhook.invalid.app_error", "Mattermost does not know this webhook."],

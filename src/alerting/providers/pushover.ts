@@ -4,8 +4,8 @@ import { casesOf, cut, fitted, type Message } from "../messages.ts";
 import {
   final,
   judged,
-  passing,
-  posted,
+  temporary,
+  post,
   type Provider,
   type ToPost,
   type Verdict,
@@ -27,10 +27,10 @@ export const pushover: Provider<"pushover"> = {
     const cancelling = ended
       .filter(({ isOver }) => isOver)
       .slice(0, maxCancelled)
-      .map(({ key }) => posted(cancelOf(settings, key), context, verdict));
+      .map(({ key }) => post(cancelOf(settings, key), context, verdict));
     const verdicts = await Promise.all(cancelling);
     const failed = verdicts.find((one) => one.outcome === "failed" && one.failure === "passing");
-    return failed ?? (await posted(messageTo(settings, message), context, verdict));
+    return failed ?? (await post(messageTo(settings, message), context, verdict));
   },
 };
 
@@ -74,7 +74,7 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
 function verdict(answer: ShortAnswer): Verdict {
   const { status, user, token } = objectIn(answer.body);
   if (answer.status === 429)
-    return passing("Pushover says that the application has no messages left this month.");
+    return temporary("Pushover says that the application has no messages left this month.");
   // Without it whoever answered is not Pushover.
   if (answer.status >= 500 || status !== 0) return judged(answer);
   if (token === "invalid") return final("Pushover says that the application's token is not valid.");

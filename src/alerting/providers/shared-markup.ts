@@ -12,6 +12,6 @@ export function entities(text: string): string {
 }
 
 /** Text in which `@all`, `<!all>` and `<users/all>` call nobody: a space of no width follows the sign. */
-export function unmentioned(text: string): string {
+export function withoutMentions(text: string): string {
   return text.replace(/(?<![A-Za-z0-9])@|<(?=\S)/g, (sign) => `${sign}\u200b`);
 }

@@ -1,7 +1,7 @@
 import { named } from "../../core/outgoing/http-request.ts";
 import { type Message, cut } from "../messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
-import { final, judged, overHttp, passing, type Verdict } from "../provider.ts";
+import { final, judged, overHttp, temporary, type Verdict } from "../provider.ts";
 import { colours, partsOf, textWithin } from "./shared-layout.ts";
 import { objectIn } from "./shared-json.ts";
 import { entities } from "./shared-markup.ts";
@@ -27,7 +27,9 @@ function verdict(answer: ShortAnswer): Verdict {
   if (reason !== undefined) return final(reason);
   if (answer.status >= 300) return judged(answer);
   // A page to sign in at, say: whoever answered is not Slack, or did not take it.
-  return passing(`The receiver answered ${named(answer.status)}, but not that the message is ok.`);
+  return temporary(
+    `The receiver answered ${named(answer.status)}, but not that the message is ok.`,
+  );
 }
 
 function bodyOf(message: Message) {

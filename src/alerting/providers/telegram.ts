@@ -1,18 +1,11 @@
 import type { ChannelSettings } from "../channels/schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { Message, Tone } from "../messages.ts";
-import {
-  judged,
-  permanent,
-  posted,
-  type Provider,
-  type ToPost,
-  type Verdict,
-} from "../provider.ts";
+import { judged, permanent, post, type Provider, type ToPost, type Verdict } from "../provider.ts";
 import { addressOn } from "./shared-address.ts";
 import { isObject, objectIn, patienceIn } from "./shared-json.ts";
 import { textWithin } from "./shared-layout.ts";
-import { unmentioned } from "./shared-markup.ts";
+import { withoutMentions } from "./shared-markup.ts";
 
 type Settings = ChannelSettings<"telegram">;
 
@@ -27,13 +20,13 @@ export const telegram: Provider<"telegram"> = {
   digests: true,
   async deliver(settings, message, context) {
     let successor: number | null = null;
-    const verdict = await posted(requestOf(settings, message), context, (answer) => {
+    const verdict = await post(requestOf(settings, message), context, (answer) => {
       successor = successorIn(answer);
       return verdictOf(answer);
     });
     if (successor === null) return verdict;
     const chatId = String(successor);
-    const again = await posted(requestOf({ ...settings, chatId }, message), context, verdictOf);
+    const again = await post(requestOf({ ...settings, chatId }, message), context, verdictOf);
     if (again.outcome === "failed") return again;
     const note = `Telegram says that the group became a supergroup: set the chat id to ${chatId}.`;
     return { ...again, note };
@@ -43,14 +36,14 @@ export const telegram: Provider<"telegram"> = {
 function requestOf(settings: Settings, { title, lines, tone, url }: Message): ToPost {
   const { server, botToken, chatId, topic, silent } = settings;
   const bot = encodeURIComponent(botToken).replaceAll("%3A", ":");
-  const head = `${signs[tone]} ${textWithin(500, [title], unmentioned)}\n\n`;
+  const head = `${signs[tone]} ${textWithin(500, [title], withoutMentions)}\n\n`;
   const tail = `\n\n${url}`;
   return {
     url: addressOn(server, `/bot${bot}/sendMessage`),
     body: {
       chat_id: chatId,
       ...(topic !== null && { message_thread_id: topic }),
-      text: `${head}${textWithin(maxLength - head.length - tail.length, lines, unmentioned)}${tail}`,
+      text: `${head}${textWithin(maxLength - head.length - tail.length, lines, withoutMentions)}${tail}`,
       link_preview_options: { is_disabled: true },
       ...(silent && { disable_notification: true }),
     },

@@ -9,9 +9,9 @@ export const webhook = overHttp<"webhook">({
     // What servers take at least is 100 kB; a message of 20 is read at once anywhere.
     bytes: 19_800,
     bytesOf: (alert, origin) =>
-      1 + Buffer.byteLength(JSON.stringify(wireOf(alert, urlOf(alert, origin)))),
+      1 + Buffer.byteLength(JSON.stringify(alertPayloadOf(alert, urlOf(alert, origin)))),
   },
-  request: (settings, message, now) => signed(settings, message.id, payloadOf(message), now),
+  request: (settings, message, now) => signed(settings, message.id, bodyOf(message), now),
 });
 
 /**
@@ -48,15 +48,15 @@ type Receiver = {
 };
 
 /** What a webhook is told of one alert, alone or in a digest. */
-export function wireOf({ id, type, at, data }: Alert, url: string) {
+export function alertPayloadOf({ id, type, at, data }: Alert, url: string) {
   return { type, timestamp: at, data: { alertId: id, ...dataOf(data), url } };
 }
 
-function payloadOf({ type, at, alerts, url }: Message) {
+function bodyOf({ type, at, alerts, url }: Message) {
   const [alert] = alerts;
-  if (type !== "digest" && alert !== undefined) return wireOf(alert, url);
+  if (type !== "digest" && alert !== undefined) return alertPayloadOf(alert, url);
   // A digest's page is the address of the appliance itself.
-  const told = alerts.map((alert) => wireOf(alert, urlOf(alert, url)));
+  const told = alerts.map((alert) => alertPayloadOf(alert, urlOf(alert, url)));
   return { type, timestamp: at, data: { alerts: told } };
 }
 

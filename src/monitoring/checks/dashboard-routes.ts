@@ -3,7 +3,7 @@ import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
 import { monitorAfter } from "../monitors/service.ts";
-import { Trial } from "./schema.ts";
+import { TestCheck } from "./schema.ts";
 import { tryMonitor } from "./service.ts";
 
 /** The longest timeout of a monitor, and some. */
@@ -20,7 +20,7 @@ export const checkDashboardRoutes = new Elysia({ prefix: "/monitors" })
         takesSeconds,
         summary: "Check what is no monitor yet",
         body: NewMonitor,
-        answer: dataOf(Trial),
+        answer: dataOf(TestCheck),
       },
       async ({ scope, body, appliance }) => ({
         data: await tryMonitor(scope, appliance.tryCheck, body),
@@ -36,7 +36,7 @@ export const checkDashboardRoutes = new Elysia({ prefix: "/monitors" })
         takesSeconds,
         summary: "Check a monitor as a change would leave it, with the secrets that are stored",
         body: MonitorPatch,
-        answer: dataOf(Trial),
+        answer: dataOf(TestCheck),
         errors: ["NOT_FOUND"],
       },
       async ({ scope, id, body, appliance }) => ({

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { Timestamp } from "../../core/fields.ts";
 
 /** What one check of an unsaved monitor found; nothing that the target said. */
-export const Trial = z.object({
+export const TestCheck = z.object({
   status: z.enum(["up", "degraded", "down", "unknown"]),
   message: z.string(),
   latencyMs: z.int().nullable(),
   certificateExpiresAt: Timestamp.nullable(),
 });
-export type Trial = z.infer<typeof Trial>;
+export type TestCheck = z.infer<typeof TestCheck>;

@@ -7,7 +7,7 @@ import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
 import type { Caller } from "./on-demand.ts";
 import type { Checkable, Outcome } from "./run-check.ts";
-import type { Trial } from "./schema.ts";
+import type { TestCheck } from "./schema.ts";
 
 /** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */
 export async function checkNow(
@@ -33,7 +33,7 @@ export async function tryMonitor(
   scope: Scope,
   run: (caller: Caller, monitor: Checkable) => Promise<Outcome>,
   input: NewMonitor,
-): Promise<Trial> {
+): Promise<TestCheck> {
   await mustBeCheckable(scope, input);
   const type = input.type as MonitorType;
   if (type === "push")

@@ -2,7 +2,7 @@ import { type Occurrence, occurrencesBetween } from "./rules.ts";
 import type { StoredWindow } from "./store.ts";
 
 /** What maintenance means for a monitor. */
-export type Held = { countsUptime: boolean };
+export type MaintenanceEffect = { countsUptime: boolean };
 
 export type Running = Occurrence & { window: StoredWindow };
 
@@ -12,7 +12,7 @@ export type Plan = {
   /** Groups that a window names. */
   groupIds: readonly string[];
   /** Each monitor in maintenance; the same object for as long as nothing changes. */
-  heldAt(now: number): ReadonlyMap<string, Held>;
+  effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect>;
   runningAt(now: number): readonly Running[];
   /** Takes in that these monitors are now in those groups, or, where absent from them, in none that matters. */
   regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>): void;
@@ -29,7 +29,7 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
   }));
   let [since, until] = [Infinity, -Infinity];
   let running: Running[] = [];
-  let held = new Map<string, Held>();
+  let held = new Map<string, MaintenanceEffect>();
 
   function renew(now: number) {
     if (now >= since && now < until) return;
@@ -43,13 +43,13 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
     since = now;
     until = Math.min(...situations.map((one) => one.until));
     running = situations.flatMap(({ window, current }) => (current ? { window, ...current } : []));
-    held = heldBy(running, groupOf);
+    held = effectsOf(running, groupOf);
   }
 
   return {
     windows,
     groupIds: [...new Set(windows.flatMap(({ groupIds }) => groupIds))],
-    heldAt(now) {
+    effectsAt(now) {
       renew(now);
       return held;
     },
@@ -65,14 +65,14 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
         if (groupId === undefined) groupOf.delete(id);
         else groupOf.set(id, groupId);
       }
-      if (moved.length > 0 && running.length > 0) held = heldBy(running, groupOf);
+      if (moved.length > 0 && running.length > 0) held = effectsOf(running, groupOf);
     },
   };
 }
 
 /** Where several windows hold, one that does not count in uptime decides. */
-function heldBy(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
-  const held = new Map<string, Held>();
+function effectsOf(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
+  const held = new Map<string, MaintenanceEffect>();
   const hold = (id: string, countsUptime: boolean) => {
     if (!countsUptime || !held.has(id)) held.set(id, { countsUptime });
   };

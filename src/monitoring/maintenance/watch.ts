@@ -6,7 +6,7 @@ import { mustText, StaleRead, type Statement, type Store } from "../../database/
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
 import { followEvents, type Following } from "../../events/follow.ts";
 import { appendEvent, lastSeq, type LoggedEvent, readSince } from "../../events/log.ts";
-import { type Held, type Plan, planOf, type Running } from "./plan.ts";
+import { type MaintenanceEffect, type Plan, planOf, type Running } from "./plan.ts";
 import { occurrencesBetween, situationAt } from "./rules.ts";
 import {
   clearMark,
@@ -29,7 +29,7 @@ export type MaintenanceWatch = {
   /** Loads, or takes in what happened and tells what is due now: for tests, instead of `start`. */
   runOnce(): Promise<void>;
   /** What holds for a monitor at this moment; null for nothing. */
-  of: (monitor: { organizationId: string; id: string }) => Held | null;
+  of: (monitor: { organizationId: string; id: string }) => MaintenanceEffect | null;
   /** Has the listener hear of monitors whose maintenance began or ended, also while nobody listened. */
   onChange(listener: (monitorIds: readonly string[]) => void): void;
 };
@@ -109,7 +109,7 @@ export function maintenanceWatch({ store, clock, log }: Dependencies): Maintenan
     if (listener === null) return;
     const now = clock();
     for (const organizationId of new Set([...plans.keys(), ...announced.keys()])) {
-      const held = plans.get(organizationId)?.heldAt(now) ?? nobody;
+      const held = plans.get(organizationId)?.effectsAt(now) ?? nobody;
       const known = announced.get(organizationId) ?? nobody;
       if (held === known) continue;
       announced.set(organizationId, held);
@@ -180,7 +180,7 @@ export function maintenanceWatch({ store, clock, log }: Dependencies): Maintenan
       cursor = events.at(-1)?.seq ?? cursor;
       await take(events);
     },
-    of: ({ organizationId, id }) => plans.get(organizationId)?.heldAt(clock()).get(id) ?? null,
+    of: ({ organizationId, id }) => plans.get(organizationId)?.effectsAt(clock()).get(id) ?? null,
     onChange(heard) {
       listener = heard;
     },
@@ -190,7 +190,7 @@ export function maintenanceWatch({ store, clock, log }: Dependencies): Maintenan
 /** What changes which windows there are. */
 const replans = /^(maintenance\.(created|updated|deleted)|organization\.deleted)$/;
 
-const nobody: ReadonlyMap<string, Held> = new Map();
+const nobody: ReadonlyMap<string, MaintenanceEffect> = new Map();
 
 function mustBe(mark: Mark, isSet: boolean): Statement {
   const { text, parameters } = markCondition(mark, isSet);

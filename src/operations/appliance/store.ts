@@ -96,7 +96,7 @@ export const deletePeopleWithoutOrganization: Statement = sql`delete from ${peop
   where not exists (select 1 from memberships where person_id = ${people.id})`;
 
 /** What may be left of a deleted organization, those first that refer to others; each with what names its rows within it. */
-export const leftovers = [
+export const tablesOfOrganization = [
   ["deliveries", "seq"],
   ["alerts", "id"],
   ["alert_memory", "monitor_id"],
@@ -132,7 +132,8 @@ export async function sweepOrganizations(
     [timestamp(now - followedMs)],
   );
   for (const { id } of gone) {
-    for (const [table, key] of leftovers) await sweepTable(store, id, table, key, isOver);
+    for (const [table, key] of tablesOfOrganization)
+      await sweepTable(store, id, table, key, isOver);
     if (isOver()) return;
     await store.atomic([inOrganization("delete from organizations where id = ?", id)]);
   }

@@ -14,7 +14,7 @@ import {
   forgetOld,
   insertNotice,
   lastNoticeOf,
-  listenersAt,
+  subscribersAt,
   pagesWithSubscribers,
   tell,
 } from "./store.ts";
@@ -115,7 +115,7 @@ export function subscriberFanOut({ store, clock, log }: Dependencies): Subscribe
     if (made === null) return null;
     const notice = { ...made, id: part?.noticeId ?? made.id };
     const available = Math.max(1, portion.left);
-    const found = await listenersAt(
+    const found = await subscribersAt(
       store,
       { organizationId, pageId },
       { seq, after: part?.after ?? "", limit: available + 1 },

@@ -4,9 +4,9 @@ import {
   mailServerOf,
   type SendingContext,
 } from "../../alerting/attempt.ts";
-import { mailed } from "../../alerting/providers/email.ts";
+import { sendAsMail } from "../../alerting/providers/email.ts";
 import { signed } from "../../alerting/providers/webhook.ts";
-import { permanent, posted, type Verdict } from "../../alerting/provider.ts";
+import { permanent, post, type Verdict } from "../../alerting/provider.ts";
 import { type Attempt, bringForward } from "../../alerting/queue.ts";
 import type { Receivers } from "../../alerting/receivers.ts";
 import type { OwnHosts } from "../../core/own-hosts.ts";
@@ -43,7 +43,7 @@ export function subscriberReceivers(
     const message = noticeMessage(deliveryId, notice, place, linkTo("confirm"));
     const unsubscribe = linkTo("unsubscribe");
     const outside = deliveryContext(context, cancelled, await mailServerOf(context, subscriber));
-    return mailed(message, [subscriber.address], outside, {
+    return sendAsMail(message, [subscriber.address], outside, {
       link: isQuestion ? "Confirm" : "Open the status page",
       // https://www.rfc-editor.org/rfc/rfc8058
       headers: isQuestion
@@ -65,7 +65,7 @@ export function subscriberReceivers(
     });
   }
 
-  async function post(
+  async function sendWebhook(
     deliveryId: string,
     { organizationId, id, address, secrets }: SubscriberRow,
     notice: Notice,
@@ -76,7 +76,7 @@ export function subscriberReceivers(
     if (payload === null) return permanent("A webhook is not asked.");
     const { secret = null } = openAll(vault, secretLocationOf({ organizationId, id }), secrets);
     const outside = deliveryContext(context, cancelled, null);
-    return posted(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
+    return post(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
   }
 
   const ofBoth: Omit<Receivers, "slots"> = {
@@ -107,7 +107,7 @@ export function subscriberReceivers(
           const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
           if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
             return { statements: [], nothing: "It was confirmed meanwhile." };
-          const deliver = subscriber.type === "email" ? mail : post;
+          const deliver = subscriber.type === "email" ? mail : sendWebhook;
           return {
             statements: [],
             send: (cancelled) =>

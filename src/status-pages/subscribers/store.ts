@@ -152,7 +152,7 @@ export async function pagesWithSubscribers(
 }
 
 /** Who had said yes when this happened, in the order of their ids. */
-export function listenersAt(
+export function subscribersAt(
   store: Store,
   { organizationId, pageId }: OfPage,
   { seq, after, limit }: { seq: number; after: string; limit: number },

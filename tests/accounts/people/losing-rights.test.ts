@@ -12,7 +12,7 @@ afterEach(async () => {
 type Member = Awaited<ReturnType<typeof member>>;
 
 /** An owner, and an admin of ours who is a viewer of theirs, with a page of each open. */
-async function world() {
+async function snapshot() {
   const made = await dashboard();
   made.live.start();
   running.push(made.live);
@@ -43,7 +43,7 @@ const ways: [
 for (const [what, lose, left] of ways)
   describe(`${what} in one organization`, () => {
     test("ends nothing in the others, where the same session goes on", async () => {
-      const { owner, bea, theirs, follow } = await world();
+      const { owner, bea, theirs, follow } = await snapshot();
       const other = await follow(bea, theirs.id);
       expect((await lose(owner, bea.id)).status).toBe(200);
       const { data } = (await bea.page("GET", "/dashboard/session")).json;
@@ -56,7 +56,7 @@ for (const [what, lose, left] of ways)
     });
 
     test("ends what it gave there at once: open pages, which hear nothing of what comes after, and permissions", async () => {
-      const { owner, bea, ours, api, follow } = await world();
+      const { owner, bea, ours, api, follow } = await snapshot();
       const own = await follow(bea, ours.id);
       const owners = await follow(owner, ours.id);
       const [answer] = await Promise.all([
@@ -78,7 +78,7 @@ for (const [what, lose, left] of ways)
     });
 
     test("ends the keys that they made, and nobody else's", async () => {
-      const { owner, bea, ours, api, client, time, database } = await world();
+      const { owner, bea, ours, api, client, time, database } = await snapshot();
       const make = async ({ page }: Member) =>
         (
           await page("POST", "/dashboard/api-keys", {
@@ -100,7 +100,7 @@ for (const [what, lose, left] of ways)
   });
 
 test("an owner who becomes an admin keeps the keys: an admin makes them as well", async () => {
-  const { owner, client, time, made } = await world();
+  const { owner, client, time, made } = await snapshot();
   const second = await member(made, "owner");
   const { key } = (await second.page("POST", "/dashboard/api-keys", { body: { name: "Script" } }))
     .json.data;
@@ -111,7 +111,7 @@ test("an owner who becomes an admin keeps the keys: an admin makes them as well"
 
 test("a key that an admin makes at the moment they are made a member opens nothing after it", async () => {
   for (let round = 0; round < 5; round++) {
-    const { owner, bea, client, time, ours } = await world();
+    const { owner, bea, client, time, ours } = await snapshot();
     const [, key] = await Promise.all([
       owner.page("PATCH", `/dashboard/people/${bea.id}`, { body: { role: "member" } }),
       bea.page("POST", "/dashboard/api-keys", {
@@ -126,7 +126,7 @@ test("a key that an admin makes at the moment they are made a member opens nothi
 });
 
 test("a new password ends the open pages of every other session", async () => {
-  const { bea, ours, follow, made } = await world();
+  const { bea, ours, follow, made } = await snapshot();
   const other = await visitor(made, bea.id);
   const stream = await follow(other, ours.id);
   const body = { current: "a long enough password", password: "another long password" };

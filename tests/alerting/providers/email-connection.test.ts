@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
-import { handOver } from "../../../src/alerting/providers/email-session.ts";
+import { submitMail } from "../../../src/alerting/providers/email-session.ts";
 import { targetGuard } from "../../../src/core/target-guard.ts";
 import { contextOf, listener, type Says, says } from "../../support/checking.ts";
 import { alertOf, telling } from "../../support/delivering.ts";
@@ -132,14 +132,14 @@ describe("a connection", () => {
   test("goes to the address that was judged, whatever the name stands for", async () => {
     await using server = await mailServer();
     const { context, end } = through("127.0.0.2", "127.0.0.1");
-    expect(await handOver(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
+    expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
       [],
     );
     end();
     expect(server.mail().to).toEqual([ann]);
     const none = through("127.0.0.2");
     expect(
-      await reasonOf(handOver(await mail(), server.smtp({ host: "localhost" }), none.context)),
+      await reasonOf(submitMail(await mail(), server.smtp({ host: "localhost" }), none.context)),
     ).toBe("The connection was refused.");
     none.end();
   });
@@ -149,7 +149,7 @@ describe("a connection", () => {
     const where = { address: "127.0.0.2", port: silent.port };
     await using server = await scriptedMailServer(where);
     const { context, end } = through(silent.address, "127.0.0.2");
-    expect(await handOver(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
+    expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
       [],
     );
     end();

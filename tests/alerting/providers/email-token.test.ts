@@ -34,7 +34,7 @@ const token = (text: string, seconds: unknown = 3_599): Reply =>
   answer(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
 
 /** A mail server that takes this token of the mailbox, and a token endpoint in the place of all services. */
-async function world(taken: string, endpoint: Reply) {
+async function snapshot(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
   const server = await mailServer({ users }, { authMethods: ["XOAUTH2"], allowInsecureAuth: true });
   const to = await receiver(endpoint);
@@ -54,7 +54,7 @@ async function world(taken: string, endpoint: Reply) {
 
 describe("a mail for a mailbox of Microsoft 365", () => {
   test("goes out with the token that the app gets by its secret", async () => {
-    await using made = await world("tok-1", token("tok-1"));
+    await using made = await snapshot("tok-1", token("tok-1"));
     expect(await made.send(microsoft)).toEqual(delivered);
     expect(made.urls).toEqual([
       "https://login.microsoftonline.com/team.onmicrosoft.com/oauth2/v2.0/token",
@@ -84,7 +84,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
     [1, "Microsoft gives this app no access token; see tenant, client id and secret."],
   ])("is not sent where the app gets none: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
-    await using made = await world("tok-1", answer(401, JSON.stringify(gossip)));
+    await using made = await snapshot("tok-1", answer(401, JSON.stringify(gossip)));
     expect(await made.send(microsoft)).toEqual(doubted(reason));
     expect(made.server.connections()).toBe(0);
   });
@@ -92,7 +92,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
 
 describe("a mail for a mailbox of Google Workspace", () => {
   test("goes out with the token that the service account gets for its user", async () => {
-    await using made = await world("ya29.tok", token("ya29.tok"));
+    await using made = await snapshot("ya29.tok", token("ya29.tok"));
     expect(await made.send(google)).toEqual(delivered);
     expect(made.urls).toEqual(["https://oauth2.googleapis.com/token"]);
     const form = new URLSearchParams(made.last().body);
@@ -126,13 +126,13 @@ describe("a mail for a mailbox of Google Workspace", () => {
     ],
     [400, "gossip", "Google gives this service account no access token."],
   ])("is not sent where it gets none: %d %s", async (status, error, reason) => {
-    await using made = await world("tok", answer(status, JSON.stringify({ error })));
+    await using made = await snapshot("tok", answer(status, JSON.stringify({ error })));
     expect(await made.send(google)).toEqual(doubted(reason));
     expect(made.server.connections()).toBe(0);
   });
 
   test("is not sent with a key that is none", async () => {
-    await using made = await world("tok", token("tok"));
+    await using made = await snapshot("tok", token("tok"));
     const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
     expect(await made.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
       doubted("The private key of the service account can't be read."),
@@ -143,7 +143,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
 
 describe("a token", () => {
   test("is kept until a minute before it expires", async () => {
-    await using made = await world("tok", token("tok", 3_600));
+    await using made = await snapshot("tok", token("tok", 3_600));
     for (const [seconds, asked] of [
       [0, 1],
       [3_539, 1],
@@ -156,7 +156,7 @@ describe("a token", () => {
   });
 
   test("is asked for once by all that wait for it", async () => {
-    await using made = await world("tok", token("tok"));
+    await using made = await snapshot("tok", token("tok"));
     const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => made.send(microsoft)));
     expect(outcomes).toEqual(Array(5).fill(delivered));
     expect(made.asked).toHaveLength(1);
@@ -164,7 +164,7 @@ describe("a token", () => {
   });
 
   test("is for its credentials and its user alone", async () => {
-    await using made = await world("tok", token("tok"));
+    await using made = await snapshot("tok", token("tok"));
     made.users["other@team.example"] = "tok";
     const others = [
       { user: "other@team.example" },
@@ -179,13 +179,13 @@ describe("a token", () => {
   });
 
   test.each([0, -1, "soon", null])("that lives %p seconds is not kept", async (seconds) => {
-    await using made = await world("tok", token("tok", seconds));
+    await using made = await snapshot("tok", token("tok", seconds));
     for (const _ of [1, 2]) expect(await made.send(microsoft)).toEqual(delivered);
     expect(made.asked).toHaveLength(2);
   });
 
   test("that the mail server does not take is asked for anew the next time", async () => {
-    await using made = await world("tok-2", token("tok-1"));
+    await using made = await snapshot("tok-2", token("tok-1"));
     expect(await made.send(microsoft)).toEqual(
       doubted(
         "The mail server refused the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it.",
@@ -197,7 +197,7 @@ describe("a token", () => {
   });
 
   test("is not waited for in vain: what fails in passing is tried again", async () => {
-    await using made = await world("tok", answer(503, "gossip"));
+    await using made = await snapshot("tok", answer(503, "gossip"));
     expect(await made.send(microsoft)).toEqual(
       forNow("No access token was given: the service answered HTTP 503 (Service Unavailable)."),
     );
@@ -210,7 +210,7 @@ describe("a token", () => {
   });
 
   test("is asked for again when the service says", async () => {
-    await using made = await world("tok", answer(429, "gossip", { "retry-after": "17" }));
+    await using made = await snapshot("tok", answer(429, "gossip", { "retry-after": "17" }));
     expect(await made.send(microsoft)).toEqual(
       triedAgain(
         "No access token was given: the service answered HTTP 429 (Too Many Requests).",
@@ -221,7 +221,7 @@ describe("a token", () => {
 
   test("that would say more to the mail server than itself is none", async () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
-      await using made = await world("tok", token(odd as string));
+      await using made = await snapshot("tok", token(odd as string));
       expect(await made.send(microsoft)).toEqual(
         forNow("No access token was given: the service answered HTTP 200 (OK)."),
       );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { Alert } from "../../../src/alerting/alert.ts";
-import { webhook, wireOf } from "../../../src/alerting/providers/webhook.ts";
+import { webhook, alertPayloadOf } from "../../../src/alerting/providers/webhook.ts";
 import {
   alertOf,
   alertTypes,
@@ -111,7 +111,7 @@ describe("what a webhook receives", () => {
 
   test("every type of alert: what it is about and where its page is", () => {
     const told = (type: Alert["type"]) => {
-      const { data, ...rest } = wireOf(alertOf(type), "https://signalbox.lan/page");
+      const { data, ...rest } = alertPayloadOf(alertOf(type), "https://signalbox.lan/page");
       return { ...rest, data: Object.keys(data).join(" ") };
     };
     const ofMonitor = "alertId monitor since message latencyMs url";
@@ -139,13 +139,15 @@ describe("what a webhook receives", () => {
   });
 
   test("a test alert and an incident say what they are about", () => {
-    expect<object>(wireOf(alertOf("test"), "https://signalbox.lan/x").data).toEqual({
+    expect<object>(alertPayloadOf(alertOf("test"), "https://signalbox.lan/x").data).toEqual({
       alertId: "01a1fb98-0000-7000-8000-000000000001",
       channel: { id: "01a1fb90-0000-7000-8000-0000000000cc", name: "On-call", type: "slack" },
       message: "Alerts of this channel arrive here.",
       url: "https://signalbox.lan/x",
     });
-    expect<object>(wireOf(alertOf("incident.updated"), "https://signalbox.lan/x").data).toEqual({
+    expect<object>(
+      alertPayloadOf(alertOf("incident.updated"), "https://signalbox.lan/x").data,
+    ).toEqual({
       alertId: "01a1fb98-0000-7000-8000-000000000001",
       incident: {
         id: "01a1fb90-0000-7000-8000-0000000000dd",

@@ -10,7 +10,7 @@ const path = "/dashboard/monitors/try";
 type Ask = () => Promise<Answer>;
 
 /** People and keys of two organizations who try a monitor at a target that hangs until it is released. */
-async function world() {
+async function snapshot() {
   const made = await watch();
   const shop = await target(hang);
   const body = { type: "http", name: "Shop", url: shop.at(), timeout: 60 };
@@ -45,7 +45,7 @@ function expectTooMany({ status, json, headers }: Answer) {
 
 describe("of checks that are asked for, there are at one time", () => {
   test("four of one person, whom they belong to alone", async () => {
-    await using made = await world();
+    await using made = await snapshot();
     const { shop, someone, underWay } = made;
     const [ann, bob] = [await someone(), await someone()];
     const four = await underWay(ann, 4);
@@ -60,7 +60,7 @@ describe("of checks that are asked for, there are at one time", () => {
   });
 
   test("four of one API key, as checks of monitors count the same", async () => {
-    await using made = await world();
+    await using made = await snapshot();
     const { shop, monitor, ours } = made;
     const monitors = [];
     for (let number = 0; number < 5; number++)
@@ -74,7 +74,7 @@ describe("of checks that are asked for, there are at one time", () => {
   });
 
   test("sixteen of one organization, whoever asks, and another's go on", async () => {
-    await using made = await world();
+    await using made = await snapshot();
     const { shop, someone, stranger, underWay } = made;
     const running = [];
     for (let people = 0; people < 4; people++)
@@ -112,7 +112,7 @@ describe("of checks that are asked for, there are at one time", () => {
 
 describe("of checks that are asked for, there are a minute", () => {
   test("60 of one person and 240 of one organization, from the first on", async () => {
-    await using made = await world();
+    await using made = await snapshot();
     const { shop, time, someone, stranger } = made;
     shop.reply(answer());
     const inTurn = async (ask: Ask, count: number) => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { leftovers, sweepOrganizations } from "../../../src/operations/appliance/store.ts";
+import {
+  tablesOfOrganization,
+  sweepOrganizations,
+} from "../../../src/operations/appliance/store.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
 import { sweepResults } from "../../../src/monitoring/uptime/retention.ts";
@@ -146,7 +149,7 @@ test("every table whose rows an organization has, but for what goes with those, 
     )
     .all()
     .map(({ name }) => name);
-  const swept: string[] = leftovers.map(([table]) => table);
+  const swept: string[] = tablesOfOrganization.map(([table]) => table);
   expect(direct.length).toBeGreaterThan(10);
   expect(direct.filter((name) => !swept.includes(name))).toEqual([]);
 });

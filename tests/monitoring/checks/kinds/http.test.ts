@@ -164,8 +164,8 @@ describe("a redirect", () => {
     expect(asked?.headers["x-key"]).toBeUndefined();
     expect(asked?.headers.authorization).toBeUndefined();
     site.reply(redirect(other.at("/there"), 307));
-    const posted = { ...fields, method: "POST", body: "secret" };
-    expect(await check("http", posted)).toMatchObject({
+    const post = { ...fields, method: "POST", body: "secret" };
+    expect(await check("http", post)).toMatchObject({
       status: "down",
       message: "Redirected to another origin, which is not given the request's body.",
     });

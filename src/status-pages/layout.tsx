@@ -92,7 +92,7 @@ function faviconOf(tone: Tone): string {
   return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23${colours[tone]}'/%3E%3C/svg%3E`;
 }
 
-export function Back({ base }: { base: string }) {
+export function BackLink({ base }: { base: string }) {
   return (
     <p className="back">
       <a href={base === "" ? "/" : base}>← Current status</a>

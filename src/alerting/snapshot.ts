@@ -7,7 +7,7 @@ import type { CertificateMemory, Memory, MonitorStatus, NotifiedState } from "./
 import { nothingYet } from "./rules.ts";
 
 /** What deciding about one organization's events needs to know, read at one time. */
-export type World = {
+export type Snapshot = {
   organizationId: string;
   monitors: ReadonlyMap<string, WatchedMonitor>;
   incidents: ReadonlyMap<string, IncidentView>;
@@ -101,7 +101,7 @@ const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelI
 const channelText = `select id, name, type, enabled, is_default as isDefault, incidents
   from alert_channels where organization_id = ? order by id`;
 
-const toldText = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
+const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
     (select json_group_array(json_array(t.value ->> 0, t.value ->> 1, d.status) order by t.key)
       from json_each(o.tellings) t left join deliveries d
         on d.organization_id = o.organization_id and d.id = t.value ->> 0) as tellings
@@ -135,11 +135,11 @@ const updateText = `select u.incident_id as incidentId, u.id, u.status, u.messag
     on u.organization_id = ? and u.incident_id = wanted.value`;
 
 /** Reads what these monitors and incidents are, who hears of them and what was told already. */
-export async function worldOf(
+export async function loadSnapshot(
   store: Store,
   organizationId: string,
   { monitorIds, incidentIds }: { monitorIds: readonly string[]; incidentIds: readonly string[] },
-): Promise<World> {
+): Promise<Snapshot> {
   const read = <Row>(text: string, ids?: readonly string[]) =>
     store.query<Row>(text, [...(ids === undefined ? [] : [JSON.stringify(ids)]), organizationId]);
   const [incidents, updates] =
@@ -163,7 +163,7 @@ export async function worldOf(
     read<MonitorRow>(monitorText, wanted),
     read<{ monitorId: string; channelId: string }>(attachedText, wanted),
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
-    read<ToldRow>(toldText, [...monitorIds, ...incidentIds]),
+    read<ToldRow>(notifiedSql, [...monitorIds, ...incidentIds]),
     read<MemoryRow>(memoryText, monitorIds),
     read<Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string }>(
       gatheringText,
