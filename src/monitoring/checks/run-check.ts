@@ -25,7 +25,7 @@ export type Outcome = Omit<Finding, "status"> & { status: Finding["status"] | "u
 /** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
 export const maxStallMs = 700;
 
-export type EngineDependencies = {
+type EngineDependencies = {
   targets: TargetGuard;
   clock: Clock;
   monotonic: Clock;
