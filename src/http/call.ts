@@ -71,7 +71,7 @@ type Asking = { organizationId: string; callerId: string };
 
 /** What a check needs to know of a monitor. */
 type Unsaved = {
-  type: "http" | "tcp" | "ping" | "dns" | "tls";
+  type: string;
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;
