@@ -15,16 +15,16 @@ import type { Config } from "./config.ts";
 import { copyInChild } from "./database/copy.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
-import { answerCache } from "./http/answer-cache.ts";
-import type { Appliance } from "./http/call.ts";
-import { crowd } from "./http/crowd.ts";
-import { forgetOldAnswers } from "./http/idempotency.ts";
+import { responseCache } from "./http/response-cache.ts";
+import { forgetOldResponses } from "./http/idempotency.ts";
 import { knownNetworks } from "./http/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
 import { networkLimit, rateLimit } from "./http/rate-limit.ts";
-import { receivedAs } from "./http/received.ts";
-import { slowDown } from "./http/slow-down.ts";
+import { originalRequest } from "./http/original-request.ts";
+import type { Services } from "./http/services.ts";
+import { attemptBackoff } from "./http/attempt-backoff.ts";
 import { webFiles } from "./http/web-files.ts";
+import { writeContention } from "./http/write-contention.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { forgetOldInvitations } from "./accounts/invitations/store.ts";
@@ -50,7 +50,7 @@ const failuresPerMinute = 600;
 const requestsPerMinute = 6_000;
 
 /** Wrong passwords, codes and tokens of the admin page a minute from one network. */
-const guessesPerMinute = 10;
+const attemptsPerMinute = 10;
 const passwordsPerHour = 20;
 
 /** Wrong push tokens a minute from one network. */
@@ -77,7 +77,7 @@ const signUpsPerMinute = 5;
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
 
-type RunningApp = {
+export type RunningApp = {
   /** Addresses to open: this machine first, then the LAN. */
   urls: string[];
   port: number;
@@ -101,14 +101,14 @@ export async function startApp(
   { log, migrations, web, clock = systemClock }: Surroundings,
 ): Promise<RunningApp> {
   const tls = tlsOf(config);
-  const writers = crowd();
+  const contention = writeContention();
   const data = openDataDirectory(config.dataDir, {
     migrations,
     clock,
     init: config.init,
     upgrade: true,
     exclusive: true,
-    sharesCommits: writers.isCrowded,
+    sharesCommits: contention.isContended,
   });
   const listeners: Listener[] = [];
   const { store, vault } = data;
@@ -143,7 +143,7 @@ export async function startApp(
     log,
     copyTo: (file) => copyInChild(data.path, file),
   });
-  const appliance: Appliance = {
+  const services: Services = {
     store: data.store,
     clock,
     vault: data.vault,
@@ -151,13 +151,13 @@ export async function startApp(
     ownHosts,
     log,
     limits: config.limit,
-    answers: answerCache(data.store),
+    responses: responseCache(data.store),
     requestLimit: rateLimit(config.rateLimit, clock),
     personLimit: rateLimit(requestsPerMinute, clock),
     failureLimit: networkLimit(failuresPerMinute, clock),
-    guessLimit: networkLimit(guessesPerMinute, clock),
+    attemptLimit: networkLimit(attemptsPerMinute, clock),
     passwordLimit: rateLimit(passwordsPerHour, clock, { windowMs: 3_600_000 }),
-    slowDown: slowDown(clock),
+    attemptBackoff: attemptBackoff(clock),
     knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,
     sessions: sessionCache(store, clock),
@@ -172,10 +172,10 @@ export async function startApp(
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,
-    giveTime: (request, seconds) => server.timeout(receivedAs(request), seconds),
+    extendTimeout: (request, seconds) => server.timeout(originalRequest(request), seconds),
   };
   const addressOf = (request: Request) => {
-    const address = server.requestIP(receivedAs(request))?.address ?? "";
+    const address = server.requestIP(originalRequest(request))?.address ?? "";
     return address.replace(/^::ffff:/, "");
   };
   const files = webFiles(web);
@@ -187,7 +187,7 @@ export async function startApp(
     web: files,
     origin,
     ownHosts,
-    queue: appliance.pageQueue,
+    queue: services.pageQueue,
     makingLimit: networkLimit(makingsPerMinute, clock),
     addressOf,
     lock,
@@ -202,25 +202,25 @@ export async function startApp(
       addressOf,
     }),
   });
-  const app = serverOf(appliance, {
+  const app = serverOf(services, {
     web: files,
     addressOf,
     push: {
       report: engine.report,
       wrongTokens: networkLimit(wrongTokensPerMinute, clock),
-      addressOf,
     },
   });
   const listening = { host: config.host, tls, log };
   const server = listen(listening, config.port, (request) => {
     const published = site.answer(request);
     if (published !== null) return published;
-    if (request.method !== "GET") writers.enter(server.requestIP(receivedAs(request))?.port ?? 0);
+    if (request.method !== "GET")
+      contention.recordWrite(server.requestIP(originalRequest(request))?.port ?? 0);
     return app.fetch(withFindablePath(request));
   });
   const servers = [server];
   if (config.publicPort !== undefined)
-    servers.push(listen(listening, config.publicPort, publicServer(appliance, site.answerAlone)));
+    servers.push(listen(listening, config.publicPort, publicServer(services, site.answerAlone)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
   live.start();
@@ -231,7 +231,7 @@ export async function startApp(
   maintenance.onChange(engine.checkSoon);
 
   /** When keys and sessions were last used. */
-  const lastSeen = () => [...keys.used(), ...appliance.sessions.seen()];
+  const lastSeen = () => [...keys.used(), ...services.sessions.seen()];
 
   let stopping = false;
   let keeping: Promise<void> | null = null;
@@ -245,7 +245,7 @@ export async function startApp(
       ...lastSeen(),
       forgetOldSessions(clock()),
       forgetOldInvitations(clock()),
-      forgetOldAnswers(clock()),
+      forgetOldResponses(clock()),
     ]);
     // Somebody may have been made on the command line.
     if (await hasPeople(store)) setUp.end();

@@ -3,14 +3,16 @@ import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
 import { adminPage, adminPaths } from "./http/admin-page.ts";
 import { allowedMethods } from "./http/allow.ts";
-import { type Appliance, beginCall, type Call, callOf } from "./http/call.ts";
-import { pathOf } from "./http/request-path.ts";
-import { errorAnswer } from "./http/error-body.ts";
-import { admit, authenticated, signedIn, visited } from "./http/gate.ts";
+import { authenticate, findSession, signedInSession } from "./http/authentication.ts";
+import { authorize } from "./http/authorization.ts";
+import { errorResponse } from "./http/error-response.ts";
 import { hostGuard } from "./http/host-guard.ts";
-import type { Answering } from "./http/listener.ts";
+import type { RequestHandler } from "./http/listener.ts";
 import type { Route } from "./http/openapi.ts";
-import { standIn } from "./http/received.ts";
+import { replaceRequest } from "./http/original-request.ts";
+import { requestContext, type RequestContext } from "./http/request-context.ts";
+import { pathOf } from "./http/request-path.ts";
+import type { Services } from "./http/services.ts";
 import { mustBeSameOrigin } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import { type PushContext, receivePush } from "./monitoring/checks/push.ts";
@@ -25,58 +27,64 @@ type Surroundings = {
   push: PushContext;
 };
 
-/** All routes behind the gate. */
-export function serverOf(appliance: Appliance, surroundings: Surroundings) {
-  const { web, addressOf, push } = surroundings;
-  const mustBeOurs = hostGuard(appliance.ownHosts);
+/** All routes, behind what every request has to pass. */
+export function serverOf(services: Services, { web, addressOf, push }: Surroundings) {
+  const mustBeOurs = hostGuard(services.ownHosts);
   const app = new Elysia({ name: "signalbox" })
-    .onRequest(async ({ request }) => {
-      const call: Call = {
-        appliance,
+    .use(requestContext)
+    .onRequest(async (context) => {
+      const { request } = context;
+      const current: RequestContext = {
+        services,
         requestId: Bun.randomUUIDv7(),
         address: addressOf(request),
         principal: null,
         session: null,
-        cookie: null,
+        setCookie: null,
       };
-      beginCall(request, call);
+      context.requestContext = current;
       try {
         const path = pathOf(request);
-        if (isOf("/dashboard", path)) await enterDashboard(request, call, path);
-        if (request.method === "OPTIONS") return options(path, call.requestId);
-        if (isGuarded(path)) call.principal = await authenticated(request, appliance, call.address);
+        if (isOf("/dashboard", path)) await enterDashboard(request, current, path);
+        if (request.method === "OPTIONS") return options(path, current.requestId);
+        if (isGuarded(path))
+          current.principal = await authenticate(request, services, current.address);
         if (!isDecodable(path)) throw nothingHere();
       } catch (error) {
-        return errorAnswer(error, call.requestId, appliance.log);
+        return errorResponse(error, current.requestId, services.log);
       }
     })
-    .onError(({ request, error, code }) => {
+    .onError(({ request, error, code, requestContext }) => {
       // Elysia takes the code from whatever was thrown; only its own means that no route was found.
       const unrouted = code === "NOT_FOUND" && !(error instanceof AppError);
       const thrown = unrouted ? noRoute(pathOf(request), request.method) : error;
-      return errorAnswer(thrown, callOf(request).requestId, appliance.log);
+      return errorResponse(thrown, requestContext.requestId, services.log);
     })
-    .onAfterHandle(({ request, response }) => {
+    .onAfterHandle(({ response, requestContext }) => {
       if (response instanceof Response)
-        response.headers.set("X-Request-Id", callOf(request).requestId);
+        response.headers.set("X-Request-Id", requestContext.requestId);
     })
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
-    .get("/metrics", async ({ request }) => {
-      const { principal } = callOf(request);
-      if (principal === null) throw new Error("Metrics were asked for past the gate.");
-      admit(appliance, principal, "read");
-      const { store, clock } = appliance;
+    .get("/metrics", async ({ requestContext: { principal } }) => {
+      if (principal === null) throw new Error("Metrics were asked for without a key.");
+      authorize(services, principal, "read");
+      const { store, clock } = services;
       const { organizationId } = principal;
       return new Response(await metricsOf({ store, clock, organizationId }), {
         headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
       });
     })
-    .get("/push/:token", ({ request, params }) => receivePush(request, params.token, push))
-    .post("/push/:token", ({ request, params }) => receivePush(request, params.token, push), {
-      parse: "none",
-    })
+    .get("/push/:token", ({ request, params, requestContext }) =>
+      receivePush(request, params.token, requestContext.address, push),
+    )
+    .post(
+      "/push/:token",
+      ({ request, params, requestContext }) =>
+        receivePush(request, params.token, requestContext.address, push),
+      { parse: "none" },
+    )
     .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
     .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
@@ -96,18 +104,18 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
   const isOpen = openPaths(app.routes as unknown as Route[]);
 
   /** Cookies are read here and nowhere else; API keys are not. */
-  async function enterDashboard(request: Request, call: Call, path: string) {
+  async function enterDashboard(request: Request, current: RequestContext, path: string) {
     mustBeOurs(request);
     mustBeSameOrigin(request);
-    call.session = await visited(request, appliance);
-    if (call.session?.stage === "signed-in") appliance.knownNetworks.add(call.address);
-    if (!isOpen(path)) signedIn(call);
+    current.session = await findSession(request, services);
+    if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
+    if (!isOpen(path)) signedInSession(current);
   }
 
   function webFile(request: Request, name: string): Response {
-    const answer = web.answer(request, name);
-    if (answer === null) throw nothingHere();
-    return answer;
+    const file = web.serve(request, name);
+    if (file === null) throw nothingHere();
+    return file;
   }
 
   function options(path: string, requestId: string) {
@@ -139,16 +147,19 @@ export function serverOf(appliance: Appliance, surroundings: Surroundings) {
 export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
-  return standIn(new Request(`http://localhost${request.url.slice(start)}`, request), request);
+  return replaceRequest(
+    new Request(`http://localhost${request.url.slice(start)}`, request),
+    request,
+  );
 }
 
 /** The port for the public pages alone. */
 export function publicServer(
-  { log }: Appliance,
-  answer: (request: Request) => Response | Promise<Response> | null,
-): Answering {
+  { log }: Services,
+  serve: (request: Request) => Response | Promise<Response> | null,
+): RequestHandler {
   return (request: Request) =>
-    answer(request) ?? errorAnswer(nothingHere(), Bun.randomUUIDv7(), log);
+    serve(request) ?? errorResponse(nothingHere(), Bun.randomUUIDv7(), log);
 }
 
 function nothingHere() {

@@ -1,21 +1,22 @@
 import { Elysia } from "elysia";
 import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { requestContext } from "../http/request-context.ts";
 import { NewTestMail, TestMail } from "./test-mail-schema.ts";
 import { sendTestMail } from "./test-mail-service.ts";
 
-export const testMailRoutes = new Elysia({ prefix: "/settings" }).post(
-  "/test-mail",
+export const testMailRoutes = new Elysia({ prefix: "/settings" }).use(requestContext).post(
   ...endpoint(
+    "/test-mail",
     {
       name: "sendTestMail",
       access: "write",
       role: "admin",
-      takesSeconds: 30,
+      timeoutSeconds: 30,
       summary: "Send a test mail, also through a mail server that is not saved yet",
       body: NewTestMail,
-      answer: dataOf(TestMail),
+      response: dataOf(TestMail),
     },
-    async ({ scope, body, appliance }) => ({ data: await sendTestMail(scope, appliance, body) }),
+    async ({ scope, body, services }) => ({ data: await sendTestMail(scope, services, body) }),
   ),
 );

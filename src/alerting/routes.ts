@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { requestContext } from "../http/request-context.ts";
 import {
   AlertPreview,
   AlertQuery,
@@ -12,74 +13,77 @@ import {
 import { getAlert, listAlerts, listDeliveries, previewAlert, testChannel } from "./service.ts";
 
 export const alertRoutes = new Elysia({ prefix: "/api/v1" })
+  .use(requestContext)
   .get(
-    "/alerts",
     ...endpoint(
+      "/alerts",
       {
         name: "listAlerts",
         access: "read",
         summary: "List alerts",
         description: "What was told to at least one channel, newest first; kept for 90 days.",
         query: AlertQuery,
-        answer: pageOf(AlertSummary),
+        response: pageOf(AlertSummary),
       },
       async ({ scope, query }) => listAlerts(scope, query),
     ),
   )
   .get(
-    "/alerts/:id",
     ...endpoint(
+      "/alerts/:id",
       {
         name: "getAlert",
         access: "read",
         summary: "Get an alert with its deliveries",
-        answer: dataOf(AlertWithDeliveries),
+        response: dataOf(AlertWithDeliveries),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await getAlert(scope, id) }),
+      async ({ scope, params }) => ({ data: await getAlert(scope, params.id) }),
     ),
   )
   .get(
-    "/alert-channels/:id/deliveries",
     ...endpoint(
+      "/alert-channels/:id/deliveries",
       {
         name: "listDeliveries",
         access: "read",
         summary: "List an alert channel's deliveries",
         description: "Newest first, each with its attempts; kept for 90 days.",
         query: PageQuery,
-        answer: pageOf(Delivery),
+        response: pageOf(Delivery),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, query }) => listDeliveries(scope, id, query),
+      async ({ scope, params, query }) => listDeliveries(scope, params.id, query),
     ),
   )
   .post(
-    "/alert-channels/:id/test",
     ...endpoint(
+      "/alert-channels/:id/test",
       {
         name: "testAlertChannel",
         access: "write",
-        takesSeconds: 30,
+        timeoutSeconds: 30,
         summary: "Send a test alert",
         description:
           "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",
-        answer: dataOf(Delivery),
+        response: dataOf(Delivery),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, appliance }) => ({ data: await testChannel(scope, appliance, id) }),
+      async ({ scope, params, services }) => ({
+        data: await testChannel(scope, services, params.id),
+      }),
     ),
   )
   .get(
-    "/monitors/:id/alert-preview",
     ...endpoint(
+      "/monitors/:id/alert-preview",
       {
         name: "previewAlert",
         access: "read",
         summary: "See who would be told of an outage now",
-        answer: dataOf(AlertPreview),
+        response: dataOf(AlertPreview),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await previewAlert(scope, id) }),
+      async ({ scope, params }) => ({ data: await previewAlert(scope, params.id) }),
     ),
   );

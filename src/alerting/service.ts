@@ -5,7 +5,7 @@ import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { page } from "../core/paging.ts";
-import { rateLimited } from "../http/gate.ts";
+import { consume } from "../http/rate-limit.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
 import { insertInto } from "../database/store.ts";
@@ -89,8 +89,7 @@ export async function testChannel(
   const { store, organizationId } = scope;
   const channel = await findChannel(store, organizationId, channelId);
   if (channel === null) throw noSuchChannel();
-  const wait = context.testAlertLimit.take(organizationId);
-  if (wait > 0) throw rateLimited(wait);
+  consume(context.testAlertLimit, organizationId);
   const now = scope.clock();
   const at = timestamp(now);
   const { id, name, type } = channel;

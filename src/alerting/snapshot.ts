@@ -45,7 +45,7 @@ export type IncidentView = {
   updates: ReadonlyMap<string, { status: string; message: string }>;
 };
 
-type ChannelView = {
+export type ChannelView = {
   id: string;
   name: string;
   type: string;
@@ -62,7 +62,7 @@ export type NotifiedAlert = {
 };
 
 /** A delivery, and what it told. */
-type Notification = readonly [deliveryId: string, state: NotifiedState];
+export type Notification = readonly [deliveryId: string, state: NotifiedState];
 export type Remembered = Memory & { certificate: CertificateMemory };
 
 export type PendingDigest = {

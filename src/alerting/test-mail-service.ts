@@ -1,7 +1,7 @@
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
-import { rateLimited } from "../http/gate.ts";
+import { consume } from "../http/rate-limit.ts";
 import type { RateLimit } from "../http/rate-limit.ts";
 import { smtpAfter } from "../accounts/settings/service.ts";
 import { findSettings } from "../accounts/settings/store.ts";
@@ -18,8 +18,7 @@ export async function sendTestMail(
 ): Promise<TestMail> {
   const { store, organizationId, actor } = scope;
   const smtp = await smtpAfter(scope, await findSettings(store, organizationId), patch);
-  const wait = context.testMailLimit.take(organizationId);
-  if (wait > 0) throw rateLimited(wait);
+  consume(context.testMailLimit, organizationId);
   const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, context.origin());
   const cancelled = new AbortController().signal;
   const { attempt } = await attempting(context, { organization: organizationId }, () =>

@@ -20,12 +20,12 @@ export type Listener = { host: string; port: number };
 export type Place = { path: string; host: string; port: number | null };
 
 /** A CIDR range: network and prefix length. */
-type Range = readonly [string, number];
+export type Range = readonly [string, number];
 
 /** What `--deny-target` takes: a range, a name, or with `*.` all names below it. */
-type Denied = { range: Range } | { name: string };
+export type Denied = { range: Range } | { name: string };
 
-type GuardOptions = {
+export type GuardOptions = {
   allowed?: readonly Range[];
   /** Denied whatever is allowed. */
   denied?: readonly Denied[];

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { requestContext } from "../http/request-context.ts";
 import { previewInTurn } from "../status-pages/preview-service.ts";
 import {
   IncidentAudience,
@@ -12,46 +13,47 @@ import {
 import { audienceOf, previewIncident, tracesOf } from "./incident-service.ts";
 
 export const incidentDashboardRoutes = new Elysia()
+  .use(requestContext)
   .post(
-    "/incident-preview",
     ...endpoint(
+      "/incident-preview",
       {
         name: "previewIncident",
         access: "read",
         summary: "An incident as the default status page would show it",
         body: IncidentDraft,
-        answer: dataOf(IncidentPreview),
+        response: dataOf(IncidentPreview),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, body, appliance }) => ({
-        data: await previewInTurn(appliance, scope, () => previewIncident(scope, body)),
+      async ({ scope, body, services }) => ({
+        data: await previewInTurn(services, scope, () => previewIncident(scope, body)),
       }),
     ),
   )
   .get(
-    "/incident-audience",
     ...endpoint(
+      "/incident-audience",
       {
         name: "getIncidentAudience",
         access: "read",
         summary: "Who would be told of an incident",
         query: IncidentAudienceQuery,
-        answer: dataOf(IncidentAudience),
+        response: dataOf(IncidentAudience),
         errors: ["NOT_FOUND"],
       },
       async ({ scope, query }) => ({ data: await audienceOf(scope, query) }),
     ),
   )
   .get(
-    "/incidents/:id/traces",
     ...endpoint(
+      "/incidents/:id/traces",
       {
         name: "getIncidentTraces",
         access: "read",
         summary: "Who posted to an incident, and who was told of it",
-        answer: dataOf(IncidentTraces),
+        response: dataOf(IncidentTraces),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await tracesOf(scope, id) }),
+      async ({ scope, params }) => ({ data: await tracesOf(scope, params.id) }),
     ),
   );

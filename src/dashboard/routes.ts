@@ -3,10 +3,10 @@ import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import { dataOf } from "../core/paging.ts";
-import { callOf } from "../http/call.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { requestContext } from "../http/request-context.ts";
 import { eventStream } from "../http/event-stream.ts";
-import { signedIn } from "../http/gate.ts";
+import { signedInSession } from "../http/authentication.ts";
 import { organizationOf } from "../http/session.ts";
 import {
   ChannelUse,
@@ -28,37 +28,38 @@ import {
 } from "./service.ts";
 
 export const dashboardRoutes = new Elysia()
+  .use(requestContext)
   .get(
-    "/overview",
     ...endpoint(
+      "/overview",
       {
         name: "getOverview",
         access: "read",
         cached: true,
-        packed: true,
+        compressed: true,
         summary: "Everything that the Monitors page shows",
-        answer: dataOf(CompactOverview),
+        response: dataOf(CompactOverview),
       },
       async ({ scope }) => ({ data: await overviewOf(scope) }),
     ),
   )
   .get(
-    "/live",
     ...endpoint(
+      "/live",
       {
         name: "live",
         access: "read",
         streams: "text/event-stream",
         summary: "What happens, as server-sent events",
         query: LiveQuery,
-        answer: z.never(),
+        response: z.never(),
       },
-      async ({ scope, query, appliance, request }) => {
-        const { live, sessions, giveTime } = appliance;
+      async ({ scope, query, services, request, requestContext }) => {
+        const { live, sessions, extendTimeout } = services;
         const headers = { "Retry-After": "10" };
         if (!live.isOpen())
           throw new AppError("UNAVAILABLE", "The appliance is about to stop.", { headers });
-        const session = signedIn(callOf(request));
+        const session = signedInSession(requestContext);
         const { organizationId } = scope;
         const listener = { organizationId, sessionId: session.id, personId: session.person.id };
         if (!live.mayListen(listener))
@@ -72,77 +73,77 @@ export const dashboardRoutes = new Elysia()
           sessions.isStillOpen(session.id, ({ organizations }) =>
             organizations.some((one) => one.id === organizationId && one.role === role),
           );
-        return eventStream(request, giveTime, (reader) =>
+        return eventStream(request, extendTimeout, (reader) =>
           live.join(reader, { ...listener, role, after, isWelcome }),
         );
       },
     ),
   )
   .get(
-    "/monitors/:id/states",
     ...endpoint(
+      "/monitors/:id/states",
       {
         name: "listStates",
         access: "read",
         summary: "What a monitor was, newest first",
         query: StatesQuery,
-        answer: dataOf(z.array(PastState)),
+        response: dataOf(z.array(PastState)),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, query }) => ({ data: await statesOf(scope, id, query) }),
+      async ({ scope, params, query }) => ({ data: await statesOf(scope, params.id, query) }),
     ),
   )
   .get(
-    "/alert-channel-uses",
     ...endpoint(
+      "/alert-channel-uses",
       {
         name: "countChannelUses",
         access: "read",
         cached: true,
         summary: "How many monitors and groups each alert channel belongs to",
-        answer: dataOf(z.array(ChannelUse)),
+        response: dataOf(z.array(ChannelUse)),
       },
       async ({ scope }) => ({ data: await channelUses(scope) }),
     ),
   )
   .get(
-    "/alert-channels/:id/users",
     ...endpoint(
+      "/alert-channels/:id/users",
       {
         name: "listUsersOfChannel",
         access: "read",
         cached: true,
         summary: "Which monitors and groups an alert channel belongs to",
-        answer: dataOf(UsersOfChannel),
+        response: dataOf(UsersOfChannel),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await usersOfChannel(scope, id) }),
+      async ({ scope, params }) => ({ data: await usersOfChannel(scope, params.id) }),
     ),
   )
   .get(
-    "/subscriber-counts",
     ...endpoint(
+      "/subscriber-counts",
       {
         name: "countSubscribers",
         access: "read",
         cached: true,
         summary: "How many subscribers each status page has",
-        answer: dataOf(z.array(SubscriberCount)),
+        response: dataOf(z.array(SubscriberCount)),
       },
       async ({ scope }) => ({ data: await subscriberCounts(scope) }),
     ),
   )
   .get(
-    "/where",
     ...endpoint(
+      "/where",
       {
         name: "findOrganization",
         access: "person",
         summary: "Which of the person's organizations a record belongs to",
         query: WhereQuery,
-        answer: dataOf(z.object({ organizationId: Id })),
+        response: dataOf(z.object({ organizationId: Id })),
         errors: ["NOT_FOUND"],
       },
-      async ({ visit, query }) => ({ data: await organizationWith(visit, query) }),
+      async ({ context, query }) => ({ data: await organizationWith(context, query) }),
     ),
   );

@@ -2,7 +2,7 @@ import type { Scope } from "../events/scope.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
 import { lastSeqOf } from "../events/log.ts";
-import type { PersonVisit } from "../http/visit.ts";
+import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { hoursOf } from "./hours.ts";
 import { positionOf } from "./positions.ts";
@@ -87,7 +87,7 @@ export function subscriberCounts({ store, organizationId }: Scope): Promise<Subs
 
 /** Which of the person's organizations a record belongs to, for links that don't say. Throws NOT_FOUND. */
 export async function organizationWith(
-  { store, session }: PersonVisit,
+  { store, session }: SignedInContext,
   { kind, id }: WhereQuery,
 ): Promise<{ organizationId: string }> {
   const own = session.organizations.map((organization) => organization.id);

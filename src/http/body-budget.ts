@@ -1,4 +1,4 @@
-import { rateLimited } from "./gate.ts";
+import { rateLimited } from "./rate-limit.ts";
 
 /** Bytes of bodies that may be arriving at a time. */
 export type BodyBudget = {
@@ -8,17 +8,17 @@ export type BodyBudget = {
 
 /** `all` bytes in all, `each` for one client: bodies that never end take no more memory than that. */
 export function bodyBudget(all: number, each: number): BodyBudget {
-  const held = new Map<string, number>();
+  const reserved = new Map<string, number>();
   let sum = 0;
   function add(client: string, bytes: number) {
     sum += bytes;
-    const own = (held.get(client) ?? 0) + bytes;
-    if (own > 0) held.set(client, own);
-    else held.delete(client);
+    const own = (reserved.get(client) ?? 0) + bytes;
+    if (own > 0) reserved.set(client, own);
+    else reserved.delete(client);
   }
   return {
     take(client, bytes) {
-      const own = (held.get(client) ?? 0) + bytes;
+      const own = (reserved.get(client) ?? 0) + bytes;
       if (own > each || sum + bytes > all) throw rateLimited(1);
       add(client, bytes);
       return () => add(client, -bytes);

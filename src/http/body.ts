@@ -2,7 +2,7 @@ import { networkOf } from "../core/client-network.ts";
 import { AppError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import { bodyBudget } from "./body-budget.ts";
-import { receivedAs, standIn } from "./received.ts";
+import { originalRequest, replaceRequest } from "./original-request.ts";
 
 const maxBytes = 256 * 1024;
 /** What belongs to no organization is short: a sign-in, a profile. */
@@ -31,7 +31,7 @@ export function withBoundedBody(request: Request): Request {
   const isChunked = headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
   if (!isChunked) void request.body?.cancel();
-  return standIn(new Request(url, { method, headers, signal }), request);
+  return replaceRequest(new Request(url, { method, headers, signal }), request);
 }
 
 function lengthOf({ headers }: Request): number {
@@ -55,7 +55,7 @@ export async function readBody(
   if (absent) return new Uint8Array();
   const arrived = reserved(client, chunked ? most : lengthOf(request));
   try {
-    return await (chunked ? readCapped(receivedAs(request), most) : request.bytes());
+    return await (chunked ? readCapped(originalRequest(request), most) : request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive whole.");

@@ -1,17 +1,28 @@
+import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import type { Scope } from "../events/scope.ts";
 import type { Role } from "../core/roles.ts";
 import { parse } from "../core/validation.ts";
-import { type Answer, answerOf, respond } from "./answer.ts";
+import { type ApiResponse, apiResponseOf, toResponse } from "./api-response.ts";
+import { principalOf, signedInSession } from "./authentication.ts";
+import { authorize, mustBeAdministrator } from "./authorization.ts";
 import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
-import { type Appliance, type Call, callOf, type Principal } from "./call.ts";
-import { pathOf } from "./request-path.ts";
-import { errorAnswer } from "./error-body.ts";
-import { admit, mustAdminister, principalOf, rateLimited, signedIn } from "./gate.ts";
+import { errorResponse } from "./error-response.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
+import { consume } from "./rate-limit.ts";
+import type { Principal } from "./principal.ts";
+import type { RequestContext } from "./request-context.ts";
+import { pathOf } from "./request-path.ts";
+import type { Services } from "./services.ts";
 import { organizationParameter } from "./session.ts";
-import { ifMatchOf, originOf, type PersonVisit, type Visit, visitOf } from "./visit.ts";
+import {
+  ifMatchOf,
+  originOf,
+  type SignedInContext,
+  type VisitorContext,
+  visitorContextOf,
+} from "./visitor-context.ts";
 
 /** The query and the body of a route that takes none; clients that always send `{}` are fine. */
 const NoQuery = z.strictObject({});
@@ -24,7 +35,7 @@ export type Access = "read" | "write" | "administrator" | "person" | "anyone";
 export type Endpoint<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
-  A extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
   X extends Access = Access,
   U extends readonly string[] = readonly string[],
 > = {
@@ -40,19 +51,19 @@ export type Endpoint<
   /** Media types of a body that is taken as it is, instead of JSON. */
   upload?: U;
   /** Drops whatever it does not declare: the secrecy filter of every route. */
-  answer: A;
-  /** The media type of an answer that goes on for as long as the client reads: `use` then returns the Response itself. */
+  response: R;
+  /** The media type of a response that goes on for as long as the client reads: `use` then returns the Response itself. */
   streams?: "text/event-stream" | "application/vnd.sqlite3";
-  /** Whether the answer is worth compressing. */
-  packed?: boolean;
-  /** 201 makes the answer carry a Location. */
+  /** Whether the response is worth compressing. */
+  compressed?: boolean;
+  /** 201 makes the response carry a Location. */
   status?: 200 | 201;
   /** False for what has no address of its own. */
   isLocated?: boolean;
-  /** Whether the answer depends on stored rows, the URL and who may write alone, so that it holds until something is written. */
+  /** Whether the response depends on stored rows, the URL and who may write alone, so that it holds until something is written. */
   cached?: boolean;
-  /** How long an answer may take, in seconds, where that is longer than a connection may be silent. */
-  takesSeconds?: number;
+  /** How long a response may take, where that is longer than a connection may be idle. */
+  timeoutSeconds?: number;
   /** Error codes beyond those that every route may give. */
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
@@ -60,136 +71,155 @@ export type Endpoint<
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };
 
-type Input<Q extends z.ZodType, B extends z.ZodType, X extends Access> = Given<X> & {
+type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
   query: z.output<Q>;
   body: z.output<B>;
   /** The body of a route that declares one; else empty. */
   upload: Upload;
-  /** The `:id` of the path, whatever it looks like. */
-  id: string;
-  /** The path's other one, such as `:subscriberId`; empty where there is none. */
-  childId: string;
-  appliance: Appliance;
-  request: Request;
 };
 
-/** Data belong to an organization; people and their sessions to none. */
-type Given<X extends Access> = X extends "read" | "write"
+type Input<
+  Path extends string,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  X extends Access,
+> = Caller<X> &
+  Parsed<Q, B> & {
+    /** What stands in the path, whatever it looks like. */
+    params: ResolvePath<Path>;
+    services: Services;
+    request: Request;
+    requestContext: RequestContext;
+  };
+
+/** Who asks: data belong to an organization; people and their sessions to none. */
+type Caller<X extends Access> = X extends "read" | "write"
   ? { scope: Scope }
-  : { visit: X extends "administrator" | "person" ? PersonVisit : Visit };
+  : { context: X extends "administrator" | "person" ? SignedInContext : VisitorContext };
 
-/** Who asks: on behalf of an organization, or of themselves alone. */
-type Caller = { principal: Principal; scope: Scope } | { principal: null; visit: Visit };
+type AnyCaller =
+  { principal: Principal; scope: Scope } | { principal: null; context: VisitorContext };
 
-type Ids = Pick<Input<z.ZodType, z.ZodType, Access>, "id" | "childId">;
-
-type Context = { request: Request; params?: Record<string, string> };
+/** What Elysia gives to the handler of a route. */
+type HandlerContext<Path extends string> = {
+  request: Request;
+  params: ResolvePath<Path>;
+  requestContext: RequestContext;
+};
 
 /**
- * The handler and hook of a route, to be spread into Elysia's `.get(path, …)`. The steps follow the
+ * The path, handler and hook of a route, to be spread into Elysia's `.get(…)`. The steps follow the
  * order of the API: scope, rate limit, media type, length, JSON, schema, then the use case.
  */
 export function endpoint<
+  const Path extends string,
   Q extends z.ZodType = typeof NoQuery,
   B extends z.ZodType = typeof NoBody,
-  A extends z.ZodType = z.ZodType,
+  R extends z.ZodType = z.ZodType,
   X extends Access = Access,
   U extends readonly string[] = never,
->(spec: Endpoint<Q, B, A, X, U>, use: (input: Input<Q, B, X>) => Promise<z.input<A> | Response>) {
+>(
+  path: Path,
+  spec: Endpoint<Q, B, R, X, U>,
+  use: (input: Input<Path, Q, B, X>) => Promise<z.input<R> | Response>,
+) {
+  type Context = HandlerContext<Path>;
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
 
-  async function run(request: Request, ids: Ids): Promise<Response> {
-    const call = callOf(request);
-    const { appliance, requestId } = call;
+  async function handle(context: Context): Promise<Response> {
+    const { request, requestContext } = context;
+    const { services, requestId } = requestContext;
     try {
-      const caller = callerOf(call, request, spec);
+      const caller = callerOf(requestContext, request, spec);
       const reads = request.method === "GET" || request.method === "HEAD";
-      const answer = await (reads
-        ? read(request, call, caller, ids)
-        : write(request, call, caller, ids));
-      const response = answer instanceof Response ? answer : respond(request, answer, requestId);
+      const result = await (reads ? read(context, caller) : write(context, caller));
+      const response = result instanceof Response ? result : toResponse(request, result, requestId);
       if (caller.principal === null || spec.streams !== undefined)
         response.headers.set("Cache-Control", "no-store");
       else if (caller.principal.role !== null)
         response.headers.set("Cache-Control", "private, no-cache");
-      if (call.cookie !== null) response.headers.append("Set-Cookie", call.cookie);
+      if (requestContext.setCookie !== null)
+        response.headers.append("Set-Cookie", requestContext.setCookie);
       return response;
     } catch (error) {
-      return errorAnswer(error, requestId, appliance.log);
+      return errorResponse(error, requestId, services.log);
     }
   }
 
-  async function read(request: Request, call: Call, caller: Caller, ids: Ids) {
-    const { answers } = call.appliance;
+  async function read(context: Context, caller: AnyCaller) {
+    const { request, requestContext } = context;
+    const { responses } = requestContext.services;
     const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${request.url}`;
-    const known = spec.cached === true ? answers.find(key) : { revision: null };
+    const known = spec.cached === true ? responses.get(key) : { revision: null };
     if ("body" in known) return known;
-    const query = queryOf(request, call);
-    const body = undefined as z.output<B>;
-    const given = { query, body, upload: noUpload, ...ids };
+    const query = queryOf(context);
+    const parsed = { query, body: undefined as z.output<B>, upload: noUpload };
     if (spec.streams !== undefined)
       return request.method === "HEAD"
         ? new Response(null, { headers: { "Content-Type": spec.streams } })
-        : ((await use(inputOf(request, call, caller, given))) as Response);
-    const answer = await done(request, call, caller, given);
-    answers.keep(key, known, answer);
-    return answer;
+        : ((await use(inputOf(context, caller, parsed))) as Response);
+    const response = await respond(context, caller, parsed);
+    responses.set(key, known, response);
+    return response;
   }
 
-  async function write(
-    request: Request,
-    call: Call,
-    caller: Caller,
-    ids: Ids,
-  ): Promise<Answer | Response> {
+  async function write(context: Context, caller: AnyCaller): Promise<ApiResponse | Response> {
+    const { request, requestContext } = context;
     const takesBody = spec.body !== undefined || spec.upload !== undefined;
-    const bytes = await readBody(request, bodyClientOf(call, caller), takesBody, spec.upload);
+    const client = bodyClientOf(requestContext, caller);
+    const bytes = await readBody(request, client, takesBody, spec.upload);
     const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
-    if (spec.takesSeconds !== undefined) call.appliance.giveTime(request, spec.takesSeconds);
+    if (spec.timeoutSeconds !== undefined)
+      requestContext.services.extendTimeout(request, spec.timeoutSeconds);
     const isJson = spec.upload === undefined && (takesBody || bytes.length > 0);
     const json = isJson ? parseJson(bytes) : undefined;
-    const query = queryOf(request, call);
-    const body = parse(bodySchema, json) as z.output<B>;
-    const given = { query, body, upload, ...ids };
+    const query = queryOf(context);
+    const parsed = { query, body: parse(bodySchema, json) as z.output<B>, upload };
     const key = request.method === "POST" ? idempotencyKeyOf(request) : null;
-    if (key === null || caller.principal === null) return done(request, call, caller, given);
+    if (key === null || caller.principal === null) return respond(context, caller, parsed);
     const { principal, scope } = caller;
-    const remembered = (data: object) => answerOf(request, spec, { data });
-    return onlyOnce(call, principal, pathOf(request), key, bytes, remembered, (remember) =>
-      done(request, call, { principal, scope: { ...scope, remember } }, given),
+    const responseOf = (data: object) => apiResponseOf(request, spec, { data });
+    const route = pathOf(request);
+    return onlyOnce(requestContext, principal, route, key, bytes, responseOf, (remember) =>
+      respond(context, { principal, scope: { ...scope, remember } }, parsed),
     );
   }
 
-  function queryOf({ url }: Request, { session }: Call) {
-    const except = session === null ? undefined : organizationParameter;
-    return parseQuery(url, querySchema, except) as z.output<Q>;
+  function queryOf({ request, requestContext }: Context) {
+    const except = requestContext.session === null ? undefined : organizationParameter;
+    return parseQuery(request.url, querySchema, except) as z.output<Q>;
   }
 
-  type Parsed = Omit<Input<Q, B, Access>, "appliance" | "request" | "scope" | "visit">;
-
-  function inputOf(request: Request, { appliance }: Call, caller: Caller, given: Parsed) {
+  function inputOf(context: Context, caller: AnyCaller, parsed: Parsed<Q, B>) {
+    const { request, params, requestContext } = context;
+    const { services } = requestContext;
     // The caller has what the route's access asks for: `callerOf` saw to it.
-    return { ...given, ...caller, appliance, request } as unknown as Input<Q, B, X>;
+    return { ...parsed, ...caller, params, services, request, requestContext } as unknown as Input<
+      Path,
+      Q,
+      B,
+      X
+    >;
   }
 
-  async function done(
-    request: Request,
-    call: Call,
-    caller: Caller,
-    given: Parsed,
-  ): Promise<Answer> {
-    const answer = await use(inputOf(request, call, caller, given));
-    if (answer instanceof Response)
-      throw new Error("Only a stream makes its answer by itself; no schema has seen this one.");
-    return answerOf(request, spec, answer);
+  async function respond(
+    context: Context,
+    caller: AnyCaller,
+    parsed: Parsed<Q, B>,
+  ): Promise<ApiResponse> {
+    const payload = await use(inputOf(context, caller, parsed));
+    if (payload instanceof Response)
+      throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
+    return apiResponseOf(context.request, spec, payload);
   }
 
-  // The answer really is a Response; its type says what the client finds in it.
-  const handler = ({ request, params = {} }: Context) =>
-    run(request, idsOf(params)) as unknown as Promise<z.output<A>>;
+  // It really is a Response; its type says what the client finds in it. Elysia looks at the parameters
+  // of a handler to decide what it has to prepare: these are all.
+  const handler = ({ request, params, requestContext }: Context) =>
+    handle({ request, params, requestContext }) as unknown as Promise<z.output<R>>;
   const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
-  return [handler, hook as typeof hook & Accepts<Q, B, U>] as const;
+  return [path, handler, hook as typeof hook & Accepts<Q, B, U>] as const;
 }
 
 /**
@@ -203,46 +233,51 @@ type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string
 
 type StandardSchema<T> = { "~standard": { types?: { input: T; output: T } } };
 
-function idsOf({ id = "", ...others }: Record<string, string>): Ids {
-  return { id, childId: Object.values(others)[0] ?? "" };
-}
-
-function bodyClientOf({ appliance, address, session }: Call, { principal }: Caller): BodyClient {
+function bodyClientOf(
+  { services, address, session }: RequestContext,
+  { principal }: AnyCaller,
+): BodyClient {
   if (principal !== null) return { organizationId: principal.organizationId };
-  return { address, isKnown: session !== null || appliance.knownNetworks.has(address) };
+  return { address, isKnown: session !== null || services.knownNetworks.has(address) };
 }
 
 /** Throws whatever keeps the caller from this route. */
-function callerOf(call: Call, request: Request, { access, role }: Endpoint): Caller {
+function callerOf(
+  requestContext: RequestContext,
+  request: Request,
+  { access, role }: Endpoint,
+): AnyCaller {
+  const { services } = requestContext;
   if (access === "read" || access === "write") {
-    const principal = principalOf(call, request);
-    admit(call.appliance, principal, access, role);
-    return { principal, scope: scopeOf(call, principal, request) };
+    const principal = principalOf(requestContext, request);
+    authorize(services, principal, access, role);
+    return { principal, scope: scopeOf(requestContext, principal, request) };
   }
-  if (access === "administrator") mustAdminister(signedIn(call));
-  if (access === "administrator" || access === "person") {
-    const wait = call.appliance.personLimit.take(signedIn(call).person.id);
-    if (wait > 0) throw rateLimited(wait);
+  if (access !== "anyone") {
+    const session = signedInSession(requestContext);
+    if (access === "administrator") mustBeAdministrator(session);
+    consume(services.personLimit, session.person.id);
   }
-  return { principal: null, visit: visitOf(call, request) };
+  return { principal: null, context: visitorContextOf(requestContext, request) };
 }
 
 /** What a use case of this principal's organization runs in. */
-export function scopeOf(
-  { appliance, requestId }: Call,
-  principal: Principal,
+function scopeOf(
+  { services, requestId }: RequestContext,
+  { organizationId, actor, scope }: Principal,
   request: Request,
 ): Scope {
+  const { store, clock, vault, targets, ownHosts, limits } = services;
   return {
-    store: appliance.store,
-    clock: appliance.clock,
-    vault: appliance.vault,
-    targets: appliance.targets,
-    ownHosts: appliance.ownHosts,
-    limits: appliance.limits,
-    organizationId: principal.organizationId,
-    actor: principal.actor,
-    mayWrite: principal.scope === "write",
+    store,
+    clock,
+    vault,
+    targets,
+    ownHosts,
+    limits,
+    organizationId,
+    actor,
+    mayWrite: scope === "write",
     requestId,
     get origin() {
       return originOf(request);

@@ -55,7 +55,7 @@ export function messageOf(event: string, data: unknown, id?: string): Uint8Array
 /** An answer that goes on until the reader leaves, falls behind or is ended. */
 export function eventStream(
   request: Request,
-  giveTime: (request: Request, seconds: number) => void,
+  extendTimeout: (request: Request, seconds: number) => void,
   join: (reader: Reader) => () => void,
 ): Response {
   let leave = () => {};
@@ -83,9 +83,9 @@ export function eventStream(
           if ((controller.desiredSize ?? 0) > 0) return;
           end();
           // What it has not read is not waited for.
-          giveTime(request, 1);
+          extendTimeout(request, 1);
         };
-        giveTime(request, patienceSeconds);
+        extendTimeout(request, patienceSeconds);
         send(greeting);
         comments = setInterval(() => send(comment), commentMs);
         leave = join({ send, end });

@@ -1,6 +1,14 @@
 import { AppError } from "../core/errors.ts";
 import type { OwnHosts } from "../core/own-hosts.ts";
 
+const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
+
+/** Throws BAD_REQUEST unless the request names exactly one host (RFC 9112 §3.2); two arrive joined by a comma. */
+export function mustNameOneHost({ headers }: Request) {
+  if (!hostName.test(headers.get("host") ?? ""))
+    throw new AppError("BAD_REQUEST", "The request must have exactly one valid Host header.");
+}
+
 /**
  * Guards what a browser uses with a cookie against DNS rebinding: a name that somebody else can point
  * at this machine must not open it. Throws MISDIRECTED_REQUEST.

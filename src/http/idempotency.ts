@@ -4,11 +4,12 @@ import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { invalid } from "../core/validation.ts";
 import { must, type Statement } from "../database/store.ts";
-import { idempotentAnswers as answers } from "../database/tables/events.ts";
-import type { Answer } from "./answer.ts";
-import type { Call, Principal } from "./call.ts";
+import { idempotentAnswers as responses } from "../database/tables/events.ts";
+import type { ApiResponse } from "./api-response.ts";
+import type { Principal } from "./principal.ts";
+import type { RequestContext } from "./request-context.ts";
 
-/** Answers are kept 24 hours by API key or person, and route. */
+/** Responses are kept 24 hours by API key or person, and route. */
 const keptMs = 24 * 3600 * 1000;
 
 const inFlight = new Set<string>();
@@ -22,44 +23,44 @@ export function idempotencyKeyOf(request: Request): string | null {
 }
 
 /**
- * Does a POST at most once under its key: the answer is kept in the same write as what was done, and
+ * Does a POST at most once under its key: the response is kept in the same write as what was done, and
  * given again to whoever repeats the request. Throws CONFLICT while the first is in flight and
  * IDEMPOTENCY_KEY_REUSED when the body differs from the first one's.
  */
 export async function onlyOnce(
-  { appliance, requestId }: Call,
+  { services, requestId }: RequestContext,
   { organizationId, actor }: Principal,
   route: string,
   idempotencyKey: string,
   body: Uint8Array,
-  answerOf: (data: object) => Answer,
-  use: (remember: (data: object) => Statement[]) => Promise<Answer>,
-): Promise<Answer | Response> {
-  const { store, vault } = appliance;
-  const now = appliance.clock();
+  responseOf: (data: object) => ApiResponse,
+  use: (remember: (data: object) => Statement[]) => Promise<ApiResponse>,
+): Promise<ApiResponse | Response> {
+  const { store, vault } = services;
+  const now = services.clock();
   const claim = JSON.stringify([organizationId, actor.id, route, idempotencyKey]);
   if (inFlight.has(claim)) throw busy();
   inFlight.add(claim);
   try {
     const bodyHash = sha256(body);
-    const place = and(
-      eq(answers.organizationId, organizationId),
-      eq(answers.actorId, actor.id),
-      eq(answers.route, route),
-      eq(answers.idempotencyKey, idempotencyKey),
+    const byKey = and(
+      eq(responses.organizationId, organizationId),
+      eq(responses.actorId, actor.id),
+      eq(responses.route, route),
+      eq(responses.idempotencyKey, idempotencyKey),
     );
-    const fresh = and(place, gt(answers.createdAt, timestamp(now - keptMs)));
-    const [kept] = await store.db.select().from(answers).where(fresh);
+    const fresh = and(byKey, gt(responses.createdAt, timestamp(now - keptMs)));
+    const [kept] = await store.db.select().from(responses).where(fresh);
     if (kept !== undefined) {
       if (kept.bodyHash !== bodyHash) throw reused();
       return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
     }
     return await use((data) => {
-      const { status, location, etag, body } = answerOf(data);
+      const { status, location, etag, body } = responseOf(data);
       return [
-        must(sql`not exists (select 1 from ${answers} where ${fresh})`, busy),
-        store.db.delete(answers).where(place),
-        store.db.insert(answers).values({
+        must(sql`not exists (select 1 from ${responses} where ${fresh})`, busy),
+        store.db.delete(responses).where(byKey),
+        store.db.insert(responses).values({
           organizationId,
           actorId: actor.id,
           route,
@@ -68,7 +69,7 @@ export async function onlyOnce(
           status,
           location,
           etag,
-          // Sealed, because an answer may hold what is sealed elsewhere, such as a push URL.
+          // Sealed, because a response may hold what is sealed elsewhere, such as a push URL.
           body: vault.seal(body, claim),
           createdAt: timestamp(now),
         }),
@@ -79,7 +80,7 @@ export async function onlyOnce(
   }
 }
 
-function replay({ status, location, etag, body }: Answer, requestId: string): Response {
+function replay({ status, location, etag, body }: ApiResponse, requestId: string): Response {
   return new Response(body, {
     status,
     headers: {
@@ -106,8 +107,8 @@ function busy() {
   });
 }
 
-/** The statement that forgets up to 10,000 answers older than 24 hours; more would hold up the event loop. */
-export function forgetOldAnswers(now: number): Statement {
-  return sql`delete from ${answers} where rowid in (
-    select rowid from ${answers} where ${lt(answers.createdAt, timestamp(now - keptMs))} limit 10000)`;
+/** The statement that forgets up to 10,000 responses older than 24 hours; more would hold up the event loop. */
+export function forgetOldResponses(now: number): Statement {
+  return sql`delete from ${responses} where rowid in (
+    select rowid from ${responses} where ${lt(responses.createdAt, timestamp(now - keptMs))} limit 10000)`;
 }

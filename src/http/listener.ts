@@ -2,10 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import type { Log } from "../core/log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
-import { errorAnswer } from "./error-body.ts";
-import { mustBeWellFormed } from "./gate.ts";
+import { errorResponse } from "./error-response.ts";
+import { mustNameOneHost } from "./host-guard.ts";
 
-export type Answering = (request: Request) => Response | Promise<Response>;
+export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
 /** A certificate chain and its key, as PEM. */
 export type Tls = { cert: string; key: string };
@@ -15,11 +15,11 @@ type Listening = { host: string; tls: Tls | null; log: Log };
 /** Half a year; the name's other ports and subdomains stay what they are to those who never came here. */
 const strictTransport = "max-age=15552000";
 
-/** What holds for every request on every port, whatever its path: one host, a bounded body, an answer with a request id. */
-export function answering(
+/** What holds for every request on every port, whatever its path: one host, a bounded body, a response with a request id. */
+export function requestHandler(
   { log, tls }: Pick<Listening, "log" | "tls">,
-  answer: Answering,
-): Answering {
+  handle: RequestHandler,
+): RequestHandler {
   return (received) => {
     const finished = (response: Response) => {
       const { headers } = response;
@@ -27,13 +27,13 @@ export function answering(
       if (tls !== null) headers.set("Strict-Transport-Security", strictTransport);
       return response;
     };
-    const failed = (error: unknown) => finished(errorAnswer(error, Bun.randomUUIDv7(), log));
+    const failed = (error: unknown) => finished(errorResponse(error, Bun.randomUUIDv7(), log));
     try {
-      mustBeWellFormed(received);
-      const answered = answer(withBoundedBody(received));
-      return answered instanceof Response
-        ? finished(answered)
-        : answered.then(finished).catch(failed);
+      mustNameOneHost(received);
+      const response = handle(withBoundedBody(received));
+      return response instanceof Response
+        ? finished(response)
+        : response.then(finished).catch(failed);
     } catch (error) {
       return failed(error);
     }
@@ -41,12 +41,12 @@ export function answering(
 }
 
 /** Throws an Error with a next step when the port or the certificate can't be used. */
-export function listen({ host, tls, log }: Listening, port: number, answer: Answering) {
+export function listen({ host, tls, log }: Listening, port: number, handle: RequestHandler) {
   try {
     return Bun.serve({
       hostname: host,
       port,
-      fetch: answering({ log, tls }, answer),
+      fetch: requestHandler({ log, tls }, handle),
       idleTimeout: 10,
       // Bun would answer 413 without a body. Ours has one, and `withBoundedBody` keeps Bun from buffering more.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -14,7 +14,7 @@ import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi
 /** A route as Elysia lists it; those of the API carry their endpoint. */
 export type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
-/** Every code that a route may answer with: what the gate gives to all, and its own. */
+/** Every code that a route may answer with: what every route may give, and its own. */
 function codesOf(method: string, { access, body, errors = [] }: Endpoint): ErrorCode[] {
   const codes: ErrorCode[] = ["BAD_REQUEST", "UNAUTHORIZED", "VALIDATION_ERROR", "RATE_LIMITED"];
   if (access === "write") codes.push("FORBIDDEN", "UNAVAILABLE");
@@ -84,7 +84,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
             Location: z.string().meta({ description: "Path of the new record." }),
           }),
         }),
-        content: { "application/json": { schema: spec.answer } },
+        content: { "application/json": { schema: spec.response } },
       },
       ...(method === "GET" && { "304": { description: "Unchanged since the ETag you sent." } }),
       ...referencesTo(codesOf(method, spec)),

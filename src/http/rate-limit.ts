@@ -1,11 +1,12 @@
 import { networkOf } from "../core/client-network.ts";
 import type { Clock } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
 
 export type RateLimit = {
   /** Counts one and returns 0, or returns the whole seconds to wait when the share of the time is used up. */
   take(who: string): number;
   /** Takes back one that turned out not to count. */
-  giveBack(who: string): void;
+  refund(who: string): void;
 };
 
 type Window = { endsAt: number; count: number };
@@ -69,7 +70,7 @@ export function rateLimit(
       }
       return 0;
     },
-    giveBack(who) {
+    refund(who) {
       const window = open.get(who) ?? spent.get(who);
       if (window === undefined) return;
       window.count -= 1;
@@ -88,6 +89,18 @@ export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
   return {
     by: "network",
     take: (address) => limit.take(networkOf(address)),
-    giveBack: (address) => limit.giveBack(networkOf(address)),
+    refund: (address) => limit.refund(networkOf(address)),
   };
+}
+
+export function rateLimited(waitSeconds: number) {
+  return new AppError("RATE_LIMITED", `Too many requests. Try again in ${waitSeconds} s.`, {
+    headers: { "Retry-After": String(waitSeconds) },
+  });
+}
+
+/** Counts one; throws RATE_LIMITED where the share of the time is used up. */
+export function consume(limit: RateLimit, who: string) {
+  const wait = limit.take(who);
+  if (wait > 0) throw rateLimited(wait);
 }

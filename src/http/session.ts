@@ -3,7 +3,7 @@ import { sha256 } from "../core/ids.ts";
 import type { Role } from "../core/roles.ts";
 import type { Statement } from "../database/store.ts";
 
-/** Somebody's visit to the admin page, as its cookie says. */
+/** Somebody's context to the admin page, as its cookie says. */
 export type Session = {
   id: string;
   /** `two-factor` waits for a code and opens nothing yet. */
@@ -39,7 +39,7 @@ const cookieName = "signalbox_session";
 const tokenShape = /^[0-9A-Za-z]{43}$/;
 
 /** The SHA-256 of the token in the request's cookie; null where there is none that could be one of ours. */
-export function sessionHashOf({ headers }: Request): string | null {
+export function sessionTokenHashOf({ headers }: Request): string | null {
   const start = `${cookieName}=`;
   const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(start));
   const token = pair?.slice(start.length) ?? "";
@@ -47,7 +47,7 @@ export function sessionHashOf({ headers }: Request): string | null {
 }
 
 /** The Set-Cookie that keeps this token for so many seconds; null takes back the one there is. */
-export function cookieOf(request: Request, token: string | null, seconds: number): string {
+export function sessionCookieOf(request: Request, token: string | null, seconds: number): string {
   // Behind a proxy that ends TLS, only the browser knows that it came over it.
   const origin = request.headers.get("origin") ?? request.url;
   const secure = [origin, request.url].some((url) => url.startsWith("https:")) ? "; Secure" : "";

@@ -25,8 +25,8 @@ const contentSecurityPolicy = [
 ].join("; ");
 
 export type WebFiles = {
-  /** The file as an answer to this request; null when there is none of that name. */
-  answer(request: Request, name: string): Response | null;
+  /** The file as a response to this request; null when there is none of that name. */
+  serve(request: Request, name: string): Response | null;
   /** What is in a file; null when there is none of that name. */
   text(name: string): string | null;
 };
@@ -53,7 +53,7 @@ export function webFiles(folder: string): WebFiles {
   }
 
   return {
-    answer(request, name) {
+    serve(request, name) {
       if (!names.has(`${name}.gz`)) return null;
       const encoding = encodingFor(request, names.has(`${name}.br`) ? ["br", "gzip"] : ["gzip"]);
       const bytes = readFileSync(join(folder, `${name}.${encoding === "br" ? "br" : "gz"}`));

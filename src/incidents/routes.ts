@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf, Deleted, deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { requestContext } from "../http/request-context.ts";
 import { Incident, IncidentPatch, IncidentQuery, IncidentSummary, NewIncident } from "./schema.ts";
 import {
   deleteIncident,
@@ -12,9 +13,10 @@ import {
 } from "./service.ts";
 
 export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listIncidents",
         access: "read",
@@ -22,21 +24,21 @@ export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
         summary: "List incidents",
         description: "Newest first; without their timelines.",
         query: IncidentQuery,
-        answer: pageOf(IncidentSummary),
+        response: pageOf(IncidentSummary),
       },
       ({ scope, query }) => listIncidents(scope, query),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "openIncident",
         access: "write",
         summary: "Open an incident",
         description: "Its first update, with status `investigating`, is posted with it.",
         body: NewIncident,
-        answer: dataOf(Incident),
+        response: dataOf(Incident),
         status: 201,
         errors: ["NOT_FOUND"],
       },
@@ -44,22 +46,22 @@ export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
     ),
   )
   .get(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "getIncident",
         access: "read",
         cached: true,
         summary: "Get an incident with its timeline",
-        answer: dataOf(Incident),
+        response: dataOf(Incident),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await getIncident(scope, id) }),
+      async ({ scope, params }) => ({ data: await getIncident(scope, params.id) }),
     ),
   )
   .patch(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "updateIncident",
         access: "write",
@@ -67,39 +69,39 @@ export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
         description:
           "With `status` or `message` it adds one update to the timeline: without `status` the current one is repeated, without `message` a default is used. `title`, `severity` and `public` correct the record and alone add no update.",
         body: IncidentPatch,
-        answer: dataOf(Incident),
+        response: dataOf(Incident),
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, body }) => ({ data: await updateIncident(scope, id, body) }),
+      async ({ scope, params, body }) => ({ data: await updateIncident(scope, params.id, body) }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "deleteIncident",
         access: "write",
         summary: "Delete an incident with its timeline",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id }) => {
-        await deleteIncident(scope, id);
+      async ({ scope, params }) => {
+        await deleteIncident(scope, params.id);
         return deleted;
       },
     ),
   )
   .post(
-    "/:id/resolve",
     ...endpoint(
+      "/:id/resolve",
       {
         name: "resolveIncident",
         access: "write",
         summary: "Resolve an incident",
         description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",
-        answer: dataOf(Incident),
+        response: dataOf(Incident),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await resolveIncident(scope, id) }),
+      async ({ scope, params }) => ({ data: await resolveIncident(scope, params.id) }),
     ),
   );

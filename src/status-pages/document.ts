@@ -40,7 +40,7 @@ const PublicIncident = z.object({
 });
 
 /** A public page for machines. */
-const PublicStatus = z
+export const PublicStatus = z
   .object({
     page: z.object({
       slug: z.string(),

@@ -60,7 +60,7 @@ export function pageLock(
         return form(page, home, to, "That is not the password.", 403);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
-      attempts.giveBack(address);
+      attempts.refund(address);
       const trouble = "Too many try to open pages at the moment. Try again in a few seconds.";
       return tryAgain(page, home, trouble, error.headers["Retry-After"]);
     }

@@ -1,6 +1,6 @@
 import type { Scope } from "../events/scope.ts";
-import type { Appliance } from "../http/call.ts";
-import { rateLimited } from "../http/gate.ts";
+import type { Services } from "../http/services.ts";
+import { consume } from "../http/rate-limit.ts";
 import { previewDocument } from "./preview-document.ts";
 import { loaderOf } from "./load.ts";
 import { isServable } from "./logo.ts";
@@ -30,11 +30,10 @@ export async function previewStatusPage(
 
 /** Makes a preview in its organization's turn. Throws RATE_LIMITED for somebody who has had many. */
 export function previewInTurn<T>(
-  { pageQueue, previewLimit }: Pick<Appliance, "pageQueue" | "previewLimit">,
+  { pageQueue, previewLimit }: Pick<Services, "pageQueue" | "previewLimit">,
   { organizationId, actor }: Scope,
   preview: () => Promise<T>,
 ): Promise<T> {
-  const wait = previewLimit.take(actor.id ?? organizationId);
-  if (wait > 0) throw rateLimited(wait);
+  consume(previewLimit, actor.id ?? organizationId);
   return pageQueue.run(`previews of ${organizationId}`, preview);
 }

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { requestContext } from "../http/request-context.ts";
 import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
 import {
   createStatusPage,
@@ -14,23 +15,24 @@ import {
 } from "./service.ts";
 
 export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listStatusPages",
         access: "read",
         cached: true,
         summary: "List all status pages",
         description: "The organization's default page first, then newest first.",
-        answer: dataOf(z.array(StatusPage)),
+        response: dataOf(z.array(StatusPage)),
       },
       async ({ scope }) => ({ data: await listStatusPages(scope) }),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "createStatusPage",
         access: "write",
@@ -38,7 +40,7 @@ export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
         description:
           "A slug or a host that another page has, of whichever organization, is a conflict.",
         body: NewStatusPage,
-        answer: dataOf(StatusPage),
+        response: dataOf(StatusPage),
         status: 201,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
@@ -46,22 +48,22 @@ export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
     ),
   )
   .get(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "getStatusPage",
         access: "read",
         cached: true,
         summary: "Get a status page",
-        answer: dataOf(StatusPage),
+        response: dataOf(StatusPage),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await getStatusPage(scope, id) }),
+      async ({ scope, params }) => ({ data: await getStatusPage(scope, params.id) }),
     ),
   )
   .patch(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "updateStatusPage",
         access: "write",
@@ -69,33 +71,33 @@ export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
         description:
           "Absent fields keep their value; null clears the password. `sections` and `hosts` are replaced as a whole.",
         body: StatusPagePatch,
-        answer: dataOf(StatusPage),
+        response: dataOf(StatusPage),
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, body }) => ({ data: await updateStatusPage(scope, id, body) }),
+      async ({ scope, params, body }) => ({ data: await updateStatusPage(scope, params.id, body) }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "deleteStatusPage",
         access: "write",
         summary: "Delete a status page",
         description:
           "The organization's default page can't be deleted: a conflict. Hide it instead.",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id }) => {
-        await deleteStatusPage(scope, id);
+      async ({ scope, params }) => {
+        await deleteStatusPage(scope, params.id);
         return deleted;
       },
     ),
   )
   .put(
-    "/:id/logo",
     ...endpoint(
+      "/:id/logo",
       {
         name: "setStatusPageLogo",
         access: "write",
@@ -103,22 +105,22 @@ export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
         description:
           "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, `use`, `image`, foreign content, a DOCTYPE, `url()` in its styles, references to anything outside of it, more than 5,000 elements or 32 levels, and patterns, masks, markers or layers that multiply what is drawn.",
         upload: logoTypes,
-        answer: dataOf(StatusPage),
+        response: dataOf(StatusPage),
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, upload }) => ({ data: await setLogo(scope, id, upload) }),
+      async ({ scope, params, upload }) => ({ data: await setLogo(scope, params.id, upload) }),
     ),
   )
   .delete(
-    "/:id/logo",
     ...endpoint(
+      "/:id/logo",
       {
         name: "removeStatusPageLogo",
         access: "write",
         summary: "Remove the logo of a status page",
-        answer: dataOf(StatusPage),
+        response: dataOf(StatusPage),
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id }) => ({ data: await removeLogo(scope, id) }),
+      async ({ scope, params }) => ({ data: await removeLogo(scope, params.id) }),
     ),
   );

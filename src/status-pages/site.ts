@@ -6,7 +6,7 @@ import { hostNameOf, type OwnHosts } from "../core/own-hosts.ts";
 import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { pathOf } from "../http/request-path.ts";
-import { errorAnswer } from "../http/error-body.ts";
+import { errorResponse } from "../http/error-response.ts";
 import type { NetworkLimit } from "../http/rate-limit.ts";
 import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/store.ts";
@@ -34,7 +34,7 @@ import {
 } from "./store.ts";
 
 /** The public pages: everything that anybody may read without a key. */
-type StatusSite = {
+export type StatusSite = {
   /** The answer; null where the path is none of the public pages'. */
   answer: (request: Request) => Response | Promise<Response> | null;
   /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
@@ -87,7 +87,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   function failed(error: unknown): Response {
     return error instanceof AppError && error.code === "RATE_LIMITED"
       ? tooMany(error.headers["Retry-After"] ?? "1")
-      : errorAnswer(error, Bun.randomUUIDv7(), log);
+      : errorResponse(error, Bun.randomUUIDv7(), log);
   }
 
   function route(request: Request): Response | Promise<Response> | null {
@@ -98,7 +98,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
       if (address !== null && part !== null)
         return cache.answer(request, keyOf(address, part)) ?? served(request, address, part);
       if (path.startsWith("/status-files/"))
-        return web.answer(request, path.slice(1).replace("-files", "")) ?? nothing();
+        return web.serve(request, path.slice(1).replace("-files", "")) ?? nothing();
       if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
     }
     const [, verb, token = ""] = linkPath.exec(path) ?? [];

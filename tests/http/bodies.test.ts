@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { answering } from "../../src/http/listener.ts";
+import { requestHandler } from "../../src/http/listener.ts";
 import { dump, testAppliance, unknownId } from "../support/appliance.ts";
 
 const path = "/api/v1/incidents";
@@ -94,7 +94,7 @@ describe("length", () => {
 
 test("a handler that reads whatever comes gets nothing of a body that is too long, or tells no length", async () => {
   const { appliance } = await testAppliance();
-  const handle = answering({ log: appliance.log, tls: null }, async (request) => {
+  const handle = requestHandler({ log: appliance.log, tls: null }, async (request) => {
     const { length } = await request.bytes();
     return new Response(String(length));
   });

@@ -137,7 +137,7 @@ test("so does every answer of the admin page that is worth compressing", async (
   const made = await testAppliance();
   const { cookie } = await member(made, "owner");
   const routes = (made.app.routes as unknown as Route[]).filter(
-    ({ method, hooks }) => method === "GET" && hooks.detail?.endpoint?.packed === true,
+    ({ method, hooks }) => method === "GET" && hooks.detail?.endpoint?.compressed === true,
   );
   expect(routes.length).toBeGreaterThan(0);
   for (const { path } of routes)

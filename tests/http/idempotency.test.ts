@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { forgetOldAnswers } from "../../src/http/idempotency.ts";
+import { forgetOldResponses } from "../../src/http/idempotency.ts";
 import { type Client, dump, testAppliance, unknownId } from "../support/appliance.ts";
 import { made } from "../support/records.ts";
 
@@ -75,9 +75,9 @@ test("an answer is kept for 24 hours", async () => {
   expect(await openOnce()).toBe(2);
   expect(await openOnce()).toBe(2);
   const kept = () => database.query("SELECT count(*) AS n FROM idempotent_answers").get();
-  await store.atomic([forgetOldAnswers(time.now)]);
+  await store.atomic([forgetOldResponses(time.now)]);
   expect(kept()).toEqual({ n: 1 });
-  await store.atomic([forgetOldAnswers(time.now + day + 1)]);
+  await store.atomic([forgetOldResponses(time.now + day + 1)]);
   expect(kept()).toEqual({ n: 0 });
 });
 

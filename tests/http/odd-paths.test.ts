@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
-import { answering } from "../../src/http/listener.ts";
+import { requestHandler } from "../../src/http/listener.ts";
 import { publicServer } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { everyMethod, everyPath, spellingsOf } from "../support/odd-paths.ts";
@@ -59,7 +59,7 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   await made.publish({ hosts: ["status.team.example"] });
   await made.restart();
   const { log } = made.appliance;
-  const handle = answering({ log, tls: null }, publicServer(made.appliance, made.answer));
+  const handle = requestHandler({ log, tls: null }, publicServer(made.appliance, made.answer));
   const issues: string[] = [];
   for (const path of everyPath(made.app.routes))
     for (const spelling of spellingsOf(path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id)))

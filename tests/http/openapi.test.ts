@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type { ErrorCode } from "../../src/core/errors.ts";
-import { statusOf } from "../../src/http/error-body.ts";
+import { statusOf } from "../../src/http/error-response.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
 import { documentOf } from "../../src/api.ts";
 import { testAppliance } from "../support/appliance.ts";
@@ -147,6 +147,6 @@ test("every record has an example, just as an answer could show it", () => {
       data: items === undefined ? example : [example],
       ...(isPaged && { meta: { page: 1, per_page: 20, total: 1 } }),
     };
-    expect(route.hooks.detail?.endpoint?.answer.parse(answer)).toEqual(answer);
+    expect(route.hooks.detail?.endpoint?.response.parse(answer)).toEqual(answer);
   }
 });

@@ -13,9 +13,9 @@ test("each caller has its share of a minute, from its first request on", () => {
 
 test("what is given back can be taken again", () => {
   const limit = rateLimit(2, () => 0);
-  limit.giveBack("a");
+  limit.refund("a");
   for (const wait of [0, 0, 60, 60]) expect(limit.take("a")).toBe(wait);
-  limit.giveBack("a");
+  limit.refund("a");
   for (const wait of [0, 60]) expect(limit.take("a")).toBe(wait);
 });
 
@@ -52,6 +52,6 @@ test("a limit by network counts all addresses of one as one", () => {
     [0, 0, 60],
   );
   expect(limit.take("2001:db8:0:1::1")).toBe(0);
-  limit.giveBack("2001:db8::4");
+  limit.refund("2001:db8::4");
   expect(limit.take("2001:db8::5")).toBe(0);
 });

@@ -17,11 +17,11 @@ import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/exchange.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { answerCache } from "../../src/http/answer-cache.ts";
-import type { Appliance, Backups } from "../../src/http/call.ts";
-import { slowDown } from "../../src/http/slow-down.ts";
+import { responseCache } from "../../src/http/response-cache.ts";
+import type { Backups, Services } from "../../src/http/services.ts";
+import { attemptBackoff } from "../../src/http/attempt-backoff.ts";
 import { webFiles } from "../../src/http/web-files.ts";
-import { answering } from "../../src/http/listener.ts";
+import { requestHandler } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
 import { knownNetworks } from "../../src/http/known-networks.ts";
 import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
@@ -51,7 +51,7 @@ type Data = { store: Store; vault: Vault; clock: Clock };
 type Settings = {
   requestsPerMinute?: number;
   /** Wrong passwords, codes and tokens from one address. */
-  guessesPerMinute?: number;
+  attemptsPerMinute?: number;
   previewsPerMinute?: number;
   allowTarget?: string[];
   limits?: Partial<Limits>;
@@ -65,7 +65,7 @@ type Settings = {
 };
 
 /** An engine that sends what waits for channels and subscribers; `random` spreads its retries. */
-export function alertsOn(appliance: Appliance, random = 0.5) {
+export function alertsOn(appliance: Services, random = 0.5) {
   const subscribers = subscriberReceivers(appliance);
   return alertEngine({ ...appliance, subscribers, random: () => random });
 }
@@ -84,7 +84,7 @@ export function applianceOn(
   data: Data,
   {
     requestsPerMinute = 0,
-    guessesPerMinute = 10,
+    attemptsPerMinute = 10,
     previewsPerMinute = 240,
     allowTarget = [],
     limits = {},
@@ -112,19 +112,19 @@ export function applianceOn(
   const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });
   maintenance.onChange(engine.checkSoon);
   const live = livePages({ ...data, log });
-  const appliance: Appliance = {
+  const appliance: Services = {
     ...data,
     log,
     targets,
     ownHosts,
     limits: { ...usualLimits, ...limits },
-    answers: answerCache(store),
+    responses: responseCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),
     personLimit: rateLimit(6_000, clock),
     failureLimit: networkLimit(600, clock),
-    guessLimit: networkLimit(guessesPerMinute, clock),
+    attemptLimit: networkLimit(attemptsPerMinute, clock),
     passwordLimit: rateLimit(20, clock, { windowMs: 3_600_000 }),
-    slowDown: slowDown(clock),
+    attemptBackoff: attemptBackoff(clock),
     knownNetworks: knownNetworks(),
     keys: apiKeyCache(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
@@ -139,16 +139,16 @@ export function applianceOn(
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
-    giveTime: () => {},
+    extendTimeout: () => {},
     ...(exchange && { exchange }),
   };
   const alerts = alertsOn(appliance);
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
     addressOf,
-    push: { report: engine.report, wrongTokens: networkLimit(60, clock), addressOf },
+    push: { report: engine.report, wrongTokens: networkLimit(60, clock) },
   });
-  const answer = answering({ log, tls: null }, (request) => app.fetch(request));
+  const answer = requestHandler({ log, tls: null }, (request) => app.fetch(request));
   const handle = async (request: Request) => answer(request);
   return {
     appliance,

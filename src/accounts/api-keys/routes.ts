@@ -2,28 +2,30 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { ApiKey, MadeApiKey, NewApiKey } from "./schema.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
 
 const dayMs = 86_400_000;
 
 export const apiKeyRoutes = new Elysia({ prefix: "/api-keys" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listApiKeys",
         access: "read",
         role: "admin",
         summary: "List the API keys, without the keys themselves",
-        answer: dataOf(z.array(ApiKey)),
+        response: dataOf(z.array(ApiKey)),
       },
       async ({ scope }) => ({ data: await listApiKeys(scope) }),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "createApiKey",
         access: "write",
@@ -31,7 +33,7 @@ export const apiKeyRoutes = new Elysia({ prefix: "/api-keys" })
         summary: "Make an API key, which is told this once",
         body: NewApiKey,
         errors: ["CONFLICT"],
-        answer: dataOf(MadeApiKey),
+        response: dataOf(MadeApiKey),
         status: 201,
         isLocated: false,
       },
@@ -42,16 +44,16 @@ export const apiKeyRoutes = new Elysia({ prefix: "/api-keys" })
     ),
   )
   .post(
-    "/:id/revoke",
     ...endpoint(
+      "/:id/revoke",
       {
         name: "revokeApiKey",
         access: "write",
         role: "admin",
         summary: "End an API key for good",
-        answer: dataOf(ApiKey),
+        response: dataOf(ApiKey),
         errors: ["NOT_FOUND", "CONFLICT"],
       },
-      async ({ scope, id }) => ({ data: await revokeApiKey(scope, id) }),
+      async ({ scope, params }) => ({ data: await revokeApiKey(scope, params.id) }),
     ),
   );

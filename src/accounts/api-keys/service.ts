@@ -8,7 +8,8 @@ import { parse } from "../../core/validation.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
-import type { Keys, Principal } from "../../http/call.ts";
+import type { Principal } from "../../http/principal.ts";
+import type { Keys } from "../../http/services.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
 

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import {
   Acceptance,
   Invitation,
@@ -21,23 +22,24 @@ import {
 import { SignInStep } from "../sign-in/schema.ts";
 
 export const invitationRoutes = new Elysia({ prefix: "/invitations" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listInvitations",
         access: "read",
         role: "admin",
         summary: "List the open invitations",
         description: "Newest first; without their links.",
-        answer: dataOf(z.array(Invitation)),
+        response: dataOf(z.array(Invitation)),
       },
       async ({ scope }) => ({ data: await listInvitations(scope) }),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "invite",
         access: "write",
@@ -46,58 +48,58 @@ export const invitationRoutes = new Elysia({ prefix: "/invitations" })
         description:
           "An earlier invitation of the same address ends. Only an owner invites an owner.",
         body: NewInvitation,
-        answer: dataOf(SentInvitation),
+        response: dataOf(SentInvitation),
         status: 201,
         isLocated: false,
         errors: ["CONFLICT"],
       },
-      async ({ scope, body, appliance }) => ({
-        data: await invite(scope, body, reachedFrom(scope.origin, appliance.origin())),
+      async ({ scope, body, services }) => ({
+        data: await invite(scope, body, reachedFrom(scope.origin, services.origin())),
       }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "revokeInvitation",
         access: "write",
         role: "admin",
         summary: "Take an invitation back",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => {
-        await revokeInvitation(scope, id);
+      async ({ scope, params }) => {
+        await revokeInvitation(scope, params.id);
         return deleted;
       },
     ),
   )
   .post(
-    "/look",
     ...endpoint(
+      "/look",
       {
         name: "lookAtInvitation",
         access: "anyone",
         summary: "Say what a link invites to",
         body: InvitationToken,
-        answer: dataOf(InvitationLook),
+        response: dataOf(InvitationLook),
         errors: ["NOT_FOUND"],
       },
-      async ({ visit, body }) => ({ data: await lookAtInvitation(visit, body.token) }),
+      async ({ context, body }) => ({ data: await lookAtInvitation(context, body.token) }),
     ),
   )
   .post(
-    "/accept",
     ...endpoint(
+      "/accept",
       {
         name: "acceptInvitation",
         access: "anyone",
         summary: "Join an organization",
         body: Acceptance,
-        answer: dataOf(SignInStep),
+        response: dataOf(SignInStep),
         errors: ["NOT_FOUND", "CONFLICT"],
       },
-      async ({ visit, body }) => ({ data: { state: await acceptInvitation(visit, body) } }),
+      async ({ context, body }) => ({ data: { state: await acceptInvitation(context, body) } }),
     ),
   );

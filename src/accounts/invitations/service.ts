@@ -11,8 +11,8 @@ import { invalid, parse } from "../../core/validation.ts";
 import { overLimit } from "../../database/references.ts";
 import { must, retrying, type Statement } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
-import { countGuess, guessed, hashingFor } from "../../http/guessing.ts";
-import type { Visit } from "../../http/visit.ts";
+import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-limits.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
 import { mustBeStrongPassword, newPerson } from "../people/new-person.ts";
 import { emailKeyOf, mayManage } from "../people/rules.ts";
 import { mustManage } from "../people/service.ts";
@@ -121,17 +121,20 @@ const entitled = Role.options.flatMap((role) =>
 const over = () =>
   new AppError("NOT_FOUND", "This invitation is not valid any more. Ask for a new one.");
 
-async function openedBy(visit: Visit, token: string) {
-  const { store, clock } = visit;
+async function openedBy(context: VisitorContext, token: string) {
+  const { store, clock } = context;
   const hash = sha256(token);
-  const found = await guessed(visit, () => findByToken(store, hash, entitled, clock()));
+  const found = await withAttemptLimits(context, () => findByToken(store, hash, entitled, clock()));
   if (found === null) throw over();
   return found;
 }
 
 /** What the holder of the link is invited to. Throws NOT_FOUND for a wrong, used or old token, RATE_LIMITED. */
-export async function lookAtInvitation(visit: Visit, token: string): Promise<InvitationLook> {
-  const { invitation, organizationName } = await openedBy(visit, token);
+export async function lookAtInvitation(
+  context: VisitorContext,
+  token: string,
+): Promise<InvitationLook> {
+  const { invitation, organizationName } = await openedBy(context, token);
   const { email, role } = invitation;
   return { organization: { name: organizationName }, email, role };
 }
@@ -143,32 +146,36 @@ export async function lookAtInvitation(visit: Visit, token: string): Promise<Inv
  * another. Throws NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR,
  * RATE_LIMITED, and CONFLICT for a member.
  */
-export async function acceptInvitation(visit: Visit, input: Acceptance): Promise<Stage> {
-  const { store, session } = visit;
-  const { invitation, organizationName } = await openedBy(visit, input.token);
+export async function acceptInvitation(context: VisitorContext, input: Acceptance): Promise<Stage> {
+  const { store, session } = context;
+  const { invitation, organizationName } = await openedBy(context, input.token);
   const { email, emailKey } = invitation;
   if (session?.stage === "signed-in" && emailKeyOf(session.person.email) === emailKey) {
-    await store.atomic(joins(visit, invitation, session.person));
+    await store.atomic(joins(context, invitation, session.person));
     return "signed-in";
   }
-  if (input.name !== undefined) return joinAsNew(visit, input, invitation, organizationName);
+  if (input.name !== undefined) return joinAsNew(context, input, invitation, organizationName);
   const { password } = input;
   if (password === undefined) throw invalid("password", "is required");
-  const known = await guessed(visit, () => personOf(visit, email, password));
+  const known = await withAttemptLimits(context, () => personOf(context, email, password));
   if (known === null)
     throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
-  return joinAs(visit, known, invitation);
+  return joinAs(context, known, invitation);
 }
 
-function joinAs(visit: Visit, person: PersonRow, invitation: InvitationRow): Promise<Stage> {
-  const joining = joins(visit, invitation, person);
+function joinAs(
+  context: VisitorContext,
+  person: PersonRow,
+  invitation: InvitationRow,
+): Promise<Stage> {
+  const joining = joins(context, invitation, person);
   return person.totpSecret === null
-    ? begin(visit, person, joining)
-    : awaitCode(visit, person, joining);
+    ? begin(context, person, joining)
+    : awaitCode(context, person, joining);
 }
 
 async function joinAsNew(
-  visit: Visit,
+  context: VisitorContext,
   input: Acceptance,
   invitation: InvitationRow,
   organization: string,
@@ -176,23 +183,23 @@ async function joinAsNew(
   const { email, emailKey } = invitation;
   const { name, password } = parse(NewAccount, { name: input.name, password: input.password });
   mustBeStrongPassword(password, [email, name, organization]);
-  const known = await findPeopleByEmail(visit.store, emailKey);
+  const known = await findPeopleByEmail(context.store, emailKey);
   // Whose it is already, it opens: that is a guess as any.
-  countGuess(visit);
-  const hash = await hashPassword(password, hashingFor(visit), known[0]?.passwordHash);
+  countAttempt(context);
+  const hash = await hashPassword(password, hashingFor(context), known[0]?.passwordHash);
   const own = known.find(({ passwordHash }) => passwordHash === hash);
-  if (own !== undefined) return joinAs(visit, own, invitation);
-  const { row, statements } = newPerson(visit, { name, email }, hash);
-  return begin(visit, row, [...statements, ...joins(visit, invitation, row)]);
+  if (own !== undefined) return joinAs(context, own, invitation);
+  const { row, statements } = newPerson(context, { name, email }, hash);
+  return begin(context, row, [...statements, ...joins(context, invitation, row)]);
 }
 
 /** The statements by which somebody joins: an invitation is used once. */
 function joins(
-  visit: Visit,
+  context: VisitorContext,
   invitation: InvitationRow,
   person: Pick<PersonRow, "id" | "name">,
 ): Statement[] {
-  const { store, clock, requestId } = visit;
+  const { store, clock, requestId } = context;
   const { organizationId, role } = invitation;
   const actor = { type: "person" as const, id: person.id, name: person.name };
   const at = timestamp(clock());

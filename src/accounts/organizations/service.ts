@@ -119,7 +119,7 @@ export async function newOrganization(
   return { organization, statements };
 }
 
-type OwnOrganization = Organization & { timeZone: string; version: number };
+export type OwnOrganization = Organization & { timeZone: string; version: number };
 
 /** The organization that asks. */
 export async function getOwnOrganization({

@@ -2,9 +2,9 @@ import { timestamp } from "../../core/clock.ts";
 import { hashPassword, isPassword } from "../../core/passwords.ts";
 import { invalid } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
-import { countGuess, guessed, hashingFor } from "../../http/guessing.ts";
+import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-limits.ts";
 import { signInFirst } from "../../http/session.ts";
-import type { PersonVisit } from "../../http/visit.ts";
+import type { SignedInContext } from "../../http/visitor-context.ts";
 import { renewedSession } from "../sessions/service.ts";
 import { traceOfPerson } from "../sessions/trace.ts";
 import { mustBeStrongPassword } from "./new-person.ts";
@@ -21,7 +21,7 @@ import {
 } from "./store.ts";
 
 /** The row of whoever asks. Throws UNAUTHORIZED where they were removed this very moment. */
-export async function ownRow({ store, session }: PersonVisit): Promise<PersonRow> {
+export async function ownRow({ store, session }: SignedInContext): Promise<PersonRow> {
   const row = await findPerson(store, session.person.id);
   if (row === null) throw signInFirst();
   return row;
@@ -32,15 +32,15 @@ export async function ownRow({ store, session }: PersonVisit): Promise<PersonRow
  * not do. Throws VALIDATION_ERROR naming `field`, RATE_LIMITED.
  */
 export async function reauthenticated(
-  visit: PersonVisit,
+  context: SignedInContext,
   password: string,
   field = "password",
 ): Promise<PersonRow> {
-  const row = await ownRow(visit);
-  const known = await guessed(
-    visit,
-    async () => ((await isPassword(password, row.passwordHash, hashingFor(visit))) ? true : null),
-    `session ${visit.session.id}`,
+  const row = await ownRow(context);
+  const known = await withAttemptLimits(
+    context,
+    async () => ((await isPassword(password, row.passwordHash, hashingFor(context))) ? true : null),
+    `session ${context.session.id}`,
   );
   if (known === null) throw invalid(field, "is not your password");
   return row;
@@ -51,13 +51,13 @@ export async function reauthenticated(
  * neither told nor felt. Throws CONFLICT for an address of somebody in one of one's organizations,
  * VALIDATION_ERROR for the password, RATE_LIMITED.
  */
-export function updateProfile(visit: PersonVisit, patch: ProfilePatch): Promise<Profile> {
-  const { store, clock, session } = visit;
+export function updateProfile(context: SignedInContext, patch: ProfilePatch): Promise<Profile> {
+  const { store, clock, session } = context;
   const { password, ...fields } = patch;
   return retrying(async () => {
-    const own = await ownRow(visit);
+    const own = await ownRow(context);
     const { name = own.name, email = own.email } = patch;
-    const moved = email === own.email ? own : await movedTo(visit, email, password);
+    const moved = email === own.email ? own : await movedTo(context, email, password);
     const { passwordHash } = moved;
     const emailKey = emailKeyOf(email);
     await store.atomic([
@@ -70,28 +70,31 @@ export function updateProfile(visit: PersonVisit, patch: ProfilePatch): Promise<
         passwordHash,
         updatedAt: timestamp(clock()),
       }),
-      ...traceOfPerson(visit, "person.updated", Object.keys(fields)),
+      ...traceOfPerson(context, "person.updated", Object.keys(fields)),
     ]);
     return { ...session.person, name, email };
   });
 }
 
 /** The row with the password as it is hashed under this address: all who share one share a salt, so that a sign-in costs the same for one and for many. */
-async function movedTo(visit: PersonVisit, email: string, password: string | undefined) {
+async function movedTo(context: SignedInContext, email: string, password: string | undefined) {
   if (password === undefined)
     throw invalid("password", "is required for another e-mail address: your current one");
-  const row = await reauthenticated(visit, password);
+  const row = await reauthenticated(context, password);
   // Another's password under that address would be refused.
-  countGuess(visit);
-  const others = await findPeopleByEmail(visit.store, emailKeyOf(email));
+  countAttempt(context);
+  const others = await findPeopleByEmail(context.store, emailKeyOf(email));
   const like = others.find(({ id }) => id !== row.id) ?? row;
-  const passwordHash = await hashPassword(password, hashingFor(visit), like.passwordHash);
+  const passwordHash = await hashPassword(password, hashingFor(context), like.passwordHash);
   return { ...row, passwordHash };
 }
 
 /** Takes a new password for the current one, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR, RATE_LIMITED. */
-export async function changePassword(visit: PersonVisit, change: PasswordChange): Promise<void> {
-  const { store, clock, session } = visit;
+export async function changePassword(
+  context: SignedInContext,
+  change: PasswordChange,
+): Promise<void> {
+  const { store, clock, session } = context;
   const { name, email } = session.person;
   mustBeStrongPassword(change.password, [
     name,
@@ -99,11 +102,11 @@ export async function changePassword(visit: PersonVisit, change: PasswordChange)
     ...session.organizations.map((one) => one.name),
   ]);
   const handOver = await retrying(async () => {
-    const row = await reauthenticated(visit, change.current, "current");
+    const row = await reauthenticated(context, change.current, "current");
     // Another's password under this address would be refused; whether there is another is not told.
-    countGuess(visit);
-    const passwordHash = await hashPassword(change.password, hashingFor(visit), row.passwordHash);
-    const renewed = renewedSession(visit);
+    countAttempt(context);
+    const passwordHash = await hashPassword(change.password, hashingFor(context), row.passwordHash);
+    const renewed = renewedSession(context);
     await store.atomic([
       mustBeDistinct({ ...row, passwordHash }),
       ...changePerson(store, row, {
@@ -112,7 +115,7 @@ export async function changePassword(visit: PersonVisit, change: PasswordChange)
         updatedAt: timestamp(clock()),
       }),
       ...renewed.statements,
-      ...traceOfPerson(visit, "person.password-changed", ["password"]),
+      ...traceOfPerson(context, "person.password-changed", ["password"]),
     ]);
     return renewed.handOver;
   });
@@ -120,8 +123,8 @@ export async function changePassword(visit: PersonVisit, change: PasswordChange)
 }
 
 /** Says that one knows of the wrong codes that were given for oneself. */
-export function acknowledgeWrongCodes(visit: PersonVisit): Promise<void> {
+export function acknowledgeWrongCodes(context: SignedInContext): Promise<void> {
   return retrying(async () =>
-    visit.store.atomic(changePerson(visit.store, await ownRow(visit), noWrongCodes)),
+    context.store.atomic(changePerson(context.store, await ownRow(context), noWrongCodes)),
   );
 }

@@ -2,50 +2,52 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { SessionEntry } from "./schema.ts";
 import { endOtherSessions, endSession, listSessions } from "./service.ts";
 
 export const sessionRoutes = new Elysia({ prefix: "/sessions" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listSessions",
         access: "person",
         summary: "List the browsers in which one is signed in",
-        answer: dataOf(z.array(SessionEntry)),
+        response: dataOf(z.array(SessionEntry)),
       },
-      async ({ visit }) => ({ data: await listSessions(visit) }),
+      async ({ context }) => ({ data: await listSessions(context) }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "endSession",
         access: "person",
         summary: "Sign out one browser",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND"],
       },
-      async ({ visit, id }) => {
-        await endSession(visit, id);
+      async ({ context, params }) => {
+        await endSession(context, params.id);
         return deleted;
       },
     ),
   )
   .post(
-    "/end-others",
     ...endpoint(
+      "/end-others",
       {
         name: "endOtherSessions",
         access: "person",
         summary: "Sign out everywhere else",
-        answer: dataOf(z.array(SessionEntry)),
+        response: dataOf(z.array(SessionEntry)),
       },
-      async ({ visit }) => {
-        await endOtherSessions(visit);
-        return { data: await listSessions(visit) };
+      async ({ context }) => {
+        await endOtherSessions(context);
+        return { data: await listSessions(context) };
       },
     ),
   );

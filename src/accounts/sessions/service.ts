@@ -2,7 +2,7 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import type { Statement } from "../../database/store.ts";
-import type { PersonVisit, Visit } from "../../http/visit.ts";
+import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { oldestMs } from "./rules.ts";
 import type { SessionEntry } from "./schema.ts";
 import {
@@ -20,12 +20,12 @@ import { traceOfPerson } from "./trace.ts";
  * hands over its cookie once they are written. A session never changes its stage: it gets a new cookie.
  */
 export function newSession(
-  visit: Visit,
+  context: VisitorContext,
   personId: string,
   stage: SessionRow["stage"],
 ): { statements: Statement[]; handOver: () => void } {
-  const { store, session, address, userAgent } = visit;
-  const now = visit.clock();
+  const { store, session, address, userAgent } = context;
+  const now = context.clock();
   const token = randomToken(43);
   const row: SessionRow = {
     id: newId(now),
@@ -44,8 +44,8 @@ export function newSession(
       addSession(store, row),
     ],
     handOver() {
-      visit.keep(token, oldestMs / 1000);
-      if (stage === "signed-in") visit.knownNetworks.add(address);
+      context.setSessionCookie(token, oldestMs / 1000);
+      if (stage === "signed-in") context.knownNetworks.add(address);
     },
   };
 }
@@ -54,19 +54,19 @@ export function newSession(
  * The statements that put a new session, as old as this one, in the place of all that the person has,
  * and what hands over its cookie once they are written: a copy of the old cookie opens nothing.
  */
-export function renewedSession(visit: PersonVisit): {
+export function renewedSession(context: SignedInContext): {
   statements: Statement[];
   handOver: () => void;
 } {
-  const { store, session } = visit;
-  const now = visit.clock();
+  const { store, session } = context;
+  const now = context.clock();
   const [id, token] = [newId(now), randomToken(43)];
   return {
     statements: [
       copySession(session.id, { id, tokenHash: sha256(token), lastSeenAt: timestamp(now) }),
       endSessionsOf(store, session.person.id, id),
     ],
-    handOver: () => visit.keep(token, oldestMs / 1000),
+    handOver: () => context.setSessionCookie(token, oldestMs / 1000),
   };
 }
 
@@ -75,7 +75,7 @@ export async function listSessions({
   store,
   clock,
   session,
-}: PersonVisit): Promise<SessionEntry[]> {
+}: SignedInContext): Promise<SessionEntry[]> {
   const rows = await sessionsOf(store, session.person.id);
   return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
     const current = id === session.id;
@@ -85,20 +85,20 @@ export async function listSessions({
 }
 
 /** Ends one of the person's own sessions. Throws NOT_FOUND. */
-export async function endSession(visit: PersonVisit, id: string): Promise<void> {
-  const { store, session } = visit;
+export async function endSession(context: SignedInContext, id: string): Promise<void> {
+  const { store, session } = context;
   const own = await sessionsOf(store, session.person.id);
   if (!own.some((row) => row.id === id))
     throw new AppError("NOT_FOUND", "You have no session with this id.");
-  await store.atomic([removeSession(store, id), ...traceOfPerson(visit, "person.session-ended")]);
-  if (id === session.id) visit.forget();
+  await store.atomic([removeSession(store, id), ...traceOfPerson(context, "person.session-ended")]);
+  if (id === session.id) context.clearSessionCookie();
 }
 
 /** Ends all of the person's sessions but this one. */
-export async function endOtherSessions(visit: PersonVisit): Promise<void> {
-  const { store, session } = visit;
+export async function endOtherSessions(context: SignedInContext): Promise<void> {
+  const { store, session } = context;
   await store.atomic([
     endSessionsOf(store, session.person.id, session.id),
-    ...traceOfPerson(visit, "person.other-sessions-ended"),
+    ...traceOfPerson(context, "person.other-sessions-ended"),
   ]);
 }

@@ -2,12 +2,12 @@ import { traceOf, type Happening } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import type { Statement } from "../../database/store.ts";
-import type { Visit } from "../../http/visit.ts";
+import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 
 /** The audit rows and events of what somebody does that belongs to no organization: they stand in each of these. */
 export function traceIn(
   organizationIds: readonly string[],
-  { clock, requestId }: Pick<Visit, "clock"> & { requestId: string | null },
+  { clock, requestId }: Pick<VisitorContext, "clock"> & { requestId: string | null },
   actor: Actor,
   happening: Happening,
 ): Statement[] {
@@ -19,14 +19,14 @@ export function traceIn(
 
 /** The same for the person whose session it is. */
 export function traceOfPerson(
-  visit: Visit & { session: NonNullable<Visit["session"]> },
+  context: SignedInContext,
   action: string,
   fields?: readonly string[],
 ): Statement[] {
-  const { person, organizations } = visit.session;
+  const { person, organizations } = context.session;
   return traceIn(
     organizations.map(({ id }) => id),
-    visit,
+    context,
     { type: "person", id: person.id, name: person.name },
     { action, subjectId: person.id, ...(fields && { fields }) },
   );

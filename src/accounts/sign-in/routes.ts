@@ -1,76 +1,78 @@
 import { Elysia } from "elysia";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";
 import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
 import { enterCode, presenceOf, setUp, signIn, signOut } from "./service.ts";
 
 export const signInRoutes = new Elysia()
+  .use(requestContext)
   .get(
-    "/session",
     ...endpoint(
+      "/session",
       {
         name: "getPresence",
         access: "anyone",
         summary: "Say who is signed in, and what to show first",
-        answer: dataOf(Presence),
+        response: dataOf(Presence),
       },
-      async ({ visit }) => ({ data: await presenceOf(visit) }),
+      async ({ context }) => ({ data: await presenceOf(context) }),
     ),
   )
   .post(
-    "/set-up",
     ...endpoint(
+      "/set-up",
       {
         name: "setUp",
         access: "anyone",
         summary: "Claim a new appliance with the token from its console",
         body: FirstRun,
-        answer: dataOf(SignInStep),
+        response: dataOf(SignInStep),
         status: 201,
         isLocated: false,
         errors: ["CONFLICT"],
       },
-      async ({ visit, body, appliance }) => ({
-        data: { state: await setUp(visit, appliance.setUp, body) },
+      async ({ context, body, services }) => ({
+        data: { state: await setUp(context, services.setUp, body) },
       }),
     ),
   )
   .post(
-    "/sign-in",
     ...endpoint(
+      "/sign-in",
       {
         name: "signIn",
         access: "anyone",
         summary: "Sign in by e-mail address and password",
         body: SignIn,
-        answer: dataOf(SignInStep),
+        response: dataOf(SignInStep),
       },
-      async ({ visit, body }) => ({ data: { state: await signIn(visit, body) } }),
+      async ({ context, body }) => ({ data: { state: await signIn(context, body) } }),
     ),
   )
   .post(
-    "/sign-in/code",
     ...endpoint(
+      "/sign-in/code",
       {
         name: "enterCode",
         access: "anyone",
         summary: "Give the code that a sign-in waits for",
         body: Code,
-        answer: dataOf(SignInStep),
+        response: dataOf(SignInStep),
       },
-      async ({ visit, body }) => ({ data: { state: await enterCode(visit, body.code) } }),
+      async ({ context, body }) => ({ data: { state: await enterCode(context, body.code) } }),
     ),
   )
   .post(
-    "/sign-out",
     ...endpoint(
+      "/sign-out",
       {
         name: "signOut",
         access: "anyone",
         summary: "Sign out of this browser",
-        answer: dataOf(SignInStep),
+        response: dataOf(SignInStep),
       },
-      async ({ visit }) => ({ data: { state: await signOut(visit) } }),
+      async ({ context }) => ({ data: { state: await signOut(context) } }),
     ),
   );

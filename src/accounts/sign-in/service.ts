@@ -5,9 +5,9 @@ import { AppError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
 import { indexOfPassword } from "../../core/passwords.ts";
 import type { Statement } from "../../database/store.ts";
-import { counted, guessed, hashingFor } from "../../http/guessing.ts";
+import { hashingFor, withAttemptLimits, withinLimit } from "../../http/attempt-limits.ts";
 import { signInFirst } from "../../http/session.ts";
-import type { Visit } from "../../http/visit.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import {
   findPerson,
@@ -29,7 +29,7 @@ export { setUp } from "./set-up.ts";
 const codesPerSignIn = 5;
 
 /** Who is there, and what they may see first. */
-export async function presenceOf({ store, session }: Visit): Promise<Presence> {
+export async function presenceOf({ store, session }: VisitorContext): Promise<Presence> {
   const nobody = { version, person: null, organizations: [] };
   if (session?.stage === "signed-in") {
     const { person, organizations } = session;
@@ -46,58 +46,58 @@ let nobodysHash: Promise<string> | null = null;
  * much time as one person's. Throws RATE_LIMITED, for such an address like for any other.
  */
 export async function personOf(
-  visit: Visit,
+  context: VisitorContext,
   email: string,
   password: string,
 ): Promise<PersonRow | null> {
-  const found = findPeopleByEmail(visit.store, emailKeyOf(email));
+  const found = findPeopleByEmail(context.store, emailKeyOf(email));
   // Made once, outside the queue, which may turn work away.
   nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
   const [those, hash] = [await found, await nobodysHash];
   const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
-  const client = hashingFor(visit);
+  const client = hashingFor(context);
   const attempt = async () => those[await indexOfPassword(password, hashes, client)] ?? null;
   // Where people are signed in, a neighbour's guesses keep them out for no more than a minute.
   if (client.isKnown) return attempt();
-  return counted(visit.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);
+  return withinLimit(context.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);
 }
 
 /** Begins a session, or the wait for a code. Throws UNAUTHORIZED – one and the same for a wrong address and a wrong password – and RATE_LIMITED. */
-export async function signIn(visit: Visit, { email, password }: SignIn): Promise<Stage> {
-  const { log, address, requestId } = visit;
-  const person = await guessed(visit, () => personOf(visit, email, password));
+export async function signIn(context: VisitorContext, { email, password }: SignIn): Promise<Stage> {
+  const { log, address, requestId } = context;
+  const person = await withAttemptLimits(context, () => personOf(context, email, password));
   if (person === null) {
     log.warn("sign-in failed", { address, requestId });
     throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
   }
-  return person.totpSecret === null ? begin(visit, person) : awaitCode(visit, person);
+  return person.totpSecret === null ? begin(context, person) : awaitCode(context, person);
 }
 
 /** Makes somebody whose password was right wait for their code. */
 export async function awaitCode(
-  visit: Visit,
+  context: VisitorContext,
   person: Pick<PersonRow, "id">,
   further: readonly Statement[] = [],
 ): Promise<Stage> {
-  const { statements, handOver } = newSession(visit, person.id, "two-factor");
-  await visit.store.atomic([...further, ...statements]);
+  const { statements, handOver } = newSession(context, person.id, "two-factor");
+  await context.store.atomic([...further, ...statements]);
   handOver();
   return "two-factor";
 }
 
 /** Lets somebody in who has shown who they are, in the same write as `further`. */
 export async function begin(
-  visit: Visit,
+  context: VisitorContext,
   person: Pick<PersonRow, "id" | "name">,
   further: readonly Statement[] = [],
 ): Promise<Stage> {
-  const { store } = visit;
-  const { statements, handOver } = newSession(visit, person.id, "signed-in");
+  const { store } = context;
+  const { statements, handOver } = newSession(context, person.id, "signed-in");
   const actor = { type: "person" as const, id: person.id, name: person.name };
   await store.atomic([
     ...further,
     ...statements,
-    ...traceIn(await organizationsOf(store, person.id), visit, actor, {
+    ...traceIn(await organizationsOf(store, person.id), context, actor, {
       action: "person.signed-in",
       subjectId: person.id,
     }),
@@ -107,25 +107,25 @@ export async function begin(
 }
 
 /** Takes the code that a sign-in waits for. Throws UNAUTHORIZED for a wrong one and where none is awaited, RATE_LIMITED. */
-export async function enterCode(visit: Visit, code: string): Promise<Stage> {
-  const { store, session, log, address, requestId, clock } = visit;
+export async function enterCode(context: VisitorContext, code: string): Promise<Stage> {
+  const { store, session, log, address, requestId, clock } = context;
   const person =
     session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
   if (session === null || person === null) throw signInFirst();
   const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong, or was used already.");
-  const used = await guessed(
-    visit,
-    () => usedCode(visit, person, code, clock(), wrong),
-    await whoseCodes(visit, person.id),
+  const used = await withAttemptLimits(
+    context,
+    () => usedCode(context, person, code, clock(), wrong),
+    await whoseCodes(context, person.id),
   );
   if (used !== null)
-    return begin(visit, person, [...used, forgiveWrongCodes(person.id, session.id)]);
+    return begin(context, person, [...used, forgiveWrongCodes(person.id, session.id)]);
   log.warn("two-factor failed", { address, requestId, personId: person.id });
   const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
   await store.atomic([
     ...countWrongCode(store, session.id, codesPerSignIn),
     countWrongCodeOf(store, person.id, timestamp(clock())),
-    ...traceIn(await organizationsOf(store, person.id), visit, somebody, {
+    ...traceIn(await organizationsOf(store, person.id), context, somebody, {
       action: "person.code-refused",
       subjectId: person.id,
     }),
@@ -134,10 +134,10 @@ export async function enterCode(visit: Visit, code: string): Promise<Stage> {
 }
 
 /**
- * What wrong codes are counted by, wherever they come from: the person – but apart for each network
+ * What wrong codes are withinLimit by, wherever they come from: the person – but apart for each network
  * in which they are signed in, so that strangers elsewhere keep nobody out.
  */
-async function whoseCodes({ store, address }: Visit, personId: string): Promise<string> {
+async function whoseCodes({ store, address }: VisitorContext, personId: string): Promise<string> {
   const network = networkOf(address);
   const sessions = await sessionsOf(store, personId);
   const isKnown = sessions.some((one) => networkOf(one.address) === network);
@@ -145,15 +145,15 @@ async function whoseCodes({ store, address }: Visit, personId: string): Promise<
 }
 
 /** Ends this session, if there is one. */
-export async function signOut(visit: Visit): Promise<Stage> {
-  const { store, session } = visit;
+export async function signOut(context: VisitorContext): Promise<Stage> {
+  const { store, session } = context;
   if (session !== null) {
     const trace =
       session.stage === "signed-in"
-        ? traceOfPerson({ ...visit, session }, "person.signed-out")
+        ? traceOfPerson({ ...context, session }, "person.signed-out")
         : [];
     await store.atomic([removeSession(store, session.id), ...trace]);
   }
-  visit.forget();
+  context.clearSessionCookie();
   return "signed-out";
 }

@@ -3,12 +3,12 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
-import type { SetUp } from "../../http/call.ts";
+import type { SetUp } from "../../http/services.ts";
 
 const validMs = 30 * 60_000;
 
 /** Where the token lies for whoever may read the data directory. */
-const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
+export const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
 
 /** A new token for a first run, in its 0600 file until it is over. */
 export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { Code, KnownPassword, PendingTwoFactor, RecoveryCodes } from "./schema.ts";
 import {
   beginTwoFactor,
@@ -11,61 +12,62 @@ import {
 } from "./service.ts";
 
 export const twoFactorRoutes = new Elysia({ prefix: "/two-factor" })
+  .use(requestContext)
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "beginTwoFactor",
         access: "person",
         summary: "Make a secret for an authenticator",
         body: KnownPassword,
-        answer: dataOf(PendingTwoFactor),
+        response: dataOf(PendingTwoFactor),
         errors: ["CONFLICT"],
       },
-      async ({ visit, body }) => ({ data: await beginTwoFactor(visit, body.password) }),
+      async ({ context, body }) => ({ data: await beginTwoFactor(context, body.password) }),
     ),
   )
   .post(
-    "/confirm",
     ...endpoint(
+      "/confirm",
       {
         name: "confirmTwoFactor",
         access: "person",
         summary: "Turn two-factor on with a first code, and sign out everywhere else",
         body: Code,
-        answer: dataOf(RecoveryCodes),
+        response: dataOf(RecoveryCodes),
         errors: ["CONFLICT"],
       },
-      async ({ visit, body }) => ({ data: await confirmTwoFactor(visit, body.code) }),
+      async ({ context, body }) => ({ data: await confirmTwoFactor(context, body.code) }),
     ),
   )
   .post(
-    "/disable",
     ...endpoint(
+      "/disable",
       {
         name: "disableTwoFactor",
         access: "person",
         summary: "Turn two-factor off",
         body: KnownPassword,
-        answer: dataOf(z.object({ twoFactor: z.literal(false) })),
+        response: dataOf(z.object({ twoFactor: z.literal(false) })),
       },
-      async ({ visit, body }) => {
-        await disableTwoFactor(visit, body.password);
+      async ({ context, body }) => {
+        await disableTwoFactor(context, body.password);
         return { data: { twoFactor: false as const } };
       },
     ),
   )
   .post(
-    "/recovery-codes",
     ...endpoint(
+      "/recovery-codes",
       {
         name: "renewRecoveryCodes",
         access: "person",
         summary: "Make new recovery codes",
         body: KnownPassword,
-        answer: dataOf(RecoveryCodes),
+        response: dataOf(RecoveryCodes),
         errors: ["CONFLICT"],
       },
-      async ({ visit, body }) => ({ data: await renewRecoveryCodes(visit, body.password) }),
+      async ({ context, body }) => ({ data: await renewRecoveryCodes(context, body.password) }),
     ),
   );

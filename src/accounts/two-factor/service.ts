@@ -4,8 +4,8 @@ import { randomToken, sha256 } from "../../core/ids.ts";
 import type { Vault } from "../../core/secrets.ts";
 import { invalid } from "../../core/validation.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
-import { guessed } from "../../http/guessing.ts";
-import type { PersonVisit } from "../../http/visit.ts";
+import { withAttemptLimits } from "../../http/attempt-limits.ts";
+import type { SignedInContext } from "../../http/visitor-context.ts";
 import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
 import { renewedSession } from "../sessions/service.ts";
@@ -41,35 +41,43 @@ export async function usedCode(
 }
 
 /** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
-export function beginTwoFactor(visit: PersonVisit, password: string): Promise<PendingTwoFactor> {
-  const { store, vault } = visit;
+export function beginTwoFactor(
+  context: SignedInContext,
+  password: string,
+): Promise<PendingTwoFactor> {
+  const { store, vault } = context;
   return retrying(async () => {
-    const person = await reauthenticated(visit, password);
+    const person = await reauthenticated(context, password);
     if (person.totpSecret !== null)
       throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up anew.");
     const secret = newTotpSecret();
     const totpPending = vault.seal(secret, placeOf(person));
     await store.atomic([
       ...changePerson(store, person, { totpPending }),
-      ...traceOfPerson(visit, "person.two-factor-begun"),
+      ...traceOfPerson(context, "person.two-factor-begun"),
     ]);
     return { secret, uri: totpUri(secret, person.email) };
   });
 }
 
 /** Turns two-factor on, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT where none was begun. */
-export async function confirmTwoFactor(visit: PersonVisit, code: string): Promise<RecoveryCodes> {
-  const { store, vault, clock } = visit;
+export async function confirmTwoFactor(
+  context: SignedInContext,
+  code: string,
+): Promise<RecoveryCodes> {
+  const { store, vault, clock } = context;
   const { codes, handOver } = await retrying(async () => {
-    const person = await ownRow(visit);
+    const person = await ownRow(context);
     if (person.totpPending === null)
       throw new AppError("CONFLICT", "Two-factor was not begun, or is on already.");
     const secret = vault.open(person.totpPending, placeOf(person));
     const plain = code.replaceAll(" ", "");
-    const step = await guessed(visit, async () => stepOfCode(secret, plain, clock(), 0));
+    const step = await withAttemptLimits(context, async () =>
+      stepOfCode(secret, plain, clock(), 0),
+    );
     if (step === null) throw invalid("code", "is not the code that this secret gives now");
     const { codes, statements } = newRecoveryCodes(store, person.id);
-    const renewed = renewedSession(visit);
+    const renewed = renewedSession(context);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: person.totpPending,
@@ -79,7 +87,7 @@ export async function confirmTwoFactor(visit: PersonVisit, code: string): Promis
       }),
       ...statements,
       ...renewed.statements,
-      ...traceOfPerson(visit, "person.two-factor-on"),
+      ...traceOfPerson(context, "person.two-factor-on"),
     ]);
     return { codes, handOver: renewed.handOver };
   });
@@ -96,10 +104,10 @@ function newRecoveryCodes(store: Store, personId: string) {
 }
 
 /** Turns two-factor off, or what was begun of it. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
-export async function disableTwoFactor(visit: PersonVisit, password: string): Promise<void> {
-  const { store, clock } = visit;
+export async function disableTwoFactor(context: SignedInContext, password: string): Promise<void> {
+  const { store, clock } = context;
   await retrying(async () => {
-    const person = await reauthenticated(visit, password);
+    const person = await reauthenticated(context, password);
     await store.atomic([
       ...changePerson(store, person, {
         totpSecret: null,
@@ -107,25 +115,25 @@ export async function disableTwoFactor(visit: PersonVisit, password: string): Pr
         updatedAt: timestamp(clock()),
       }),
       ...setRecoveryCodes(store, person.id, []),
-      ...traceOfPerson(visit, "person.two-factor-off"),
+      ...traceOfPerson(context, "person.two-factor-off"),
     ]);
   });
 }
 
 /** New recovery codes in place of the old ones. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is off. */
 export async function renewRecoveryCodes(
-  visit: PersonVisit,
+  context: SignedInContext,
   password: string,
 ): Promise<RecoveryCodes> {
-  const { store } = visit;
+  const { store } = context;
   return retrying(async () => {
-    const person = await reauthenticated(visit, password);
+    const person = await reauthenticated(context, password);
     if (person.totpSecret === null) throw new AppError("CONFLICT", "Two-factor is off.");
     const { codes, statements } = newRecoveryCodes(store, person.id);
     await store.atomic([
       ...changePerson(store, person, {}),
       ...statements,
-      ...traceOfPerson(visit, "person.recovery-codes-renewed"),
+      ...traceOfPerson(context, "person.recovery-codes-renewed"),
     ]);
     return { recoveryCodes: codes };
   });

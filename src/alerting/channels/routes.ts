@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { AlertChannel, AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import {
   createAlertChannel,
@@ -12,52 +13,53 @@ import {
 } from "./service.ts";
 
 export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listAlertChannels",
         access: "read",
         cached: true,
         summary: "List all alert channels",
         description: "Newest first.",
-        answer: dataOf(z.array(AlertChannel)),
+        response: dataOf(z.array(AlertChannel)),
       },
       async ({ scope }) => ({ data: await listAlertChannels(scope) }),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "createAlertChannel",
         access: "write",
         summary: "Create an alert channel",
         body: NewAlertChannel,
         errors: ["CONFLICT"],
-        answer: dataOf(AlertChannel),
+        response: dataOf(AlertChannel),
         status: 201,
       },
       async ({ scope, body }) => ({ data: await createAlertChannel(scope, body) }),
     ),
   )
   .get(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "getAlertChannel",
         access: "read",
         cached: true,
         summary: "Get an alert channel",
-        answer: dataOf(AlertChannel),
+        response: dataOf(AlertChannel),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await getAlertChannel(scope, id) }),
+      async ({ scope, params }) => ({ data: await getAlertChannel(scope, params.id) }),
     ),
   )
   .patch(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "updateAlertChannel",
         access: "write",
@@ -65,25 +67,27 @@ export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" 
         description:
           "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
         body: AlertChannelPatch,
-        answer: dataOf(AlertChannel),
+        response: dataOf(AlertChannel),
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, body }) => ({ data: await updateAlertChannel(scope, id, body) }),
+      async ({ scope, params, body }) => ({
+        data: await updateAlertChannel(scope, params.id, body),
+      }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "deleteAlertChannel",
         access: "write",
         summary: "Delete an alert channel",
         description: "It is detached from every monitor and group.",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id }) => {
-        await deleteAlertChannel(scope, id);
+      async ({ scope, params }) => {
+        await deleteAlertChannel(scope, params.id);
         return deleted;
       },
     ),

@@ -29,7 +29,6 @@ export type PushContext = {
   report: Engine["report"];
   /** Wrong tokens a minute by client network; right ones are not touched. */
   wrongTokens: NetworkLimit;
-  addressOf: (request: Request) => string;
 };
 
 /**
@@ -39,7 +38,8 @@ export type PushContext = {
 export async function receivePush(
   request: Request,
   token: string,
-  { report, wrongTokens, addressOf }: PushContext,
+  address: string,
+  { report, wrongTokens }: PushContext,
 ): Promise<Response> {
   // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
   if (request.method === "HEAD")
@@ -53,7 +53,7 @@ export async function receivePush(
     latencyMs: query.latency_ms ?? null,
   });
   if (known === null) {
-    const waitSeconds = wrongTokens.take(addressOf(request));
+    const waitSeconds = wrongTokens.take(address);
     if (waitSeconds > 0)
       throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
         headers: { "Retry-After": String(waitSeconds) },

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { GroupOrder, MonitorGroup } from "./schema.ts";
 import { muteGroup, pauseGroup, reorderGroups, resumeGroup, unmuteGroup } from "./service.ts";
 
@@ -10,47 +11,60 @@ const groupAction = (name: string, summary: string) =>
     name,
     access: "write",
     summary,
-    answer: dataOf(MonitorGroup),
+    response: dataOf(MonitorGroup),
     errors: ["NOT_FOUND"],
   }) as const;
 
 /** What only the admin page does to groups. */
 export const groupDashboardRoutes = new Elysia({ prefix: "/monitor-groups" })
+  .use(requestContext)
   .put(
-    "/order",
     ...endpoint(
+      "/order",
       {
         name: "reorderMonitorGroups",
         access: "write",
         summary: "Set the dashboard order",
         body: GroupOrder,
-        answer: dataOf(GroupOrder),
+        response: dataOf(GroupOrder),
         errors: ["NOT_FOUND", "CONFLICT"],
       },
       async ({ scope, body }) => ({ data: await reorderGroups(scope, body) }),
     ),
   )
   .post(
-    "/:id/pause",
-    ...endpoint(groupAction("pauseMonitorGroup", "Pause a group"), async ({ scope, id }) => ({
-      data: await pauseGroup(scope, id),
-    })),
+    ...endpoint(
+      "/:id/pause",
+      groupAction("pauseMonitorGroup", "Pause a group"),
+      async ({ scope, params }) => ({
+        data: await pauseGroup(scope, params.id),
+      }),
+    ),
   )
   .post(
-    "/:id/resume",
-    ...endpoint(groupAction("resumeMonitorGroup", "Resume a group"), async ({ scope, id }) => ({
-      data: await resumeGroup(scope, id),
-    })),
+    ...endpoint(
+      "/:id/resume",
+      groupAction("resumeMonitorGroup", "Resume a group"),
+      async ({ scope, params }) => ({
+        data: await resumeGroup(scope, params.id),
+      }),
+    ),
   )
   .post(
-    "/:id/mute",
-    ...endpoint(groupAction("muteMonitorGroup", "Mute a group"), async ({ scope, id }) => ({
-      data: await muteGroup(scope, id),
-    })),
+    ...endpoint(
+      "/:id/mute",
+      groupAction("muteMonitorGroup", "Mute a group"),
+      async ({ scope, params }) => ({
+        data: await muteGroup(scope, params.id),
+      }),
+    ),
   )
   .post(
-    "/:id/unmute",
-    ...endpoint(groupAction("unmuteMonitorGroup", "Unmute a group"), async ({ scope, id }) => ({
-      data: await unmuteGroup(scope, id),
-    })),
+    ...endpoint(
+      "/:id/unmute",
+      groupAction("unmuteMonitorGroup", "Unmute a group"),
+      async ({ scope, params }) => ({
+        data: await unmuteGroup(scope, params.id),
+      }),
+    ),
   );

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf, Deleted, deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import {
   MaintenanceQuery,
   MaintenanceWindow,
@@ -10,23 +11,24 @@ import {
 import { createWindow, deleteWindow, getWindow, listWindows, updateWindow } from "./service.ts";
 
 export const maintenanceRoutes = new Elysia({ prefix: "/api/v1/maintenance-windows" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listMaintenanceWindows",
         access: "read",
         summary: "List maintenance windows",
         description: "Newest first.",
         query: MaintenanceQuery,
-        answer: pageOf(MaintenanceWindow),
+        response: pageOf(MaintenanceWindow),
       },
       ({ scope, query }) => listWindows(scope, query),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "createMaintenanceWindow",
         access: "write",
@@ -34,7 +36,7 @@ export const maintenanceRoutes = new Elysia({ prefix: "/api/v1/maintenance-windo
         description:
           "While the window holds, its monitors are in the state `maintenance` and nobody is alerted about them. Whoever is down at its end is told of then.",
         body: NewMaintenanceWindow,
-        answer: dataOf(MaintenanceWindow),
+        response: dataOf(MaintenanceWindow),
         status: 201,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
@@ -42,21 +44,21 @@ export const maintenanceRoutes = new Elysia({ prefix: "/api/v1/maintenance-windo
     ),
   )
   .get(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "getMaintenanceWindow",
         access: "read",
         summary: "Get a maintenance window",
-        answer: dataOf(MaintenanceWindow),
+        response: dataOf(MaintenanceWindow),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await getWindow(scope, id) }),
+      async ({ scope, params }) => ({ data: await getWindow(scope, params.id) }),
     ),
   )
   .patch(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "updateMaintenanceWindow",
         access: "write",
@@ -64,25 +66,25 @@ export const maintenanceRoutes = new Elysia({ prefix: "/api/v1/maintenance-windo
         description:
           "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. What it changes about an occurrence under way holds at once.",
         body: MaintenanceWindowPatch,
-        answer: dataOf(MaintenanceWindow),
+        response: dataOf(MaintenanceWindow),
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, body }) => ({ data: await updateWindow(scope, id, body) }),
+      async ({ scope, params, body }) => ({ data: await updateWindow(scope, params.id, body) }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "deleteMaintenanceWindow",
         access: "write",
         summary: "Delete a maintenance window",
         description: "Where it holds, it ends at once.",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id }) => {
-        await deleteWindow(scope, id);
+      async ({ scope, params }) => {
+        await deleteWindow(scope, params.id);
         return deleted;
       },
     ),

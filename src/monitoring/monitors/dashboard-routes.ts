@@ -2,34 +2,36 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { changeMany, orderMonitors } from "./many-service.ts";
 import { ManyMonitors, MonitorOrder } from "./many-schema.ts";
 
 /** What only the admin page does to monitors, many at a time. */
 export const monitorDashboardRoutes = new Elysia({ prefix: "/monitors" })
+  .use(requestContext)
   .put(
-    "/order",
     ...endpoint(
+      "/order",
       {
         name: "orderMonitors",
         access: "write",
         summary: "Set the order of a group's monitors, or of the ungrouped list",
         body: MonitorOrder,
-        answer: dataOf(MonitorOrder),
+        response: dataOf(MonitorOrder),
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
       async ({ scope, body }) => ({ data: await orderMonitors(scope, body) }),
     ),
   )
   .post(
-    "/bulk",
     ...endpoint(
+      "/bulk",
       {
         name: "changeMonitors",
         access: "write",
         summary: "Change or delete many monitors, all or none",
         body: ManyMonitors,
-        answer: dataOf(z.object({ changed: z.int() })),
+        response: dataOf(z.object({ changed: z.int() })),
         errors: ["NOT_FOUND"],
       },
       async ({ scope, body }) => ({ data: await changeMany(scope, body) }),

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { dataOf, Deleted, deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
 import {
   createMonitor,
@@ -11,29 +12,30 @@ import {
 } from "./service.ts";
 
 export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "listMonitors",
         access: "read",
         summary: "List monitors",
         description: "Newest first.",
         query: MonitorQuery,
-        answer: pageOf(Monitor),
+        response: pageOf(Monitor),
       },
       ({ scope, query }) => listMonitors(scope, query),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "createMonitor",
         access: "write",
         summary: "Create a monitor",
         body: NewMonitor,
-        answer: dataOf(Monitor),
+        response: dataOf(Monitor),
         status: 201,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
@@ -41,21 +43,21 @@ export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
     ),
   )
   .get(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "getMonitor",
         access: "read",
         summary: "Get a monitor",
-        answer: dataOf(Monitor),
+        response: dataOf(Monitor),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await getMonitor(scope, id) }),
+      async ({ scope, params }) => ({ data: await getMonitor(scope, params.id) }),
     ),
   )
   .patch(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "updateMonitor",
         access: "write",
@@ -63,26 +65,26 @@ export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
         description:
           "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
         body: MonitorPatch,
-        answer: dataOf(Monitor),
+        response: dataOf(Monitor),
         errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, body }) => ({ data: await updateMonitor(scope, id, body) }),
+      async ({ scope, params, body }) => ({ data: await updateMonitor(scope, params.id, body) }),
     ),
   )
   .delete(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "deleteMonitor",
         access: "write",
         summary: "Delete a monitor",
         description:
           "Its incidents stay; their `monitorId` becomes null. What it opened by itself and is still open is resolved.",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id }) => {
-        await deleteMonitor(scope, id);
+      async ({ scope, params }) => {
+        await deleteMonitor(scope, params.id);
         return deleted;
       },
     ),

@@ -2,41 +2,43 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { Heartbeat, HeartbeatQuery, LatencyPoint, LatencyQuery, Uptime } from "./schema.ts";
 import { heartbeatsOf, latenciesOf, uptimeOf } from "./service.ts";
 
 export const uptimeRoutes = new Elysia({ prefix: "/api/v1/monitors" })
+  .use(requestContext)
   .get(
-    "/:id/heartbeats",
     ...endpoint(
+      "/:id/heartbeats",
       {
         name: "listHeartbeats",
         access: "read",
         summary: "List a monitor's heartbeats",
         description: "Newest first. They are kept for 14 days, unless configured otherwise.",
         query: HeartbeatQuery,
-        answer: dataOf(z.array(Heartbeat)),
+        response: dataOf(z.array(Heartbeat)),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, query }) => ({ data: await heartbeatsOf(scope, id, query) }),
+      async ({ scope, params, query }) => ({ data: await heartbeatsOf(scope, params.id, query) }),
     ),
   )
   .get(
-    "/:id/uptime",
     ...endpoint(
+      "/:id/uptime",
       {
         name: "getUptime",
         access: "read",
         summary: "Get a monitor's uptime",
-        answer: dataOf(Uptime),
+        response: dataOf(Uptime),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await uptimeOf(scope, id) }),
+      async ({ scope, params }) => ({ data: await uptimeOf(scope, params.id) }),
     ),
   )
   .get(
-    "/:id/latency",
     ...endpoint(
+      "/:id/latency",
       {
         name: "getLatency",
         access: "read",
@@ -44,9 +46,9 @@ export const uptimeRoutes = new Elysia({ prefix: "/api/v1/monitors" })
         description:
           "The last 24 hours unless `from` and `to` say otherwise, oldest first; without the times in which nothing was measured. Long spans come from hourly or daily sums, which then begin on the hour or day.",
         query: LatencyQuery,
-        answer: dataOf(z.array(LatencyPoint)),
+        response: dataOf(z.array(LatencyPoint)),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, query }) => ({ data: await latenciesOf(scope, id, query) }),
+      async ({ scope, params, query }) => ({ data: await latenciesOf(scope, params.id, query) }),
     ),
   );

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { NewOrganization } from "../../accounts/organizations/schema.ts";
 import { OwnMembership } from "../../accounts/people/schema.ts";
 import { Administrator, ApplianceFigures, NewAdministrator, OrganizationEntry } from "./schema.ts";
@@ -18,102 +19,103 @@ import {
 
 /** What concerns the appliance as a whole: for its administrators alone. */
 export const applianceRoutes = new Elysia()
+  .use(requestContext)
   .get(
-    "/appliance",
     ...endpoint(
+      "/appliance",
       {
         name: "getApplianceFigures",
         access: "administrator",
         summary: "Get how much there is in all organizations together",
-        answer: dataOf(ApplianceFigures),
+        response: dataOf(ApplianceFigures),
       },
-      async ({ visit }) => ({ data: await figuresOf(runningBy(visit)) }),
+      async ({ context }) => ({ data: await figuresOf(runningBy(context)) }),
     ),
   )
   .get(
-    "/organizations",
     ...endpoint(
+      "/organizations",
       {
         name: "listOrganizations",
         access: "administrator",
         summary: "List all organizations by name, with how much there is of each",
-        answer: dataOf(z.array(OrganizationEntry)),
+        response: dataOf(z.array(OrganizationEntry)),
       },
-      async ({ visit }) => ({ data: await listOrganizationEntries(runningBy(visit)) }),
+      async ({ context }) => ({ data: await listOrganizationEntries(runningBy(context)) }),
     ),
   )
   .post(
-    "/organizations",
     ...endpoint(
+      "/organizations",
       {
         name: "foundOrganization",
         access: "administrator",
         summary: "Make a further organization and own it",
         body: NewOrganization,
-        answer: dataOf(OwnMembership),
+        response: dataOf(OwnMembership),
         status: 201,
         isLocated: false,
       },
-      async ({ visit, body }) => ({ data: await foundOrganization(visit, body.name) }),
+      async ({ context, body }) => ({ data: await foundOrganization(context, body.name) }),
     ),
   )
   .delete(
-    "/organizations/:id",
     ...endpoint(
+      "/organizations/:id",
       {
         name: "deleteOrganization",
         access: "administrator",
         summary: "Delete an organization with everything in it, for good",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
-      async ({ visit, id }) => {
-        await deleteOrganization(runningBy(visit), id);
+      async ({ context, params }) => {
+        await deleteOrganization(runningBy(context), params.id);
         return deleted;
       },
     ),
   )
   .get(
-    "/administrators",
     ...endpoint(
+      "/administrators",
       {
         name: "listAdministrators",
         access: "administrator",
         summary: "List who runs the appliance",
-        answer: dataOf(z.array(Administrator)),
+        response: dataOf(z.array(Administrator)),
       },
-      async ({ visit }) => ({ data: await listAdministrators(runningBy(visit)) }),
+      async ({ context }) => ({ data: await listAdministrators(runningBy(context)) }),
     ),
   )
   .post(
-    "/administrators",
     ...endpoint(
+      "/administrators",
       {
         name: "grantAdministrator",
         access: "administrator",
         summary: "Make somebody an administrator of the appliance",
         body: NewAdministrator,
-        answer: dataOf(Administrator),
+        response: dataOf(Administrator),
         errors: ["NOT_FOUND", "CONFLICT"],
       },
-      async ({ visit, body }) => ({
-        data: await grantAdministrator(runningBy(visit), body.personId),
+      async ({ context, body }) => ({
+        data: await grantAdministrator(runningBy(context), body.personId),
       }),
     ),
   )
   .delete(
-    "/administrators/:id",
     ...endpoint(
+      "/administrators/:id",
       {
         name: "revokeAdministrator",
         access: "administrator",
         summary: "Take that from an administrator, or from oneself",
         description: "Not from the last one.",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
-      async ({ visit, id }) => {
-        await revokeAdministrator(runningBy(visit), id);
+      async ({ context, params }) => {
+        await revokeAdministrator(runningBy(context), params.id);
         return deleted;
       },
     ),

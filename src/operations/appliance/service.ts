@@ -5,7 +5,7 @@ import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";
-import type { PersonVisit } from "../../http/visit.ts";
+import type { SignedInContext } from "../../http/visitor-context.ts";
 import { founded } from "../../accounts/people/founding.ts";
 import {
   findPerson,
@@ -29,7 +29,7 @@ import {
 /** Who acts on the appliance as a whole: one of its administrators, or whoever sits at the command line. */
 export type Running = { store: Store; clock: Clock; requestId: string | null; actor: Actor };
 
-export function runningBy({ store, clock, requestId, session }: PersonVisit): Running {
+export function runningBy({ store, clock, requestId, session }: SignedInContext): Running {
   const { id, name } = session.person;
   return { store, clock, requestId, actor: { type: "person", id, name } };
 }
@@ -89,10 +89,10 @@ export function listOrganizationEntries({ store }: Running): Promise<Organizatio
 }
 
 /** Makes a further organization, with whoever asks as its owner. */
-export function foundOrganization(visit: PersonVisit, name: string): Promise<Membership> {
+export function foundOrganization(context: SignedInContext, name: string): Promise<Membership> {
   return retrying(async () => {
-    const { organization, statements } = await founded(visit, name, visit.session.person);
-    await visit.store.atomic([...mayRun(runningBy(visit)), ...statements]);
+    const { organization, statements } = await founded(context, name, context.session.person);
+    await context.store.atomic([...mayRun(runningBy(context)), ...statements]);
     return organization;
   });
 }

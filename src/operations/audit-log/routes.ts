@@ -1,12 +1,13 @@
 import { Elysia } from "elysia";
 import { pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { AuditEntry, AuditQuery } from "./schema.ts";
 import { listAuditEntries } from "./service.ts";
 
-export const auditLogRoutes = new Elysia({ prefix: "/audit-log" }).get(
-  "/",
+export const auditLogRoutes = new Elysia({ prefix: "/audit-log" }).use(requestContext).get(
   ...endpoint(
+    "/",
     {
       name: "listAuditEntries",
       access: "read",
@@ -14,7 +15,7 @@ export const auditLogRoutes = new Elysia({ prefix: "/audit-log" }).get(
       summary: "List who changed what",
       description: "Newest first.",
       query: AuditQuery,
-      answer: pageOf(AuditEntry),
+      response: pageOf(AuditEntry),
     },
     ({ scope, query }) => listAuditEntries(scope, query),
   ),

@@ -6,7 +6,7 @@ import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Log } from "../../core/log.ts";
 import type { Copying } from "../../database/copy.ts";
-import type { Backup, Backups } from "../../http/call.ts";
+import type { Backup, Backups } from "../../http/services.ts";
 import { fileNameOf } from "./rules.ts";
 
 /** So long a copy waits to be taken. */

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { BackupOffer, MadeBackup } from "./schema.ts";
 import { makeBackup, offerBackup, takeBackup } from "./service.ts";
 
@@ -9,47 +10,48 @@ import { makeBackup, offerBackup, takeBackup } from "./service.ts";
 const patienceSeconds = 240;
 
 export const backupRoutes = new Elysia({ prefix: "/backup" })
+  .use(requestContext)
   .get(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "offerBackup",
         access: "administrator",
         summary: "Get how large a backup is at most",
-        answer: dataOf(BackupOffer),
+        response: dataOf(BackupOffer),
       },
-      async ({ visit }) => ({ data: await offerBackup(visit) }),
+      async ({ context }) => ({ data: await offerBackup(context) }),
     ),
   )
   .post(
-    "/",
     ...endpoint(
+      "/",
       {
         name: "makeBackup",
         access: "administrator",
-        takesSeconds: patienceSeconds,
+        timeoutSeconds: patienceSeconds,
         summary: "Copy the whole database, of every organization",
-        answer: dataOf(MadeBackup),
+        response: dataOf(MadeBackup),
         status: 201,
         errors: ["CONFLICT"],
       },
-      async ({ visit, appliance }) => ({ data: await makeBackup(visit, appliance.backups) }),
+      async ({ context, services }) => ({ data: await makeBackup(context, services.backups) }),
     ),
   )
   .get(
-    "/:id",
     ...endpoint(
+      "/:id",
       {
         name: "takeBackup",
         access: "administrator",
         streams: "application/vnd.sqlite3",
         summary: "Download a copy, once",
-        answer: z.never(),
+        response: z.never(),
         errors: ["NOT_FOUND"],
       },
-      async ({ visit, appliance, request, id }) => {
-        appliance.giveTime(request, patienceSeconds);
-        return takeBackup(visit, appliance, id);
+      async ({ context, services, request, params }) => {
+        services.extendTimeout(request, patienceSeconds);
+        return takeBackup(context, services, params.id);
       },
     ),
   );

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { dataOf, Deleted, deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
+import { requestContext } from "../../http/request-context.ts";
 import { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
   addSubscriber,
@@ -11,10 +12,11 @@ import {
   listSubscribers,
 } from "./service.ts";
 
-export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id" })
+export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
+  .use(requestContext)
   .get(
-    "/subscribers",
     ...endpoint(
+      "/:id/subscribers",
       {
         name: "listSubscribers",
         access: "read",
@@ -22,15 +24,15 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id" 
         summary: "List the subscribers of a status page",
         description: "Newest first.",
         query: SubscriberQuery,
-        answer: pageOf(Subscriber),
+        response: pageOf(Subscriber),
         errors: ["NOT_FOUND"],
       },
-      ({ scope, id, query }) => listSubscribers(scope, id, query),
+      ({ scope, params, query }) => listSubscribers(scope, params.id, query),
     ),
   )
   .post(
-    "/subscribers",
     ...endpoint(
+      "/:id/subscribers",
       {
         name: "addSubscriber",
         access: "write",
@@ -38,54 +40,56 @@ export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages/:id" 
         description:
           "A mailbox is sent a link first and hears nothing else before it was followed, unless you say that it is `confirmed`. A webhook hears at once. An address that subscribes already is a conflict, as is a mailbox to be asked while no mail server is set.",
         body: NewSubscriber,
-        answer: dataOf(Subscriber),
+        response: dataOf(Subscriber),
         status: 201,
         errors: ["NOT_FOUND", "CONFLICT"],
       },
-      async ({ scope, id, body }) => ({ data: await addSubscriber(scope, id, body) }),
+      async ({ scope, params, body }) => ({ data: await addSubscriber(scope, params.id, body) }),
     ),
   )
   .get(
-    "/subscribers-export",
     ...endpoint(
+      "/:id/subscribers-export",
       {
         name: "exportSubscribers",
         access: "read",
         summary: "Export the subscribers of a status page",
         description: "All of them at once, oldest first.",
-        answer: dataOf(z.array(Subscriber)),
+        response: dataOf(z.array(Subscriber)),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id }) => ({ data: await exportSubscribers(scope, id) }),
+      async ({ scope, params }) => ({ data: await exportSubscribers(scope, params.id) }),
     ),
   )
   .get(
-    "/subscribers/:subscriberId",
     ...endpoint(
+      "/:id/subscribers/:subscriberId",
       {
         name: "getSubscriber",
         access: "read",
         cached: true,
         summary: "Get a subscriber",
-        answer: dataOf(Subscriber),
+        response: dataOf(Subscriber),
         errors: ["NOT_FOUND"],
       },
-      async ({ scope, id, childId }) => ({ data: await getSubscriber(scope, id, childId) }),
+      async ({ scope, params }) => ({
+        data: await getSubscriber(scope, params.id, params.subscriberId),
+      }),
     ),
   )
   .delete(
-    "/subscribers/:subscriberId",
     ...endpoint(
+      "/:id/subscribers/:subscriberId",
       {
         name: "deleteSubscriber",
         access: "write",
         summary: "Delete a subscriber",
         description: "It hears nothing more, and may subscribe again.",
-        answer: Deleted,
+        response: Deleted,
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
       },
-      async ({ scope, id, childId }) => {
-        await deleteSubscriber(scope, id, childId);
+      async ({ scope, params }) => {
+        await deleteSubscriber(scope, params.id, params.subscriberId);
         return deleted;
       },
     ),

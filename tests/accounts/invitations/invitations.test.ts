@@ -197,7 +197,7 @@ describe("accepting", () => {
   });
 
   test("tells whoever holds the link nothing of who signs in with the address elsewhere", async () => {
-    const appliance = await testAppliance({ guessesPerMinute: 100 });
+    const appliance = await testAppliance({ attemptsPerMinute: 100 });
     const { tokenFor } = await inviting(appliance);
     const known = await person(appliance, appliance.theirs.id, "owner", {
       email: "zoe@their.example",

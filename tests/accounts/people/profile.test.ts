@@ -28,7 +28,7 @@ test("one's own name can be changed, and with the password the address, which si
 });
 
 test("another address takes the password, which can't be guessed for long", async () => {
-  const appliance = await testAppliance({ guessesPerMinute: 2 });
+  const appliance = await testAppliance({ attemptsPerMinute: 2 });
   const { page } = await member(appliance, "viewer");
   const before = dump(appliance);
   const ask = (more: object) =>
@@ -92,7 +92,7 @@ test("an address that somebody of another organization has is taken as any: the 
 });
 
 test("two with one address have two passwords: who would take the other's is asked for another, and has guessed", async () => {
-  const appliance = await testAppliance({ guessesPerMinute: 2 });
+  const appliance = await testAppliance({ attemptsPerMinute: 2 });
   const theirs = await person(appliance, appliance.theirs.id, "owner");
   const { page } = await member(appliance, "viewer");
   const take = () => page("PATCH", profile, { body: { email: theirs.email, password } });
@@ -102,7 +102,7 @@ test("two with one address have two passwords: who would take the other's is ask
 });
 
 test("a password under a shared address can't be looked for by changing one's own", async () => {
-  const appliance = await testAppliance({ guessesPerMinute: 5 });
+  const appliance = await testAppliance({ attemptsPerMinute: 5 });
   const { page, email } = await member(appliance, "viewer");
   await person(appliance, appliance.theirs.id, "owner", { email });
   const statuses: number[] = [];
@@ -181,7 +181,7 @@ describe("a new password", () => {
   });
 
   test("of a borrowed browser can't be guessed for long", async () => {
-    const appliance = await testAppliance({ guessesPerMinute: 2 });
+    const appliance = await testAppliance({ attemptsPerMinute: 2 });
     const { page } = await member(appliance, "viewer");
     const body = { current: "not my password", password: chosen };
     const guess = () => page("POST", `${profile}/password`, { body });

@@ -44,7 +44,7 @@ describe("turning it on", () => {
   });
 
   test("takes the password, ends all other sessions and renews the own one", async () => {
-    const appliance = await testAppliance({ guessesPerMinute: 2 });
+    const appliance = await testAppliance({ attemptsPerMinute: 2 });
     const who = await member(appliance, "viewer");
     const other = await visitor(appliance, who.id);
     const begin = (body?: object) => who.page("POST", twoFactor, { ...(body && { body }) });

@@ -1,17 +1,17 @@
 import type { Scope } from "../events/scope.ts";
 import type { Log } from "../core/log.ts";
-import type { Call } from "./call.ts";
 import type { KnownNetworks } from "./known-networks.ts";
 import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
-import type { SlowDown } from "./slow-down.ts";
-import { cookieOf, type Session } from "./session.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { AttemptBackoff } from "./attempt-backoff.ts";
+import { sessionCookieOf, type Session } from "./session.ts";
 
 /** What a use case runs in that belongs to no organization: who visits the admin page, from where. */
-export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
+export type VisitorContext = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   log: Log;
-  guessLimit: NetworkLimit;
+  attemptLimit: NetworkLimit;
   passwordLimit: RateLimit;
-  slowDown: SlowDown;
+  attemptBackoff: AttemptBackoff;
   knownNetworks: KnownNetworks;
   requestId: string;
   /** The client's, without the port. */
@@ -20,33 +20,34 @@ export type Visit = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   /** Null for strangers. */
   session: Session | null;
   /** Makes the browser keep this token as its session for so many seconds. */
-  keep(token: string, seconds: number): void;
+  setSessionCookie(token: string, seconds: number): void;
   /** Makes it forget the one it has. */
-  forget(): void;
+  clearSessionCookie(): void;
 };
 
-/** The visit of somebody who has signed in. */
-export type PersonVisit = Visit & { session: Session };
+/** The context of somebody who has signed in. */
+export type SignedInContext = VisitorContext & { session: Session };
 
-export function visitOf(call: Call, request: Request): Visit {
-  const { store, clock, vault, log, guessLimit, passwordLimit, slowDown, knownNetworks } =
-    call.appliance;
+export function visitorContextOf(requestContext: RequestContext, request: Request): VisitorContext {
+  const { store, clock, vault, log, attemptLimit, passwordLimit, attemptBackoff, knownNetworks } =
+    requestContext.services;
   return {
     store,
     clock,
     vault,
     log,
-    guessLimit,
+    attemptLimit,
     passwordLimit,
-    slowDown,
+    attemptBackoff,
     knownNetworks,
     origin: originOf(request),
-    requestId: call.requestId,
-    address: call.address,
+    requestId: requestContext.requestId,
+    address: requestContext.address,
     userAgent: (request.headers.get("user-agent") ?? "").slice(0, 300),
-    session: call.session,
-    keep: (token, seconds) => void (call.cookie = cookieOf(request, token, seconds)),
-    forget: () => void (call.cookie = cookieOf(request, null, 0)),
+    session: requestContext.session,
+    setSessionCookie: (token, seconds) =>
+      void (requestContext.setCookie = sessionCookieOf(request, token, seconds)),
+    clearSessionCookie: () => void (requestContext.setCookie = sessionCookieOf(request, null, 0)),
   };
 }
 

@@ -22,7 +22,7 @@ export const statusOf: Record<ErrorCode, number> = {
 };
 
 /** The answer to anything thrown. What is not an AppError is our bug: it goes to the log, a fixed text to the client. */
-export function errorAnswer(error: unknown, requestId: string, log: Log): Response {
+export function errorResponse(error: unknown, requestId: string, log: Log): Response {
   const known =
     error instanceof AppError
       ? error

@@ -1,0 +1,61 @@
+import { AppError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { isAtLeast } from "../core/roles.ts";
+import { consume } from "./rate-limit.ts";
+import type { Principal } from "./principal.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { Services } from "./services.ts";
+import { organizationOf, type Session, sessionTokenHashOf, signInFirst } from "./session.ts";
+
+const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
+const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
+
+/** Whose key it is. Throws UNAUTHORIZED with one and the same body for every wrong key, and RATE_LIMITED for an address that keeps guessing. */
+export async function authenticate(
+  request: Request,
+  { keys, failureLimit }: Services,
+  address: string,
+): Promise<Principal> {
+  const header = request.headers.get("authorization");
+  const key = bearer.exec(header ?? "")?.[1];
+  if (key !== undefined && keyShape.test(key)) {
+    const principal = await keys.find(sha256(key));
+    if (principal !== null) return principal;
+  }
+  if (header === null) throw unauthorized('Bearer realm="signalbox"');
+  consume(failureLimit, address);
+  throw unauthorized('Bearer realm="signalbox", error="invalid_token"');
+}
+
+function unauthorized(challenge: string) {
+  return new AppError(
+    "UNAUTHORIZED",
+    "A valid API key is needed: send it as `Authorization: Bearer KEY`.",
+    { headers: { "WWW-Authenticate": challenge } },
+  );
+}
+
+/** Whose cookie it is; null for none of ours. */
+export async function findSession(request: Request, services: Services): Promise<Session | null> {
+  const hash = sessionTokenHashOf(request);
+  return hash === null ? null : services.sessions.find(hash);
+}
+
+/** The session of whoever has wholly signed in. Throws UNAUTHORIZED. */
+export function signedInSession({ session }: RequestContext): Session {
+  if (session?.stage !== "signed-in") throw signInFirst();
+  return session;
+}
+
+/** Who asks on behalf of which organization. Throws UNAUTHORIZED, and NOT_FOUND for an organization that is not theirs. */
+export function principalOf(requestContext: RequestContext, request: Request): Principal {
+  if (requestContext.principal !== null) return requestContext.principal;
+  const session = signedInSession(requestContext);
+  const { id, role } = organizationOf(request, session);
+  return {
+    organizationId: id,
+    actor: { type: "person", id: session.person.id, name: session.person.name },
+    scope: isAtLeast(role, "member") ? "write" : "read",
+    role,
+  };
+}

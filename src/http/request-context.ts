@@ -1,0 +1,27 @@
+import { Elysia } from "elysia";
+import type { Principal } from "./principal.ts";
+import type { Services } from "./services.ts";
+import type { Session } from "./session.ts";
+
+/** One request on its way to its endpoint. */
+export type RequestContext = {
+  services: Services;
+  requestId: string;
+  /** The client's, without the port. */
+  address: string;
+  /** Whose API key it is; null outside `/api/v1`. */
+  principal: Principal | null;
+  /** Whose cookie it is; null outside `/dashboard`, and there for whoever has none. */
+  session: Session | null;
+  /** The Set-Cookie that the response will carry. */
+  setCookie: string | null;
+};
+
+/**
+ * Gives routes the context of their request. `onRequest` fills it in, for Elysia derives only once it has
+ * found a route: who has no key must not learn which paths there are.
+ */
+export const requestContext = new Elysia({ name: "request-context" }).decorate(
+  "requestContext",
+  {} as RequestContext,
+);
