@@ -77,7 +77,7 @@ const signUpsPerMinute = 5;
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
 
-export type RunningApp = {
+type RunningApp = {
   /** Addresses to open: this machine first, then the LAN. */
   urls: string[];
   port: number;

@@ -13,7 +13,7 @@ const portionMs = 100;
 /** Requests under way when the appliance is told to stop have so long to be answered. */
 const graceMs = 3_000;
 
-export type AlertEngine = {
+type AlertEngine = {
   start(): Promise<void>;
   /** Ends what is under way; what was not delivered goes out after the next start. */
   stop(): Promise<void>;

@@ -17,7 +17,7 @@ const rowsAtOnce = 2_000;
 /** Writes of one tick; what is due beyond them waits for the next. */
 const writesAtOnce = 50;
 
-export type FanOut = {
+type FanOut = {
   /** Place in the log up to which events were turned into deliveries. */
   cursor(): Promise<number>;
   /** Turns events into deliveries, exactly once whatever dies when. */

@@ -127,7 +127,7 @@ function toneOf(alert: Alert): Tone {
 const ofIncidents = { minor: "warning", major: "error", critical: "critical" } as const;
 
 /** The one table of severities: an update of a problem is as bad as the problem. */
-export function severityOf({ type, data }: Alert): ProblemSeverity {
+function severityOf({ type, data }: Alert): ProblemSeverity {
   switch (type) {
     case "monitor.down":
     case "monitor.reminder":

@@ -29,7 +29,7 @@ import {
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
 
-export type Notifier = {
+type Notifier = {
   /** Frees what a crash left claimed: a data directory has one process. */
   start(): Promise<void>;
   /** Sends what is due now; to be called often. */

@@ -12,7 +12,7 @@ import type { SmtpSettings } from "../accounts/settings/schema.ts";
  * Whether trying again may help: `passing` is tried for a day, `looks-permanent` – what a proxy may
  * answer in passing – for an hour and told at once, `final` – 410 and what a service documents so – never.
  */
-export type Failure = "passing" | "looks-permanent" | "final";
+type Failure = "passing" | "looks-permanent" | "final";
 
 /** What became of an attempt. Reasons are one sentence of ours: never what the other side said, never a secret. */
 export type Verdict =
@@ -52,7 +52,7 @@ export type Provider<T extends ChannelType> = {
   ): Promise<Verdict>;
 };
 
-export type DigestLimit = {
+type DigestLimit = {
   /** Encoded, as `bytesOf` counts. */
   bytes: number;
   /** What this alert adds to a digest; `origin` is the address under which people open this appliance. */

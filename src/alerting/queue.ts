@@ -36,7 +36,7 @@ export type Waiting = ReceiverKey & { failing: boolean };
 const looksAtOnce = 1_500;
 const looksOfEach = 5;
 
-export type ReceiverRound = {
+type ReceiverRound = {
   /** Receivers for which something is due, those first that have not failed; `isMore` where not all were looked at. */
   find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }>;
 };

@@ -1,10 +1,10 @@
 import type { AlertType } from "./schema.ts";
 
 /** More changes of state than this within `flapWindowMs` are flapping. */
-export const flapChanges = 10;
-export const flapWindowMs = 30 * 60_000;
+const flapChanges = 10;
+const flapWindowMs = 30 * 60_000;
 /** A monitor that flapped is steady again once it has kept its state for so long. */
-export const steadyMs = 10 * 60_000;
+const steadyMs = 10 * 60_000;
 /** Days before a certificate's end at which its channels are told, once each. */
 export const certificateDays = [14, 7, 3, 1] as const;
 

@@ -45,7 +45,7 @@ export type IncidentView = {
   updates: ReadonlyMap<string, { status: string; message: string }>;
 };
 
-export type ChannelView = {
+type ChannelView = {
   id: string;
   name: string;
   type: string;
@@ -62,7 +62,7 @@ export type NotifiedAlert = {
 };
 
 /** A delivery, and what it told. */
-export type Notification = readonly [deliveryId: string, state: NotifiedState];
+type Notification = readonly [deliveryId: string, state: NotifiedState];
 export type Remembered = Memory & { certificate: CertificateMemory };
 
 export type PendingDigest = {

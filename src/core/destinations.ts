@@ -1,7 +1,7 @@
 import { plainName } from "./host-names.ts";
 
 /** Whether a field that changed like this still names the same place, no less protected. */
-export type IsSameDestination = (before: unknown, after: unknown) => boolean;
+type IsSameDestination = (before: unknown, after: unknown) => boolean;
 
 /**
  * The fields that decide where a secret is sent, each with how its values compare. Where one of them

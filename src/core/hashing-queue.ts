@@ -34,7 +34,7 @@ const countedMs = 600_000;
 const knownAdvantage = 10;
 const maxCounted = 50_000;
 
-export type HashingQueue = {
+type HashingQueue = {
   /** Does the work in its turn. Throws RATE_LIMITED where that does not come in time. */
   run<T>(client: HashingClient, work: () => Promise<T>): Promise<T>;
 };

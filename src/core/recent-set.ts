@@ -1,4 +1,4 @@
-export type RecentSet = Pick<Set<string>, "has" | "delete" | "size"> & { add(value: string): void };
+type RecentSet = Pick<Set<string>, "has" | "delete" | "size"> & { add(value: string): void };
 
 /** A set that keeps the `capacity` values that were added last. */
 export function recentSet(capacity: number): RecentSet {

@@ -20,12 +20,12 @@ export type Listener = { host: string; port: number };
 export type Place = { path: string; host: string; port: number | null };
 
 /** A CIDR range: network and prefix length. */
-export type Range = readonly [string, number];
+type Range = readonly [string, number];
 
 /** What `--deny-target` takes: a range, a name, or with `*.` all names below it. */
-export type Denied = { range: Range } | { name: string };
+type Denied = { range: Range } | { name: string };
 
-export type GuardOptions = {
+type GuardOptions = {
   allowed?: readonly Range[];
   /** Denied whatever is allowed. */
   denied?: readonly Denied[];

@@ -71,7 +71,7 @@ type CheckCaller = { organizationId: string; callerId: string };
 
 /** What a check needs to know of a monitor. */
 type CheckTarget = {
-  type: "http" | "tcp" | "ping" | "dns" | "tls";
+  type: string;
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;

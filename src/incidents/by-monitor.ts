@@ -9,7 +9,7 @@ import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from
 import { findIncident } from "./store.ts";
 import { opening, patching, type Write } from "./statements.ts";
 
-export type StateChange = {
+type StateChange = {
   organizationId: string;
   monitor: { id: string; name: string };
   /** Of the incident to open when it goes down; null for none. */

@@ -13,7 +13,7 @@ import {
 import type { Incident, IncidentQuery, IncidentSummary, IncidentUpdate } from "./schema.ts";
 
 /** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
-export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
+type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
 
 /** An incident as services know it: with the version that makes its ETag. */
 export type IncidentRecord = Omit<Incident, "updates"> & {

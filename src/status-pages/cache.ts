@@ -46,7 +46,7 @@ type Entry = {
   size: number;
 };
 
-export type PageCache = {
+type PageCache = {
   /** The kept answer; null where there is none that may be served without looking. */
   answer(request: Request, key: string): Response | null;
   /** Whether it was looked for a moment ago and there was nothing. */

@@ -40,7 +40,7 @@ const PublicIncident = z.object({
 });
 
 /** A public page for machines. */
-export const PublicStatus = z
+const PublicStatus = z
   .object({
     page: z.object({
       slug: z.string(),

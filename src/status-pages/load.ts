@@ -9,7 +9,7 @@ import { maxShownMonitors, shownDays } from "./rules.ts";
 import { windowReader } from "./windows.ts";
 
 /** A page as its record says it. */
-export type PageRecord = PublicData["page"] & {
+type PageRecord = PublicData["page"] & {
   organizationId: string;
   isDefault: boolean;
   sections: readonly {

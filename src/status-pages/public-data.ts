@@ -39,7 +39,7 @@ export type PublicMonitor = {
 };
 
 /** By day since 1970 in UTC; undefined where nothing was measured. Days that are over don't change. */
-export type DaySums = Pick<ReadonlyMap<number, DayTotals>, "get">;
+type DaySums = Pick<ReadonlyMap<number, DayTotals>, "get">;
 
 export type DayTotals = {
   upSeconds: number;

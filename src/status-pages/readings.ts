@@ -7,7 +7,7 @@ import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 /** What a page publishes, as it was read at one time: by the clock, and by the cache's own time. */
 export type Reading = { page: PublicPage; loaded: Loaded; now: number; readAt: number };
 
-export type Readings = {
+type Readings = {
   /** Read at most once a second, whatever is made of it. Null for a page that is gone, or open to others than it was. */
   of(head: PageHead): Promise<Reading | null>;
   /** What was read of this organization's pages holds no more. */

@@ -25,7 +25,7 @@ import {
   type StoredPage,
 } from "./store.ts";
 
-export type StatusPageRecord = StatusPage & { version: number };
+type StatusPageRecord = StatusPage & { version: number };
 
 /** Every page of the organization: its default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {

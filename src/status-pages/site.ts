@@ -34,7 +34,7 @@ import {
 } from "./store.ts";
 
 /** The public pages: everything that anybody may read without a key. */
-export type StatusSite = {
+type StatusSite = {
   /** The answer; null where the path is none of the public pages'. */
   answer: (request: Request) => Response | Promise<Response> | null;
   /** The same on a port that has nothing else: `/` leads to the page of the only organization. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, ne, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
@@ -92,18 +92,21 @@ async function withParts(
 const byPage = <T extends { pageId: string }>(rows: readonly T[]) =>
   Map.groupBy(rows, ({ pageId }) => pageId);
 
-/** The page with this slug, of whichever organization; null for none and for a hidden one. */
-export function findPublicPage(store: Store, slug: string): Promise<PublicPage | null> {
-  return findPublic(store, eq(statusPages.slug, slug));
-}
-
 /** The page with this id; null for none and for a hidden one. */
-export function findPublicPageById(
+export async function findPublicPageById(
   store: Store,
   organizationId: string,
   id: string,
 ): Promise<PublicPage | null> {
-  return findPublic(store, sql`${isPage(organizationId, id)}`);
+  const rows = await store.db
+    .select()
+    .from(statusPages)
+    .where(and(isPage(organizationId, id), ne(statusPages.visibility, "hidden")));
+  const [stored] = await withParts(store, organizationId, rows, id);
+  if (stored === undefined) return null;
+  const { page, sections, hosts } = stored;
+  const { logoType: _type, logoData: _data, ...open } = page;
+  return { ...open, logoUrl: logoUrlOf(page), sections, hosts };
 }
 
 const headText = `select organization_id as organizationId, id, slug, title, visibility,
@@ -123,20 +126,6 @@ export async function findHeadByHost(store: Store, host: string): Promise<PageHe
     [host],
   );
   return head ?? null;
-}
-
-async function findPublic(store: Store, which: SQL): Promise<PublicPage | null> {
-  const rows = await store.db
-    .select()
-    .from(statusPages)
-    .where(and(which, ne(statusPages.visibility, "hidden")));
-  const [row] = rows;
-  if (row === undefined) return null;
-  const [stored] = await withParts(store, row.organizationId, rows, row.id);
-  if (stored === undefined) return null;
-  const { page, sections, hosts } = stored;
-  const { logoType: _type, logoData: _data, ...open } = page;
-  return { ...open, logoUrl: logoUrlOf(page), sections, hosts };
 }
 
 /** A page's logo, as it was sent; null where it has none. */

@@ -21,7 +21,7 @@ type Page = { organizationId: string; isDefault: boolean };
 /** Monitors of the page under their public names. */
 type Shown = readonly { id: string; name: string; groupId: string | null }[];
 
-export type WindowReader = {
+type WindowReader = {
   /** Under way or to come, soonest first. */
   current: (now: number) => Promise<PublicWindow[]>;
   /** Over since a few days, latest first. */

@@ -5,7 +5,7 @@ import { complain, say } from "./toasts.tsx";
 export type Action = { method: string; path: string; body?: unknown };
 
 /** The same action for a script, with its key in `$KEY`. */
-export function curlOf({ method, path, body }: Action): string {
+function curlOf({ method, path, body }: Action): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${location.origin}${path}`,
     `-H "Authorization: Bearer $KEY"`,

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import type { State } from "./state-icon.tsx";
 
 /** Level: something is down; 45°: degraded; raised: clear. */
-export function angleOf(state: State): number {
+function angleOf(state: State): number {
   if (state === "down") return 0;
   return state === "degraded" ? -20 : -40;
 }

@@ -39,7 +39,7 @@ type Json = {
   $defs?: Record<string, Json>;
 };
 
-export type FieldKind = {
+type FieldKind = {
   control: "text" | "number" | "switch" | "choice" | "list" | "headers" | "login" | "scalar";
   nullable: boolean;
   secret: boolean;

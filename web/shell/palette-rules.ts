@@ -14,7 +14,7 @@ export type Command = {
 const most = 30;
 
 /** How well a label answers what was typed: 0 not at all, more is better. */
-export function scoreOf(label: string, text: string): number {
+function scoreOf(label: string, text: string): number {
   const found = label.toLowerCase();
   let score = 1;
   for (const word of text.toLowerCase().split(/\s+/).filter(Boolean)) {

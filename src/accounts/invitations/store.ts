@@ -92,7 +92,7 @@ export function consumeInvitation(
 }
 
 /** Who may invite whom: pairs of roles such as `admin member`. */
-export type Entitled = readonly string[];
+type Entitled = readonly string[];
 
 /** Whether whoever invites belongs to the organization in a role that may give this one. */
 function isEntitled(entitled: Entitled) {

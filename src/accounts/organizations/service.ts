@@ -119,7 +119,7 @@ export async function newOrganization(
   return { organization, statements };
 }
 
-export type OwnOrganization = Organization & { timeZone: string; version: number };
+type OwnOrganization = Organization & { timeZone: string; version: number };
 
 /** The organization that asks. */
 export async function getOwnOrganization({

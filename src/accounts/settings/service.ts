@@ -17,7 +17,7 @@ import { organizationSettings } from "../../database/tables/accounts.ts";
 import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
 import { changeSettings, findSettings, type SettingsRow } from "./store.ts";
 
-export type SettingsRecord = Settings & { id: string; version: number };
+type SettingsRecord = Settings & { id: string; version: number };
 
 type StoredSmtp = NonNullable<Settings["smtp"]>;
 

@@ -8,7 +8,7 @@ import type { SetUp } from "../../http/services.ts";
 const validMs = 30 * 60_000;
 
 /** Where the token lies for whoever may read the data directory. */
-export const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
+const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
 
 /** A new token for a first run, in its 0600 file until it is over. */
 export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {

@@ -33,7 +33,7 @@ import {
   removeChannel,
 } from "./store.ts";
 
-export type AlertChannelRecord = AlertChannel & { version: number };
+type AlertChannelRecord = AlertChannel & { version: number };
 
 /** Every channel of the organization, newest first. */
 export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecord[]> {

@@ -9,7 +9,7 @@ import { reasonFor, reasonOf } from "./reasons.ts";
 const headStartMs = 250;
 
 /** What TLS said about the other side. */
-export type Secured = {
+type Secured = {
   /** RFC 3339; null where it showed no certificate. */
   certificateExpiresAt: string | null;
   /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */

@@ -36,7 +36,7 @@ const pushPatienceMs = 10_000;
 /** Checks that are brought forward together come within this time. */
 const rushMs = 5_000;
 
-export type PushReport = {
+type PushReport = {
   status: "up" | "down";
   message: string | null;
   latencyMs: number | null;
@@ -59,7 +59,7 @@ export type Engine = {
   report: (tokenHash: string, report: PushReport) => Promise<boolean | null>;
 };
 
-export type EngineContext = {
+type EngineContext = {
   store: Store;
   clock: Clock;
   /** Milliseconds that only ever go forward, for due times. */

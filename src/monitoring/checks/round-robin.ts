@@ -12,7 +12,7 @@ export type Limits = {
 /** Where a run counts. */
 export type Slot = { organizationId: string; lane: string };
 
-export type RoundRobin<T extends Waiting> = {
+type RoundRobin<T extends Waiting> = {
   /** One more, or one fewer, that may have runs. */
   join(organizationId: string): void;
   leave(organizationId: string): void;

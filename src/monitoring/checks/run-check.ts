@@ -13,7 +13,8 @@ import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
 
 /** What a check needs to know of its monitor. */
 export type Checkable = {
-  type: Exclude<MonitorType, "push">;
+  /** One of `checkKinds`. */
+  type: string;
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;
@@ -25,7 +26,7 @@ export type Outcome = Omit<Finding, "status"> & { status: Finding["status"] | "u
 /** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
 export const maxStallMs = 700;
 
-export type EngineDependencies = {
+type EngineDependencies = {
   targets: TargetGuard;
   clock: Clock;
   monotonic: Clock;
@@ -69,7 +70,7 @@ export async function runCheck(
   cancelled.addEventListener("abort", () => over.reject(new OwnTrouble("the check was stopped")));
   let outcome: Outcome;
   try {
-    const check = checkKinds[type] as CheckKind<MonitorType>;
+    const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
     const finding = await Promise.race([check(settings as never, context), over.promise]);
     outcome = slowed(finding, degradedAfterMs);
   } catch (error) {

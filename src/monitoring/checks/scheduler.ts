@@ -18,7 +18,7 @@ export type Work = {
   overdue(key: number): void;
 };
 
-export type Scheduler = {
+type Scheduler = {
   /** When to run next; replaces what was set before. */
   schedule(key: number, dueAt: number, terms: Terms): void;
   remove(key: number): void;

@@ -1,7 +1,7 @@
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
-import type { MonitorType, NewMonitor } from "../monitors/schema.ts";
+import type { NewMonitor } from "../monitors/schema.ts";
 import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
@@ -35,7 +35,7 @@ export async function tryMonitor(
   input: NewMonitor,
 ): Promise<TestCheck> {
   await mustBeCheckable(scope, input);
-  const type = input.type as MonitorType;
+  const { type } = input;
   if (type === "push")
     throw invalid(
       "type",

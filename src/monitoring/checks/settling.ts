@@ -11,7 +11,7 @@ import type { Watched } from "./watch-list.ts";
 const troubleEpisodeMs = 300_000;
 
 /** What a result stands for: the time to the next one in turn, the time since the last, or so many seconds. */
-export type Period = "turn" | "since the last" | number;
+type Period = "turn" | "since the last" | number;
 
 type Dependencies = {
   clock: Clock;

@@ -233,7 +233,7 @@ export const MaintenanceWindowPatch = bodyOf(
 );
 export type MaintenanceWindowPatch = z.infer<typeof MaintenanceWindowPatch>;
 
-export const MaintenanceOccurrence = z
+const MaintenanceOccurrence = z
   .object({ startsAt: Timestamp, endsAt: Timestamp })
   .meta({ id: "MaintenanceOccurrence", description: "One time at which the work is done." });
 

@@ -27,7 +27,7 @@ import {
 } from "./store.ts";
 
 /** A window as services know it: with what it is now, and the version that makes its ETag. */
-export type MaintenanceRecord = MaintenanceWindow & { version: number };
+type MaintenanceRecord = MaintenanceWindow & { version: number };
 
 export async function listWindows(scope: Scope, query: MaintenanceQuery) {
   const { store, organizationId } = scope;

@@ -22,7 +22,7 @@ import {
 /** A beginning and an end are told this late at most; they hold to the millisecond. */
 const tickMs = 1_000;
 
-export type MaintenanceWatch = {
+type MaintenanceWatch = {
   /** Loads the windows and follows what changes them. */
   start(): Promise<void>;
   stop(): Promise<void>;

@@ -16,7 +16,7 @@ import { uptime24hOf } from "../uptime/store.ts";
 import type { MonitorQuery } from "./schema.ts";
 
 export type MonitorRow = typeof monitors.$inferSelect;
-export type StateRow = typeof monitorStates.$inferSelect;
+type StateRow = typeof monitorStates.$inferSelect;
 /** What reading takes of a scope: uptime depends on what time it is. */
 type Reading = { store: Store; organizationId: string; clock: Clock };
 

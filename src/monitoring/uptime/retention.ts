@@ -2,7 +2,7 @@ import type { Statement, Store } from "../../database/store.ts";
 import { dayMs, hourMs } from "./rules.ts";
 
 /** Days that results are kept; daily sums stay for ever. */
-export type Retention = { heartbeatDays: number; hourDays: number };
+type Retention = { heartbeatDays: number; hourDays: number };
 
 /** Rows deleted in one write: a few milliseconds, after which others have their turn. */
 const portion = 1_000;

@@ -26,7 +26,7 @@ const atOnce = 2_000;
 /** Notices are kept as long as their deliveries. */
 const keptMs = 90 * 86_400_000;
 
-export type SubscriberFanOut = {
+type SubscriberFanOut = {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Turns what happened into deliveries: for tests, instead of `start`. */

@@ -1,7 +1,7 @@
 import type { Vault } from "../../core/secrets.ts";
 import { pendingMs } from "./rules.ts";
 
-export type SubscriberKey = { organizationId: string; id: string };
+type SubscriberKey = { organizationId: string; id: string };
 
 /** What the links in e-mails do. */
 export type Verb = "confirm" | "unsubscribe";

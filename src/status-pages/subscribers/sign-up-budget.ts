@@ -16,7 +16,7 @@ const ofPage = { first: 60, further: 300 };
 const toMailbox = 5;
 
 /** How much strangers can make the appliance mail; what is counted is forgotten when it restarts. */
-export type SignUpBudget = {
+type SignUpBudget = {
   /** Counts a sign-up, whoever it is for, and returns 0; or the seconds to wait. */
   take: (address: string, pageId: string) => { wait: number; by: "network" | "page" };
   /** Counts a question to a mailbox; false where it has had enough of them. */

@@ -16,7 +16,7 @@ import { crowd, maxPending, receiverTypeOf } from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
-export type NoticeRow = typeof notices.$inferSelect;
+type NoticeRow = typeof notices.$inferSelect;
 
 type OfPage = { organizationId: string; pageId: string };
 

@@ -1,7 +1,7 @@
 import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
 import type { FieldWords } from "../../parts/schema-field.tsx";
 
-export type ChannelWords = {
+type ChannelWords = {
   label: string;
   /** Two letters that stand for it. */
   mark: string;

@@ -5,7 +5,7 @@ import { send } from "../../data/client.ts";
 import { PublicPreview } from "../../parts/public-preview.tsx";
 
 /** What is about to be posted, as `/incident-preview` takes it. */
-export type Draft = {
+type Draft = {
   incidentId?: string;
   monitorId?: string | null;
   title?: string;

@@ -24,7 +24,7 @@ const clockOf = (at: number, zone: string) =>
   new Date(toLocal(at, zone)).toISOString().slice(0, 16);
 
 /** Milliseconds of a clock, read as if it were UTC; NaN for what is no time. */
-export const localOf = (clock: string): number => Date.parse(`${clock}Z`);
+const localOf = (clock: string): number => Date.parse(`${clock}Z`);
 
 /** Null for what is no time: then the server says so. */
 function instantOf(clock: string, zone: string): string | null {

@@ -72,7 +72,7 @@ export function WindowIcon({
   return <StateIcon state={states[state]} size={size} />;
 }
 
-export const stateInWords: Record<MaintenanceWindow["state"], string> = {
+const stateInWords: Record<MaintenanceWindow["state"], string> = {
   running: "Running",
   scheduled: "Planned",
   over: "Over",

@@ -14,7 +14,7 @@ export type Head = {
 };
 export type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
 /** Stands in an open folder that holds nothing. */
-export type EmptyGroupItem = { kind: "hollow"; key: string; last: true };
+type EmptyGroupItem = { kind: "hollow"; key: string; last: true };
 export type Item = Head | Row | EmptyGroupItem;
 
 /** The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in. */

@@ -12,7 +12,7 @@ const columns = [
 ] as const;
 
 /** As RFC 4180 has it; what a spreadsheet would take for a formula begins with an apostrophe. */
-export function csvOf(subscribers: readonly Subscriber[]): string {
+function csvOf(subscribers: readonly Subscriber[]): string {
   const rows = subscribers.map((one) => {
     const record = { ...one, address: one.email ?? one.url };
     return columns.map((name) => cell(record[name] ?? "")).join(",");

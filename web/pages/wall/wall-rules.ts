@@ -55,7 +55,7 @@ function tileOf(id: string, name: string, monitors: readonly OverviewMonitor[]):
 }
 
 /** `1 down, 11 up`, the worst first; `all 12 up` for one state alone. */
-export function countWords(states: readonly State[]): string {
+function countWords(states: readonly State[]): string {
   const counts = countsOf(states);
   const [only] = counts;
   if (counts.length === 1 && only !== undefined && only.count > 1)
