@@ -2,6 +2,7 @@ import type { ChannelSettings, ChannelType } from "./channels/schema.ts";
 import { settingsOf } from "./channels/service.ts";
 import type { ChannelRow } from "./channels/store.ts";
 import { type Clock, timestamp } from "../core/clock.ts";
+import { sha256 } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { TargetGuard } from "../core/target-guard.ts";
@@ -40,12 +41,17 @@ export type SendingContext = {
   accessTokens: AccessTokens;
 };
 
+/** The beginning of something of which an alert tells the end, and whom it has reached. */
+export type Missed = { end: string; alert: Alert; reached: readonly string[] };
+
 type Attempting = {
   cancelled?: AbortSignal;
   /** How far those before it got. */
   progress?: Progress | null;
   /** The case that it opens or closes. */
   problem?: Message["problem"];
+  /** What some recipients were never told. */
+  missed?: readonly Missed[];
 };
 
 /** Makes one attempt to tell a channel these alerts. */
@@ -54,17 +60,51 @@ export function makeAttempt(
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
-  { cancelled = new AbortController().signal, progress = null, problem = null }: Attempting = {},
+  {
+    cancelled = new AbortController().signal,
+    progress = null,
+    problem = null,
+    missed = [],
+  }: Attempting = {},
 ): Promise<Sent> {
   return attempting(context, { channel: channel.id }, async () => {
     const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
-    const message = messageOf(deliveryId, alerts, context.origin(), template, problem);
+    const messageTo = messagesFor(alerts, missed, (all, id) =>
+      messageOf(`${deliveryId}${id}`, all, context.origin(), template, problem),
+    );
     const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
     const smtp = channel.type === "email" ? await mailServerOf(context, channel) : null;
-    const outside = { ...deliveryContext(context, cancelled, smtp), progress };
-    return provider.deliver(settings as ChannelSettings<ChannelType>, message, outside);
+    const outside = { ...deliveryContext(context, cancelled, smtp), progress, messageTo };
+    return provider.deliver(settings as ChannelSettings<ChannelType>, messageTo(null), outside);
   });
+}
+
+/** What each recipient is told, null for one without a name: nobody hears of an end whose beginning they never heard. */
+function messagesFor(
+  alerts: readonly Alert[],
+  missed: readonly Missed[],
+  messageWith: (alerts: readonly Alert[], idSuffix: string) => Message,
+): (recipient: string | null) => Message {
+  const made = new Map<string, Message>();
+  return (recipient) => {
+    const told = missed.filter(({ reached }) =>
+      recipient === null ? reached.length === 0 : !reached.includes(recipient),
+    );
+    // Mails that differ are different mails.
+    const mark = sha256(told.map(({ alert }) => alert.id).join()).slice(0, 16);
+    const idSuffix = told.length === 0 ? "" : `.${mark}`;
+    const known = made.get(idSuffix);
+    if (known !== undefined) return known;
+    const begins = Map.groupBy(told, ({ end }) => end);
+    const all = alerts.flatMap((alert) => [
+      ...(begins.get(alert.id) ?? []).map(({ alert: begin }) => begin),
+      alert,
+    ]);
+    const message = messageWith(all, idSuffix);
+    made.set(idSuffix, message);
+    return message;
+  };
 }
 
 /** The organization's mail server; null where none is set. */
@@ -90,6 +130,7 @@ export function deliveryContext(
     smtp,
     accessTokens: context.accessTokens,
     progress: null,
+    messageTo: null,
   };
 }
 

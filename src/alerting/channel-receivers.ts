@@ -4,10 +4,12 @@ import { timestamp } from "../core/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
-import type { Message } from "./messages.ts";
-import { makeAttempt, type SendingContext } from "./attempt.ts";
+import { isOfCertificate, problemOf } from "./cases.ts";
+import { type Message, subjectOf } from "./messages.ts";
+import { makeAttempt, type Missed, type SendingContext } from "./attempt.ts";
 import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
 import type { Receivers } from "./receivers.ts";
+import type { Progress } from "./rules.ts";
 
 /** Alert channels as receivers of alerts. */
 export function channelReceivers(context: SendingContext): Receivers {
@@ -27,6 +29,7 @@ export function channelReceivers(context: SendingContext): Receivers {
           const alerts = told.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
           const positions = withheld.map(({ position }) => position);
           const problem = await caseOf(store, organizationId, deliveryId);
+          const missed = await missedOf(store, organizationId, deliveryId, alerts);
           const statements = withhold(organizationId, deliveryId, positions);
           if (alerts.length === 0)
             return {
@@ -36,7 +39,12 @@ export function channelReceivers(context: SendingContext): Receivers {
           return {
             statements,
             send: (cancelled, progress) =>
-              makeAttempt(context, channel, deliveryId, alerts, { cancelled, progress, problem }),
+              makeAttempt(context, channel, deliveryId, alerts, {
+                cancelled,
+                progress,
+                problem,
+                missed,
+              }),
           };
         },
         after(attempt, facts) {
@@ -132,6 +140,51 @@ async function alertsOf(
     alert: { id, type, at, data: JSON.parse(data) as unknown } as Alert,
     isFollowable: isFollowable === 1,
   }));
+}
+
+/** The beginnings of what a delivery tells the end, where not everybody is known to have heard them. */
+async function missedOf(
+  store: Store,
+  organizationId: string,
+  deliveryId: string,
+  alerts: readonly Alert[],
+): Promise<Missed[]> {
+  const followed = await store.query<{ end: string; id: string; progress: string | null }>(
+    `select t.alert_id as end, f.id, f.progress from delivery_alerts t
+       cross join json_each(t.follows) j
+       cross join deliveries f on f.organization_id = t.organization_id and f.id = j.value
+     where t.organization_id = ?1 and t.delivery_id = ?2 and not t.withheld
+       and (f.status = 'delivered' or f.id = ?2)
+     order by t.position, j.key`,
+    [organizationId, deliveryId],
+  );
+  const reachedBy = new Map(followed.map(({ id, progress }) => [id, reachedIn(progress)]));
+  reachedBy.set(deliveryId, "all");
+  const heard = new Map(
+    [...Map.groupBy(followed, ({ end }) => end)].flatMap(([end, its]) => {
+      const reached = its.map(({ id }) => reachedBy.get(id) ?? "all");
+      const last = its.at(-1)?.id ?? "";
+      return reached.includes("all") ? [] : [[end, { last, reached: reached.flat() }] as const];
+    }),
+  );
+  const begins = new Map<string, Alert>();
+  for (const id of new Set([...heard.values()].map(({ last }) => last)))
+    for (const { alert } of await alertsOf(store, organizationId, id)) {
+      const found = problemOf(alert);
+      if (found !== null && !isOfCertificate(found.problem))
+        begins.set(`${id} ${found.subjectId}`, alert);
+    }
+  return alerts.flatMap((end) => {
+    const known = heard.get(end.id);
+    const begin = begins.get(`${known?.last} ${subjectOf(end)}`);
+    if (known === undefined || begin === undefined) return [];
+    return [{ end: end.id, alert: begin, reached: known.reached }];
+  });
+}
+
+/** Whom a delivery has reached, as far as that is known by name. */
+function reachedIn(progress: string | null): readonly string[] | "all" {
+  return progress === null ? "all" : ((JSON.parse(progress) as Progress).reached ?? []);
 }
 
 /** The case that a delivery opens or closes; null for none. */

@@ -52,7 +52,7 @@ export function messageOf(
       tone: loudest(latest.map(toneOf)),
       severity: worst(latest.map(severityOf)),
       at,
-      title: digestTitle(latest),
+      title: outageTitle(alerts, latest) ?? digestTitle(latest),
       lines: alerts.map(lineOf),
       facts: [],
       url: origin,
@@ -238,6 +238,14 @@ export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolea
     key: caseOf(alert),
     isOver: toneOf(alert) === "up",
   }));
+}
+
+/** Of one monitor that was down and is no more. */
+function outageTitle(alerts: readonly Alert[], [last, ...others]: readonly Alert[]): string | null {
+  const down = alerts.find(({ type }) => type === "monitor.down" || type === "monitor.reminder");
+  if (down === undefined || !("monitor" in down.data)) return null;
+  if (last?.type !== "monitor.up" || others.length > 0) return null;
+  return `${last.data.monitor.name} was down from ${readable(down.data.since)} to ${readable(last.at)}`;
 }
 
 function digestTitle(latest: readonly Alert[]): string {

@@ -159,14 +159,16 @@ export function notifier({
       return { isHeld: true, failing: true };
     const endedAt = clock();
     const first = { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now };
-    const retry = verdict.outcome === "delivered" ? null : retryOf(first, verdict, endedAt);
+    const isDelivered = verdict.outcome === "delivered";
+    const progress = verdict.progress ?? (isDelivered ? null : queued.progress);
+    const retry = isDelivered ? null : retryOf({ ...first, progress }, verdict, endedAt);
     const looksLost =
       retry !== null &&
       (retry.at === null || retry.doubtfulSince !== null) &&
-      !hasArrivedPartly(retry);
+      !hasArrivedPartly({ progress });
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     await store.atomic([
-      ...settled(organizationId, queued, attempt, retry, endedAt),
+      ...settled(organizationId, queued, attempt, { retry, progress }, endedAt),
       ...receiver.after(attempt, { note, isLost: looksLost, now: endedAt }),
     ]);
     return { isHeld: retry?.heldUntil != null, failing: retry !== null };
@@ -179,13 +181,11 @@ export function notifier({
   ): Retry {
     const { failure, retryAfterSeconds } = verdict;
     const doubtfulSince = failure === "looks-permanent" ? (queued.doubtfulSince ?? now) : null;
-    const progress = verdict.progress ?? queued.progress;
-    const state = { ...queued, doubtfulSince, progress };
+    const state = { ...queued, doubtfulSince };
     return {
       at: failure === "final" ? null : nextAttemptAt(state, now, random(), retryAfterSeconds),
       heldUntil: heldUntil(retryAfterSeconds, now),
       doubtfulSince,
-      progress,
     };
   }
 

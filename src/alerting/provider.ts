@@ -16,7 +16,13 @@ type Failure = "passing" | "looks-permanent" | "final";
 
 /** What became of an attempt. Reasons are one sentence of ours: never what the other side said, never a secret. */
 export type Verdict =
-  | { outcome: "delivered"; /** What went wrong for a part of the receivers. */ note?: string }
+  | {
+      outcome: "delivered";
+      /** What went wrong for a part of the receivers. */
+      note?: string;
+      /** Who has it, where the provider knows; absent where everybody does. */
+      progress?: Progress;
+    }
   | {
       outcome: "failed";
       reason: string;
@@ -36,6 +42,8 @@ export type DeliveryContext = ExchangeContext & {
   accessTokens: AccessTokens;
   /** How far the attempts before this one got; null where none got anywhere. */
   progress: Progress | null;
+  /** What one recipient is told, where it depends on what reached them before; null where all are told the same. */
+  messageTo: ((recipient: string) => Message) | null;
 };
 
 /** One type of channel: how a message gets there. */

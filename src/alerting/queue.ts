@@ -228,25 +228,24 @@ export type Retry = {
   at: number | null;
   heldUntil: number | null;
   doubtfulSince: number | null;
-  progress: Progress | null;
 };
 
 const insertAttempt = insertInto(deliveryAttempts);
 const claimedText = mustText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ?)`);
 
-/** Writes down an attempt and what it means for its delivery; `retry` is null where it was delivered. */
+/** Writes down an attempt and what it means for its delivery; `retry` is null where it was delivered, `progress` where that was to everybody or nobody. */
 export function settled(
   organizationId: string,
   { id, attempts, dueAt }: Queued,
   attempt: Attempt,
-  retry: Retry | null,
+  { retry, progress }: { retry: Retry | null; progress: Progress | null },
   now: number,
 ): Statement[] {
   const nextAt = retry?.at ?? null;
   // What a part of the receivers has was told.
-  const isPublished = retry === null || (nextAt === null && hasArrivedPartly(retry));
-  const status = isPublished ? "delivered" : nextAt === null ? "failed" : "sending";
+  const isDelivered = retry === null || (nextAt === null && hasArrivedPartly({ progress }));
+  const status = isDelivered ? "delivered" : nextAt === null ? "failed" : "sending";
   return [
     {
       ...claimedText,
@@ -263,11 +262,11 @@ export function settled(
         isEarly({ dueAt }, now) ? 0 : 1,
         nextAt,
         now,
-        isPublished ? attempt.at : null,
+        isDelivered ? attempt.at : null,
         attempt.delivered ? null : attempt.message,
         retry?.heldUntil ?? null,
         retry?.doubtfulSince ?? null,
-        retry?.progress == null ? null : JSON.stringify(retry.progress),
+        progress === null ? null : JSON.stringify(progress),
         organizationId,
         id,
       ],

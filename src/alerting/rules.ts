@@ -278,7 +278,7 @@ function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
   return before(one, queue).some((earlier) => !hasArrivedPartly(earlier));
 }
 
-/** What has arrived partly and is now overtaken by news of the same: who is left gets the news alone. */
+/** What has arrived partly and is now overtaken by news of the same: who is left hears of both with the end, else of the news alone. */
 export function overtakenBy(one: Queued, queue: readonly Queued[]): Queued[] {
   return before(one, queue).filter(hasArrivedPartly);
 }

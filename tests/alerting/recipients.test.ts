@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { mailServer } from "../support/mail-server.ts";
 import { ann, bob, cid } from "../support/mailing.ts";
 import { pager } from "../support/pager.ts";
@@ -29,6 +30,9 @@ async function mailing(refusals: Record<string, number>) {
 
 const down = "Backup is down";
 const up = "Backup is up again";
+/** As messages write it. */
+const now = ({ time }: { time: { now: number } }) =>
+  `${new Date(time.now).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 const name = (...addresses: string[]) => addresses.join(" ");
 
 describe("a mailbox that is refused for now", () => {
@@ -57,14 +61,16 @@ describe("a mailbox that is refused for now", () => {
     expect((await made.channelOf(made.team)).lastError).toBeNull();
   });
 
-  test("holds up neither the end of the outage for the others nor other news, and gets the end alone", async () => {
+  test("holds up neither the end of the outage for the others nor other news, and hears of both in one", async () => {
     await using made = await mailing({ [cid]: 450 });
     const other = await made.watched([made.team], { name: "Other" });
     await made.backup.goes("down");
+    const wentDown = now(made);
     await made.later();
     await other.goes("down");
     await made.later();
     await made.backup.goes("up");
+    const wentUp = now(made);
     await made.later(6);
     made.codes.clear();
     await made.later(3_600);
@@ -74,9 +80,16 @@ describe("a mailbox that is refused for now", () => {
         `Other is down: ${name(ann, bob)}`,
         `Other is down: ${cid}`,
         `${up}: ${name(ann, bob)}`,
-        `${up}: ${cid}`,
+        `Backup was down from ${wentDown} to ${wentUp}: ${cid}`,
       ].toSorted(),
     );
+    const late = made.mails.at(-1);
+    expect(late?.text).toContain("Backup is down. Reported down.");
+    expect(late?.text.indexOf("Backup is down")).toBeLessThan(
+      Number(late?.text.indexOf("Backup is up again")),
+    );
+    const ids = made.mails.map(({ headers }) => headers["message-id"]?.[0]);
+    expect(new Set(ids).size).toBe(4);
     const all = await made.deliveriesOf(made.team);
     expect(all.map(({ status, type }) => `${type} ${status}`)).toEqual([
       "monitor.down delivered",
@@ -164,4 +177,122 @@ test("what tells nobody whom it reached is tried three times in all, and counts 
   await backup.goes("up");
   await made.later();
   expect(service.asked).toHaveLength(4);
+  // Somebody behind it may have heard nothing of the outage.
+  expect(JSON.parse(service.asked[3]?.body ?? "").title).toStartWith("Backup was down from ");
+});
+
+describe("nobody hears of an end whose beginning never reached them", () => {
+  /** What each mailbox was told, in order. */
+  const toldTo = (mails: readonly { to: string[]; text: string }[], address: string) =>
+    mails
+      .filter(({ to }) => to.includes(address))
+      .map(({ text }) =>
+        [...text.matchAll(/(?:Backup|Other) is (down|up again|still down)/g)].map(
+          ([, what]) => what,
+        ),
+      );
+
+  test("where it was refused for good", async () => {
+    await using made = await mailing({ [cid]: 552 });
+    await made.backup.goes("down");
+    await made.later();
+    made.codes.clear();
+    await made.backup.goes("up");
+    await made.later();
+    expect(toldTo(made.mails, ann)).toEqual([["down"], ["up again"]]);
+    expect(toldTo(made.mails, cid)).toEqual([["down", "up again"]]);
+  });
+
+  test("where they joined the channel during the outage", async () => {
+    await using made = await mailing({});
+    await made.changeChannel(made.team, { to: [ann] });
+    await made.backup.goes("down");
+    await made.later();
+    await made.changeChannel(made.team, { to: [bob] });
+    await made.backup.goes("up");
+    await made.later();
+    expect(toldTo(made.mails, ann)).toEqual([["down"]]);
+    expect(toldTo(made.mails, bob)).toEqual([["down", "up again"]]);
+  });
+
+  test("where a reminder reached them in its place, they hear of the end alone", async () => {
+    await using made = await mailing({ [cid]: 450 });
+    await made.backup.change({ reminderInterval: 3_600 });
+    await made.backup.goes("down");
+    await made.later(3_500);
+    made.codes.clear();
+    await made.later(200);
+    await made.later();
+    await made.backup.goes("up");
+    await made.later();
+    expect(toldTo(made.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
+  });
+
+  test("in a digest with other news", async () => {
+    await using made = await mailing({ [cid]: 450 });
+    const other = await made.watched([made.team], { name: "Other" });
+    await made.backup.goes("down");
+    await made.later();
+    await made.backup.goes("up");
+    await other.goes("down");
+    await made.later();
+    made.codes.clear();
+    await made.later(3_600);
+    expect(toldTo(made.mails, ann)).toEqual([["down"], ["up again", "down"]]);
+    expect(toldTo(made.mails, cid)).toEqual([["down", "up again", "down"]]);
+  });
+
+  test("of an incident", async () => {
+    await using made = await mailing({ [cid]: 450 });
+    const body = { title: "Slow" };
+    const { id } = (await made.api("POST", "/api/v1/incidents", { body })).json.data;
+    await made.later();
+    made.time.now += 60_000;
+    await made.api("POST", `/api/v1/incidents/${id}/resolve`);
+    await made.later();
+    made.codes.clear();
+    await made.later(3_600);
+    const texts = made.mails.filter(({ to }) => to.includes(cid)).map(({ text }) => text);
+    expect(texts).toHaveLength(1);
+    expect(texts[0]).toMatch(/Incident: Slow[^]*Incident resolved: Slow/);
+  });
+
+  type Step = { code: 0 | 450 | 550; whom: string } | "down" | "up" | number;
+  const step = fc.oneof(
+    fc.record({
+      whom: fc.constantFrom(ann, bob, cid),
+      code: fc.constantFrom(0 as const, 450 as const, 550 as const),
+    }),
+    fc.constantFrom("down" as const, "up" as const),
+    fc.constantFrom(10, 70, 400, 4_000),
+  );
+
+  test("whoever is refused when, and all who are not for good know how it ended", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps: Step[]) => {
+        await using made = await mailing({});
+        for (const one of steps) {
+          if (typeof one === "number") await made.later(one);
+          else if (typeof one === "string") await made.backup.goes(one);
+          else made.codes.set(one.whom, one.code);
+          if (one === "down" || one === "up") await made.later(6);
+        }
+        made.codes.clear();
+        await made.later(3_600);
+        await made.later();
+        await made.backup.goes("down");
+        await made.later();
+        await made.backup.goes("up");
+        await made.later();
+        for (const address of [ann, bob, cid]) {
+          const told = toldTo(made.mails, address).flat();
+          expect(told.at(-1)).toBe("up again");
+          told.forEach((what, index) => {
+            if (what === "up again") expect([address, told[index - 1]]).toEqual([address, "down"]);
+          });
+        }
+      }),
+      { numRuns: 12 },
+    );
+  }, 120_000);
 });

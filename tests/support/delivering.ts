@@ -112,6 +112,7 @@ export async function receiver(usually?: Reply) {
     smtp: null,
     accessTokens: accessTokens(),
     progress: null,
+    messageTo: null,
     exchange(request, context) {
       urls.push(request.url.href);
       const url = new URL(request.url.pathname + request.url.search, server.at());

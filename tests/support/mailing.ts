@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import type { DeliveryContext, Verdict } from "../../src/alerting/provider.ts";
 import { email } from "../../src/alerting/providers/email.ts";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
@@ -21,7 +22,7 @@ export async function outcomeOf(
     .catch((error: Error) => `${error.constructor.name}: ${error.message}`);
 }
 
-export const delivered: Verdict = { outcome: "delivered" };
+export const delivered = expect.objectContaining({ outcome: "delivered" }) as Verdict;
 export const forGood = (reason: string): Verdict => ({
   outcome: "failed",
   reason,

@@ -22,7 +22,11 @@ export const email: Provider<"email"> = {
     bytes: 90_000,
     bytesOf: (alert) => quotedBytes(lineOf(alert)),
   },
-  deliver: ({ to }, message, context) => sendAsMail(message, to, context),
+  async deliver({ to }, message, context) {
+    const verdict = await sendAsMail(message, to, context);
+    if (verdict.outcome === "failed" || verdict.progress !== undefined) return verdict;
+    return { ...verdict, progress: { reached: to, refused: [] } };
+  },
 };
 
 /**
@@ -46,17 +50,42 @@ export async function sendAsMail(
     return permanent("The settings have a user name for the mail server, but no password.");
   const token = smtp.auth === "password" ? null : await tokenOf(smtp, context);
   if (typeof token === "object" && token !== null) return token;
-  const { envelope, bytes } = await mailOf(message, to, smtp.from, manner);
-  const mail = { envelope: { ...envelope, to: left }, bytes };
-  return inTime(context, async (outgoing) => {
+  const groups = Map.groupBy(left, (address) => context.messageTo?.(address) ?? message);
+  const refusals: SessionError[] = [];
+  const unsent = new Set(left);
+  const talk = inTime(context, async (outgoing) => {
     try {
-      return afterRefusals(await submitMail(mail, smtp, outgoing, token), to, refused);
+      for (const [theirs, those] of groups) {
+        const { envelope, bytes } = await mailOf(theirs, to, smtp.from, manner);
+        const mail = { envelope: { ...envelope, to: those }, bytes };
+        refusals.push(...(await refusalsOf(submitMail(mail, smtp, outgoing, token), those)));
+        for (const address of those) unsent.delete(address);
+      }
+      return afterRefusals(refusals, to, refused);
     } catch (error) {
-      const { code, rejectedErrors } = error as SessionError;
-      if (code === "EAUTH" && token !== null) forgetAccessToken(smtp, context);
-      if (rejectedErrors?.length === left.length) return afterRefusals(rejectedErrors, to, refused);
-      return verdictOf(error as SessionError, smtp);
+      if ((error as SessionError).code === "EAUTH" && token !== null)
+        forgetAccessToken(smtp, context);
+      if (unsent.size === left.length) return verdictOf(error as SessionError, smtp);
+      throw error;
     }
+  });
+  return talk.catch((error: unknown) => {
+    if (unsent.size === left.length) throw error;
+    // The next attempt is for those alone.
+    const waiting = [...unsent].map((recipient) => Object.assign(new Error(), { recipient }));
+    return afterRefusals([...refusals, ...waiting], to, refused);
+  });
+}
+
+/** Who was refused, also where that was everybody. Throws SessionError. */
+function refusalsOf(
+  handedOver: Promise<SessionError[]>,
+  to: readonly string[],
+): Promise<SessionError[]> {
+  return handedOver.catch((error: unknown) => {
+    const { rejectedErrors } = error as SessionError;
+    if (rejectedErrors?.length === to.length) return rejectedErrors;
+    throw error;
   });
 }
 
@@ -97,7 +126,9 @@ function afterRefusals(
     return { ...temporary(`${reason} for now.`), ...(got && { progress: { reached, refused } }) };
   }
   if (refused.length === 0) return delivered;
-  return part >= of ? final(`${reason}.`) : { outcome: "delivered", note: `${reason}.` };
+  if (part >= of) return final(`${reason}.`);
+  const reached = to.filter((address) => !refused.includes(address));
+  return { outcome: "delivered", note: `${reason}.`, progress: { reached, refused } };
 }
 
 const refusedSteps: Record<string, string> = {

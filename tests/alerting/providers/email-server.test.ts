@@ -19,9 +19,10 @@ import {
 import { have, testWith } from "../../support/real-targets.ts";
 import { scriptedMailServer } from "../../support/scripted-mail-server.ts";
 
-const note = (part: string): Verdict => ({
+const note = (part: string, reached: string[], refused: string[]): Verdict => ({
   outcome: "delivered",
   note: `The mail server refused ${part} recipients.`,
+  progress: { reached, refused },
 });
 describe("encryption", () => {
   let folder: string;
@@ -162,8 +163,8 @@ describe("a refusal", () => {
   });
 
   const partly: [refusals: Record<string, number>, verdict: Verdict, took: string[]][] = [
-    [{ [bob]: 550 }, note("1 of 3"), [ann, cid]],
-    [{ [bob]: 550, [ann]: 553 }, note("2 of 3"), [cid]],
+    [{ [bob]: 550 }, note("1 of 3", [ann, cid], [bob]), [ann, cid]],
+    [{ [bob]: 550, [ann]: 553 }, note("2 of 3", [cid], [ann, bob]), [cid]],
     [
       { [bob]: 450 },
       forNow("The mail server refused 1 of 3 recipients for now.", [ann, cid]),

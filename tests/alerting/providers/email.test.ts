@@ -20,6 +20,7 @@ async function mailFor(message: ReturnType<typeof telling>, smtp: Partial<SmtpSe
   const settings = { to, template: null };
   expect(await net.deliver(email, settings, message, { smtp: server.smtp(smtp) })).toEqual({
     outcome: "delivered",
+    progress: { reached: to, refused: [] },
   });
   return server.mail();
 }
