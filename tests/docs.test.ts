@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { existsSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { generated } from "../docs/generate.ts";
+import manifest from "../package.json" with { type: "json" };
 
 const root = join(import.meta.dir, "..");
 const documents = ["README.md", "CHANGELOG.md", ...new Glob("docs/**/*.md").scanSync(root)].sort();
@@ -70,9 +71,33 @@ test("every path of the code that the documents name exists", async () => {
   expect(count).toBeGreaterThan(10);
 });
 
+test("every file of the code that they name without its folder exists, too", async () => {
+  const names = new Set(
+    [...new Glob("{src,web,tests,docs}/**/*.{ts,tsx}").scanSync(root)].map((file) =>
+      basename(file),
+    ),
+  );
+  const missing: string[] = [];
+  for (const file of documents.filter((name) => name !== "CHANGELOG.md"))
+    for (const [, name = ""] of (await read(file)).matchAll(/`([\w-]+\.tsx?)`/g))
+      if (!names.has(name) && !existsSync(join(root, name))) missing.push(`${file}: ${name}`);
+  expect(missing).toEqual([]);
+});
+
 test("what the documents take from the code is up to date (bun run docs)", async () => {
   for (const [name, text] of Object.entries(await generated()))
     expect(await read(`docs/${name}`)).toBe(text);
+});
+
+test("every dependency has its reason, and none has one that is gone", async () => {
+  const text = await read("docs/development/dependencies.md");
+  const [used = ""] = text.split("## Not used");
+  const reasoned = [...used.matchAll(/^- (.*?):/gms)].flatMap(([, names = ""]) =>
+    [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  );
+  const named = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
+  expect(named.filter((name) => !reasoned.includes(name))).toEqual([]);
+  expect(reasoned.filter((name) => !named.includes(name ?? ""))).toEqual([]);
 });
 
 test("the README is short", async () => {
