@@ -172,6 +172,20 @@ test("the first page loads no schema: the library that reads them is as large as
   expect([...seen].filter((file) => file.endsWith("schema.ts"))).toEqual([]);
 });
 
+test("the admin page reaches the server through its typed client alone", async () => {
+  // Beside it: what is asked for before it is there, and what is no route of it: health, and the page itself.
+  const mayFetch = /^web\/(data\/(client|early|connection)|pages\/wall\/upgrades)\.ts$/;
+  const wrong: string[] = [];
+  for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
+    const text = await Bun.file(join(root, file)).text();
+    if (/\b(fetch\(|XMLHttpRequest|sendBeacon)/.test(text) && !mayFetch.test(file))
+      wrong.push(`${file} asks by itself`);
+    if (/["'`]\/(api|dashboard)\b/.test(text) && !mayFetch.test(file))
+      wrong.push(`${file} spells out a path of the API`);
+  }
+  expect(wrong).toEqual([]);
+});
+
 test("parts and data of the admin page know no page", async () => {
   const wrong: string[] = [];
   for (const file of new Glob("web/{parts,data}/**/*.{ts,tsx}").scanSync(root)) {

@@ -1,18 +1,18 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
-import type { ChannelUse, UsersOfChannel } from "../../src/dashboard/schema.ts";
-import { get, getPage } from "./client.ts";
+import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
 import { queryClient } from "./query.ts";
 
 export type { AlertChannel, Delivery };
 
-export const channelPath = (id: string, part = "") => `/api/v1/alert-channels/${id}${part}`;
+/** The routes of a channel. */
+export const channelRoutes = (id: string) => v1["alert-channels"]({ id });
 
 const listQuery = queryOptions({
   queryKey: ["alert-channels"],
-  queryFn: ({ signal }) => get<AlertChannel[]>("/api/v1/alert-channels", undefined, signal),
+  queryFn: ({ signal }) => dataOf(v1["alert-channels"].get({ fetch: { signal } })),
 });
 
 /** All channels, newest first. */
@@ -21,7 +21,7 @@ export const useAlertChannels = (enabled = true) => useQuery({ ...listQuery, ena
 export function useAlertChannel(id: string) {
   const channel = useQuery({
     queryKey: ["alert-channel", id],
-    queryFn: ({ signal }) => get<AlertChannel>(channelPath(id), undefined, signal),
+    queryFn: ({ signal }) => dataOf(channelRoutes(id).get({ fetch: { signal } })),
   });
   useElsewhere("alert-channel", id, channel.error);
   return channel;
@@ -31,7 +31,9 @@ export const useDeliveries = (id: string, page: number) =>
   useQuery({
     queryKey: ["alert-channel", id, "deliveries", page],
     queryFn: ({ signal }) =>
-      getPage<Delivery>(channelPath(id, "/deliveries"), { page, per_page: 20 }, signal),
+      pageOf(
+        channelRoutes(id).deliveries.get({ query: { page, per_page: 20 }, fetch: { signal } }),
+      ),
     placeholderData: (before) => before,
   });
 
@@ -39,13 +41,14 @@ export const useDeliveries = (id: string, page: number) =>
 export const useChannelUses = () =>
   useQuery({
     queryKey: ["monitors", "channel-uses"],
-    queryFn: ({ signal }) => get<ChannelUse[]>("/alert-channel-uses", undefined, signal),
+    queryFn: ({ signal }) => dataOf(dashboard["alert-channel-uses"].get({ fetch: { signal } })),
   });
 
 export const useUsersOfChannel = (id: string) =>
   useQuery({
     queryKey: ["monitors", "users-of-channel", id],
-    queryFn: ({ signal }) => get<UsersOfChannel>(`/alert-channels/${id}/users`, undefined, signal),
+    queryFn: ({ signal }) =>
+      dataOf(dashboard["alert-channels"]({ id }).users.get({ fetch: { signal } })),
   });
 
 /** Something was sent to these channels, or tried. */

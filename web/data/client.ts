@@ -1,3 +1,5 @@
+import { treaty } from "@elysiajs/eden";
+import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";
 import { connection } from "./connection.ts";
 import { headersOf, takeEarly } from "./early.ts";
@@ -29,23 +31,25 @@ export class Unreachable extends Error {
 }
 
 type Refusal = { code: string; message: string; details?: ErrorDetail[]; requestId: string };
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
-export type Meta = { page: number; per_page: number; total: number };
-type Options = {
-  query?: Query | undefined;
-  body?: unknown;
-  /** A file that is sent as it is, instead of `body` as JSON. */
-  file?: Blob | undefined;
-  /** The record as it was read: the server refuses with 412 if somebody changed it since. */
-  ifMatch?: object | undefined;
-  signal?: AbortSignal | undefined;
-  /** Goes on while the page is being closed. */
-  keepalive?: boolean;
-};
+type Init = RequestInit & { file?: Blob };
 
-/** Where 401 says that a password or code was wrong. */
-const answersStrangers = /^\/(sign-in|set-up|invitations\/(look|accept))/;
+/** The page's own routes, by path. */
+export const { dashboard } = treaty<App>("", {
+  keepDomain: true,
+  parseDate: false,
+  fetcher: request as typeof fetch,
+  // Eden writes every object as JSON: a file goes beside its body.
+  onRequest: (_path, { body }): Init | undefined =>
+    body instanceof Blob ? { file: body } : undefined,
+  // Eden's own way walks through every value, which takes longer than reading a long list.
+  onResponse: (response): unknown => (response.ok ? response.json() : undefined),
+});
+
+/** Those of the REST API, with the session in a key's place. */
+export const { v1 } = dashboard.api;
+
+/** The path of a route of the REST API as scripts have it. */
+export const pathOf = (route: { "~path": string }) => route["~path"].replace("/dashboard", "");
 
 const etags = new WeakMap<object, string>();
 let organizationId: string | null = null;
@@ -55,74 +59,62 @@ export function setOrganization(id: string | null) {
   organizationId = id;
 }
 
-/** `path` as in the REST API, or a page's own such as `/overview`; both live below `/dashboard`. */
-export async function call<T>(method: Method, path: string, options: Options = {}) {
-  const response = await attempt(method, path, options);
-  if (response.status !== 401 || answersStrangers.test(path)) return read<T>(response);
-  // The session may have got its new cookie while this was under way.
-  const again = await attempt(method, path, options);
-  if (again.status !== 401) return read<T>(again);
-  // What was to be done waits until somebody signs in again, and is then done.
-  await signedOut.wait();
-  return read<T>(await attempt(method, path, options));
+/** Makes the server refuse the write with 412 if somebody changed this record since it was read; undefined overwrites. */
+export function ifMatch(record: object | undefined): { headers?: { "If-Match": string } } {
+  const etag = record && etags.get(record);
+  return etag === undefined ? {} : { headers: { "If-Match": etag } };
 }
 
-async function attempt(method: Method, path: string, options: Options): Promise<Response> {
-  const { query, body, file, ifMatch, signal, keepalive = false } = options;
-  const headers = headersOf(organizationId);
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (file !== undefined) headers["Content-Type"] = file.type;
-  const etag = ifMatch && etags.get(ifMatch);
-  if (etag !== undefined) headers["If-Match"] = etag;
+type Result<T> = { data: T | null; error: unknown; response: Response | undefined; status: number };
+
+/** A page of a list, with its `meta`. Throws what the server refused, or that it is away. */
+export async function pageOf<T extends { data: unknown }>(result: Promise<Result<T>>): Promise<T> {
+  const { data: body, error, response, status } = await result;
+  if (error !== null || body === null) {
+    const { value } = error as { value: unknown };
+    throw value instanceof Error
+      ? value
+      : new ApiError(status, (value as { error?: Refusal } | null)?.error);
+  }
+  const etag = response?.headers.get("etag");
+  if (etag != null && typeof body.data === "object" && body.data !== null)
+    etags.set(body.data, etag);
+  return body;
+}
+
+/** What `pageOf` finds, without what is around it: a record, or a list that has no pages. */
+export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
+  (await pageOf(result)).data;
+
+/** Where 401 says that a password, code or link was wrong, not that the session has ended. */
+const withoutSession = /^\/dashboard\/(sign-in|set-up|invitations\/(look|accept))/;
+
+async function request(url: string, init: Init): Promise<Response> {
+  const response = await attempt(url, init);
+  if (response.status !== 401 || withoutSession.test(url)) return response;
+  // The session may have got its new cookie while this was under way.
+  const second = await attempt(url, init);
+  if (second.status !== 401) return second;
+  // What was to be done waits until somebody signs in again, and is then done.
+  await signedOut.wait();
+  return attempt(url, init);
+}
+
+async function attempt(url: string, { file, ...init }: Init): Promise<Response> {
+  const body = file ?? init.body;
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(headersOf(organizationId))) headers.set(name, value);
+  // Eden declares JSON for a query as well.
+  if (body == null) headers.delete("Content-Type");
+  if (file) headers.set("Content-Type", file.type);
   try {
-    const early = method === "GET" ? takeEarly(path, organizationId) : undefined;
-    const response = await (early ??
-      fetch(`/dashboard${path}${queryOf(query)}`, {
-        method,
-        headers,
-        keepalive,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(file !== undefined && { body: file }),
-        ...(signal && { signal }),
-      }));
+    const early = init.method === "GET" ? takeEarly(url, organizationId) : undefined;
+    const response = await (early ?? fetch(url, { ...init, headers, ...(body && { body }) }));
     connection.answered();
     return response;
   } catch (error) {
-    if (signal?.aborted === true) throw error;
+    if (init.signal?.aborted === true) throw error;
     connection.failed();
     throw new Unreachable(error);
   }
 }
-
-async function read<T>(response: Response): Promise<{ data: T; meta: Meta }> {
-  const json = (await response.json().catch(() => ({}))) as {
-    data: T;
-    meta: Meta;
-    error?: Refusal;
-  };
-  if (!response.ok) throw new ApiError(response.status, json.error);
-  const etag = response.headers.get("etag");
-  if (etag !== null && typeof json.data === "object" && json.data !== null)
-    etags.set(json.data, etag);
-  return json;
-}
-
-/** `?a=1&b=2`, without what is null or undefined; empty for nothing. */
-export function queryOf(query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined);
-  if (given.length === 0) return "";
-  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
-}
-
-export const get = async <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
-  (await call<T>("GET", path, { query, signal })).data;
-
-export const getPage = <T>(path: string, query?: Query, signal?: AbortSignal) =>
-  call<T[]>("GET", path, { query, signal });
-
-export const send = async <T = unknown>(
-  method: Exclude<Method, "GET">,
-  path: string,
-  body?: unknown,
-  ifMatch?: object,
-): Promise<T> => (await call<T>(method, path, { body, ifMatch })).data;

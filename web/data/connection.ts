@@ -28,6 +28,7 @@ export const connection = {
 
 async function look() {
   looking = null;
+  if (state.get() === "good") return;
   try {
     const { ok } = await fetch("/healthz", { cache: "no-store" });
     if (ok) return connection.answered();

@@ -13,20 +13,21 @@ export function askEarly() {
   const organizationId = rememberedOrganization();
   const isKnown = localStorage.getItem(remembered.here) !== null;
   const answers = new Map<string, Promise<Response>>();
-  for (const path of isKnown ? ["/session", "/overview"] : ["/session"]) {
-    const answer = fetch(`/dashboard${path}`, { headers: headersOf(organizationId) });
+  for (const name of isKnown ? ["session", "overview"] : ["session"]) {
+    const url = `/dashboard/${name}`;
+    const answer = fetch(url, { headers: headersOf(organizationId) });
     // Whoever takes it hears of that; until then it is nobody's fault.
     answer.catch(() => {});
-    answers.set(path, answer);
+    answers.set(url, answer);
   }
   shared.signalboxEarly = { organizationId, answers };
 }
 
 /** The answer that was asked for early, to whoever comes first. */
-export function takeEarly(path: string, organizationId: string | null) {
+export function takeEarly(url: string, organizationId: string | null) {
   const early = shared.signalboxEarly;
   if (early?.organizationId !== organizationId) return undefined;
-  const answer = early.answers.get(path);
-  early.answers.delete(path);
+  const answer = early.answers.get(url);
+  early.answers.delete(url);
   return answer;
 }

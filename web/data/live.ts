@@ -1,6 +1,7 @@
 import { expandMonitor } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { refreshChannels } from "./alert-channels.ts";
+import { dashboard } from "./client.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
 import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
@@ -35,7 +36,9 @@ export function followLive(organizationId: string): () => void {
     source?.close();
     if (retry !== null) clearTimeout(retry);
     retry = null;
-    source = new EventSource(`/dashboard/live?organization=${organizationId}&after=${after}`);
+    source = new EventSource(
+      `${dashboard.live["~path"]}?organization=${organizationId}&after=${after}`,
+    );
     source.addEventListener("hello", () => {
       liveState.set("live");
       greeted = true;

@@ -1,13 +1,8 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { expandOverview } from "../../src/dashboard/rules.ts";
-import type {
-  CompactOverview,
-  Overview,
-  OverviewGroup,
-  OverviewMonitor,
-} from "../../src/dashboard/schema.ts";
+import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { type State, worstOf } from "../parts/state-icon.tsx";
-import { get, getPage } from "./client.ts";
+import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
 import { queryClient } from "./query.ts";
 
 export type { Overview, OverviewGroup, OverviewMonitor };
@@ -15,7 +10,7 @@ export type { Overview, OverviewGroup, OverviewMonitor };
 export const overviewQuery = queryOptions({
   queryKey: ["overview"],
   queryFn: async ({ signal }) =>
-    expandOverview(await get<CompactOverview>("/overview", undefined, signal)),
+    expandOverview(await dataOf(dashboard.overview.get({ fetch: { signal } }))),
   // Kept up to date by the live stream.
   staleTime: Infinity,
 });
@@ -55,7 +50,8 @@ export function useCounts(): { monitors: number | null; openIncidents: number | 
   });
   const { data: open } = useQuery({
     queryKey: ["incidents", "open-count"],
-    queryFn: ({ signal }) => getPage("/api/v1/incidents", { open: true, per_page: 1 }, signal),
+    queryFn: ({ signal }) =>
+      pageOf(v1.incidents.get({ query: { open: "true", per_page: 1 }, fetch: { signal } })),
   });
   return { monitors: monitors ?? null, openIncidents: open?.meta.total ?? null };
 }

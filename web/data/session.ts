@@ -2,7 +2,7 @@ import type { Role } from "../../src/core/roles.ts";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import type { Presence } from "../../src/accounts/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
-import { ApiError, call, send, setOrganization } from "./client.ts";
+import { ApiError, dashboard, dataOf, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";
 import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
@@ -25,7 +25,7 @@ function choose(id: string) {
 const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 
 export async function loadSession(): Promise<Session> {
-  const { data } = await call<Session>("GET", "/session");
+  const data = await dataOf(dashboard.session.get());
   if (data.state !== "signed-in") {
     localStorage.removeItem(remembered.here);
     return data;
@@ -99,13 +99,13 @@ export async function switchOrganization(id: string) {
 
 /** Resolves with whether a code is needed next. */
 export async function signIn(email: string, password: string): Promise<boolean> {
-  const { state } = await send<Session>("POST", "/sign-in", { email, password });
+  const { state } = await dataOf(dashboard["sign-in"].post({ email, password }));
   if (state !== "two-factor") await renewSession();
   return state === "two-factor";
 }
 
 export async function signInWithCode(code: string) {
-  await send("POST", "/sign-in/code", { code });
+  await dataOf(dashboard["sign-in"].code.post({ code }));
   await renewSession();
 }
 
@@ -116,7 +116,7 @@ export async function renewSession() {
 
 /** Leaves nothing of the person in the page's memory. */
 export async function signOut() {
-  await send("POST", "/sign-out");
+  await dataOf(dashboard["sign-out"].post());
   localStorage.removeItem(remembered.here);
   location.assign("/");
 }
@@ -124,10 +124,7 @@ export async function signOut() {
 /** The organization of the person's that has such a record; null when none has. */
 export async function whereIs(kind: WhereQuery["kind"], id: string): Promise<string | null> {
   try {
-    const { data } = await call<{ organizationId: string }>("GET", "/where", {
-      query: { kind, id },
-    });
-    return data.organizationId;
+    return (await dataOf(dashboard.where.get({ query: { kind, id } }))).organizationId;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;

@@ -6,6 +6,7 @@ const store = external(false);
 /** Whether the session has ended while the page was open; requests wait here until somebody signs in. */
 export const signedOut = {
   use: store.use,
+  subscribe: store.subscribe,
   wait(): Promise<void> {
     waiting ??= Promise.withResolvers();
     store.set(true);

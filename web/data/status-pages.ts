@@ -1,18 +1,19 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import type { SubscriberCount } from "../../src/dashboard/schema.ts";
+import type { z } from "zod";
 import type { StatusPage } from "../../src/status-pages/schema.ts";
-import type { Subscriber } from "../../src/status-pages/subscribers/schema.ts";
-import { get, getPage, type Query } from "./client.ts";
+import type { Subscriber, SubscriberQuery } from "../../src/status-pages/subscribers/schema.ts";
+import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
 import { queryClient } from "./query.ts";
 
 export type { StatusPage, Subscriber };
 
-export const pagePath = (id: string, part = "") => `/api/v1/status-pages/${id}${part}`;
+/** The routes of a status page. */
+export const pageRoutes = (id: string) => v1["status-pages"]({ id });
 
 const listQuery = queryOptions({
   queryKey: ["status-pages"],
-  queryFn: ({ signal }) => get<StatusPage[]>("/api/v1/status-pages", undefined, signal),
+  queryFn: ({ signal }) => dataOf(v1["status-pages"].get({ fetch: { signal } })),
 });
 
 /** All pages, the default one first. */
@@ -21,7 +22,7 @@ export const useStatusPages = () => useQuery(listQuery);
 export const statusPageQuery = (id: string) =>
   queryOptions({
     queryKey: ["status-page", id],
-    queryFn: ({ signal }) => get<StatusPage>(pagePath(id), undefined, signal),
+    queryFn: ({ signal }) => dataOf(pageRoutes(id).get({ fetch: { signal } })),
   });
 
 export function useStatusPage(id: string) {
@@ -39,12 +40,13 @@ export function keepStatusPage(page: StatusPage) {
 export const useSubscriberCounts = () =>
   useQuery({
     queryKey: ["subscribers", "counts"],
-    queryFn: ({ signal }) => get<SubscriberCount[]>("/subscriber-counts", undefined, signal),
+    queryFn: ({ signal }) => dataOf(dashboard["subscriber-counts"].get({ fetch: { signal } })),
   });
 
-export const useSubscribers = (pageId: string, query: Query) =>
+export const useSubscribers = (pageId: string, query: z.input<typeof SubscriberQuery>) =>
   useQuery({
     queryKey: ["subscribers", pageId, query],
-    queryFn: ({ signal }) => getPage<Subscriber>(pagePath(pageId, "/subscribers"), query, signal),
+    queryFn: ({ signal }) =>
+      pageOf(pageRoutes(pageId).subscribers.get({ query, fetch: { signal } })),
     placeholderData: (before) => before,
   });

@@ -1,13 +1,20 @@
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
+import { pathOf } from "../data/client.ts";
 import { Icon } from "./icons.tsx";
 import { complain, say } from "./toasts.tsx";
 
-export type Action = { method: string; path: string; body?: unknown };
+export type Action = {
+  method: string;
+  route: { "~path": string };
+  query?: Record<string, string>;
+  body?: unknown;
+};
 
 /** The same action for a script, with its key in `$KEY`. */
-function curlOf({ method, path, body }: Action): string {
+function curlOf({ method, route, query = {}, body }: Action): string {
+  const search = new URLSearchParams(query).toString();
   const lines = [
-    `curl ${method === "GET" ? "" : `-X ${method} `}${location.origin}${path}`,
+    `curl ${method === "GET" ? "" : `-X ${method} `}${location.origin}${pathOf(route)}${search && `?${search}`}`,
     `-H "Authorization: Bearer $KEY"`,
   ];
   if (body !== undefined)

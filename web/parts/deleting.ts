@@ -1,5 +1,4 @@
 import { external } from "../data/external.ts";
-import { send } from "../data/client.ts";
 import { queryClient } from "../data/query.ts";
 import { withUndo } from "./toasts.tsx";
 
@@ -15,17 +14,17 @@ function change(id: string, isDeleting: boolean) {
   ids.set(next);
 }
 
-/** Deletes a record after the time in which it can be undone; `lists` names the queries that hold it. */
+/** Deletes a record by `commit` after the time in which it can be undone; `lists` names the queries that hold it. */
 export function deleteWithUndo(
   { id, title }: { id: string; title: string },
-  path: string,
+  commit: () => Promise<unknown>,
   lists: string,
 ) {
   withUndo(`Deleted ${title}`, {
     hide: () => change(id, true),
     restore: () => change(id, false),
     async commit() {
-      await send("DELETE", path);
+      await commit();
       await queryClient.invalidateQueries({ queryKey: [lists] });
       change(id, false);
     },

@@ -1,5 +1,8 @@
 import { Button } from "@mantine/core";
-import type { Meta } from "../data/client.ts";
+import type { PageRequest } from "../../src/core/paging.ts";
+
+/** Which page of a list this is, and how long the list is. */
+export type Meta = PageRequest & { total: number };
 
 /** `21–40 of 130`, and the ways to the pages beside this one; nothing where one page holds all. */
 export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { IncidentSummary } from "../../src/incidents/schema.ts";
-import { getPage, send } from "../data/client.ts";
+import { dataOf, pageOf, v1 } from "../data/client.ts";
 import { changeMonitor, useOverview } from "../data/overview.ts";
 import { useSignedIn } from "../data/session.ts";
 import { Icon } from "../parts/icons.tsx";
@@ -32,7 +31,7 @@ export function useCommands(
   const { data: open } = useQuery({
     queryKey: ["incidents", "open"],
     queryFn: ({ signal }) =>
-      getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
+      pageOf(v1.incidents.get({ query: { open: "true", per_page: 20 }, fetch: { signal } })),
   });
   const ofChannels = useChannelCommands(text, goTo);
   const ofStatusPages = useStatusPageCommands(text, goTo);
@@ -132,7 +131,7 @@ export function useCommands(
         label: `Resolve ${title}`,
         icon: <Icon name="check" />,
         run: () => {
-          send("POST", `/api/v1/incidents/${id}/resolve`)
+          dataOf(v1.incidents({ id }).resolve.post())
             .then(() => say(`Resolved: ${title}`))
             .catch(complain);
         },
@@ -145,7 +144,7 @@ export function useCommands(
 async function setPaused(id: string, name: string, paused: boolean) {
   changeMonitor(id, { paused, status: paused ? "paused" : "pending" });
   try {
-    await send("PATCH", `/api/v1/monitors/${id}`, { paused });
+    await dataOf(v1.monitors({ id }).patch({ paused }));
     say(`${paused ? "Paused" : "Resumed"} ${name}`);
   } catch (error) {
     changeMonitor(id, { paused: !paused });

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { send } from "../data/client.ts";
+import { dashboard, dataOf } from "../data/client.ts";
 import { renewSession, useSignedIn } from "../data/session.ts";
 import { plural } from "../parts/figures.ts";
 import { Icon } from "../parts/icons.tsx";
@@ -32,7 +32,7 @@ export function WrongCodes() {
 
 async function acknowledge() {
   try {
-    await send("POST", "/profile/wrong-codes/acknowledge");
+    await dataOf(dashboard.profile["wrong-codes"].acknowledge.post());
     await renewSession();
   } catch (error) {
     complain(error);

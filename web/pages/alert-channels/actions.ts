@@ -1,10 +1,10 @@
 import {
   type AlertChannel,
-  channelPath,
+  channelRoutes,
   type Delivery,
   refreshChannels,
 } from "../../data/alert-channels.ts";
-import { send } from "../../data/client.ts";
+import { dataOf } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { queryClient } from "../../data/query.ts";
 import { inMs } from "../../parts/figures.ts";
@@ -12,7 +12,7 @@ import { complain, say } from "../../parts/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {
-  const delivery = await send<Delivery>("POST", channelPath(id, "/test"));
+  const delivery = await dataOf(channelRoutes(id).test.post());
   refreshChannels([id]);
   return delivery;
 }
@@ -40,7 +40,7 @@ export async function setEnabled({ id, name, enabled }: AlertChannel) {
   queryClient.setQueryData<AlertChannel[]>(["alert-channels"], (all) => all?.map(apply));
   queryClient.setQueryData<AlertChannel>(["alert-channel", id], (one) => one && apply(one));
   try {
-    await send("PATCH", channelPath(id), change);
+    await dataOf(channelRoutes(id).patch(change));
     say(`${enabled ? "Disabled" : "Enabled"} ${name}`);
   } catch (error) {
     complain(error);
@@ -49,5 +49,5 @@ export async function setEnabled({ id, name, enabled }: AlertChannel) {
 }
 
 export function deleteChannel({ id, name }: AlertChannel) {
-  deleteWithUndo({ id, title: name }, channelPath(id), "alert-channels");
+  deleteWithUndo({ id, title: name }, () => dataOf(channelRoutes(id).delete()), "alert-channels");
 }

@@ -1,7 +1,8 @@
 import { Modal } from "@mantine/core";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
-import { type AlertChannel, channelPath, useAlertChannel } from "../../data/alert-channels.ts";
+import { type AlertChannel, channelRoutes, useAlertChannel } from "../../data/alert-channels.ts";
+import { dataOf } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -86,8 +87,10 @@ function Facts({ channel }: { channel: AlertChannel }) {
   );
 }
 
+const readChannel = (id: string) => dataOf(channelRoutes(id).get());
+
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const { record, generation, error, reload } = useOpened<AlertChannel>(channelPath(id));
+  const { record, generation, error, reload } = useOpened(id, readChannel);
   return (
     <Modal opened onClose={onClose} title="Edit channel" size={560} closeOnClickOutside={false}>
       {error !== null && <p className="down">{error.message}</p>}

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { AlertChannel } from "../../data/alert-channels.ts";
+import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
@@ -20,10 +20,10 @@ export function ChannelActions({ channel, mayWrite, test, onEdit }: Props) {
       [mayWrite, test, onEdit],
     ),
   );
-  const path = `/api/v1/alert-channels/${id}`;
+  const route = channelRoutes(id);
   const curl = (
     <CurlItem
-      action={() => (mayWrite ? { method: "POST", path: `${path}/test` } : { method: "GET", path })}
+      action={() => (mayWrite ? { method: "POST", route: route.test } : { method: "GET", route })}
     />
   );
   return (

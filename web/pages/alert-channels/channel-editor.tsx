@@ -1,12 +1,14 @@
 import { Switch, TextInput } from "@mantine/core";
 import { useMemo } from "react";
+import type { z } from "zod";
 import {
   channelFields,
   channelKinds,
   type ChannelType,
+  type NewAlertChannel,
 } from "../../../src/alerting/channels/schema.ts";
-import { type AlertChannel, channelPath, refreshChannels } from "../../data/alert-channels.ts";
-import { send } from "../../data/client.ts";
+import { type AlertChannel, channelRoutes, refreshChannels } from "../../data/alert-channels.ts";
+import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -17,6 +19,7 @@ import { wordsOf } from "./channel-words.ts";
 import { TemplateField } from "./template-field.tsx";
 
 type Values = Record<string, unknown>;
+type Body = z.input<typeof NewAlertChannel>;
 
 type Props = {
   type: ChannelType;
@@ -57,23 +60,25 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
   const words = wordsOf(type);
   const fields = useMemo(() => fieldsOf(type), [type]);
   const takesTemplate = "template" in channelKinds[type].fields;
-  const path = channel ? channelPath(channel.id) : "/api/v1/alert-channels";
   const start: Values = channel
     ? pick(channel, [...names, ...Object.keys(channelKinds[type].fields)])
     : { name: words.label, enabled: true, default: false, incidents: true };
-  const bodyOf = (values: Values): Values => ({
-    ...(!channel && { type }),
-    ...Object.fromEntries(
-      Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
-    ),
-  });
+  // The form is made of the schema's fields, and the server judges what stands in them.
+  const bodyOf = (values: Values) =>
+    ({
+      ...(!channel && { type }),
+      ...Object.fromEntries(
+        Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
+      ),
+    }) as Body;
   const form = useForm(
     start,
     async (values, force) => {
-      const body = channel ? { ...values } : bodyOf(values);
-      const saved = channel
-        ? await send<AlertChannel>("PATCH", path, body, force ? undefined : channel)
-        : await send<AlertChannel>("POST", path, body);
+      const saved = await dataOf(
+        channel
+          ? channelRoutes(channel.id).patch(values, ifMatch(force ? undefined : channel))
+          : v1["alert-channels"].post(bodyOf(values)),
+      );
       queryClient.setQueryData(["alert-channel", saved.id], saved);
       refreshChannels([]);
       onSaved(saved);
@@ -89,7 +94,12 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
       onCancel={onCancel}
       extra={
         <CurlButton
-          action={() => ({ method: channel ? "PATCH" : "POST", path, body: bodyOf(values) })}
+          action={() => ({
+            ...(channel
+              ? { method: "PATCH", route: channelRoutes(channel.id) }
+              : { method: "POST", route: v1["alert-channels"] }),
+            body: bodyOf(values),
+          })}
         />
       }
     >

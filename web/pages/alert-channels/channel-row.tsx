@@ -1,7 +1,7 @@
 import { Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ChannelUse } from "../../../src/dashboard/schema.ts";
-import type { AlertChannel } from "../../data/alert-channels.ts";
+import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { plural } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -50,9 +50,7 @@ const usedBy = ({ monitors, groups }: ChannelUse) =>
 function Actions({ channel, mayWrite }: Omit<Props, "use">) {
   const { id, enabled } = channel;
   const navigate = useNavigate();
-  const curl = (
-    <CurlItem action={() => ({ method: "POST", path: `/api/v1/alert-channels/${id}/test` })} />
-  );
+  const curl = <CurlItem action={() => ({ method: "POST", route: channelRoutes(id).test })} />;
   if (!mayWrite) return curl;
   return (
     <>

@@ -2,19 +2,18 @@ import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
-import { send } from "../../data/client.ts";
+import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
-type Look = { organization: { name: string }; email: string; role: string };
-
 export function InvitationPage() {
   const token = useLocation({ select: ({ hash }) => hash });
   const { data, error } = useQuery({
     queryKey: ["invitation", token],
-    queryFn: () => send<Look>("POST", "/invitations/look", { token }),
+    queryFn: () => dataOf(dashboard.invitations.look.post({ token })),
     retry: false,
     refetchOnWindowFocus: false,
   });
@@ -30,14 +29,14 @@ export function InvitationPage() {
 }
 
 /** Somebody new says a name and a password; whoever has an account here gives its password, or is signed in already. */
-function Accept({ token, look }: { token: string; look: Look }) {
+function Accept({ token, look }: { token: string; look: InvitationLook }) {
   const { data: session } = useSession();
   const { history } = useRouter();
   const isSignedIn = session?.person?.email.toLowerCase() === look.email.toLowerCase();
   const [isNew, setIsNew] = useState(true);
   const form = useForm({ name: "", password: "" }, async ({ name, password }) => {
     const fields = isSignedIn ? {} : isNew ? { name, password } : { password };
-    await send("POST", "/invitations/accept", { token, ...fields });
+    await dataOf(dashboard.invitations.accept.post({ token, ...fields }));
     await renewSession();
     history.replace("/");
   });

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
@@ -17,7 +17,7 @@ function SetUpForm({ linked }: { linked: string }) {
   const form = useForm(
     { token: linked, organization: "", name: "", email: "", password: "" },
     async (values) => {
-      await send("POST", "/set-up", values);
+      await dataOf(dashboard["set-up"].post(values));
       await renewSession();
     },
   );

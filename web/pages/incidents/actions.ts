@@ -1,17 +1,16 @@
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
-import { send } from "../../data/client.ts";
+import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { queryClient } from "../../data/query.ts";
 import { complain, say } from "../../parts/toasts.tsx";
-import { incidentPath } from "./incident-data.ts";
 
 /** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
 export async function changeIncident(
   incident: Incident,
   patch: IncidentPatch,
   /** As it was when somebody decided on this; undefined to overwrite whatever others did since. */
-  ifMatch: Incident | undefined,
+  known: Incident | undefined,
 ) {
   const key = ["incident", incident.id];
   const at = new Date().toISOString();
@@ -24,8 +23,7 @@ export async function changeIncident(
     updates: [...incident.updates, ...posted],
   });
   try {
-    const path = incidentPath(incident.id);
-    const after = await send<Incident>("PATCH", path, patch, ifMatch);
+    const after = await dataOf(v1.incidents({ id: incident.id }).patch(patch, ifMatch(known)));
     queryClient.setQueryData(key, after);
     void queryClient.invalidateQueries({ queryKey: [...key, "traces"] });
     void queryClient.invalidateQueries({ queryKey: ["incidents"] });
@@ -44,4 +42,4 @@ export function setStatus(incident: Incident, status: "resolved" | "investigatin
 }
 
 export const deleteIncident = ({ id, title }: Incident) =>
-  deleteWithUndo({ id, title }, incidentPath(id), "incidents");
+  deleteWithUndo({ id, title }, () => dataOf(v1.incidents({ id }).delete()), "incidents");

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import type { Incident } from "../../../src/incidents/schema.ts";
+import { v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { capitalized, severities, severityHints } from "./words.tsx";
 import { changeIncident } from "./actions.ts";
-import { incidentPath } from "./incident-data.ts";
 
 type Values = Pick<Incident, "title" | "severity" | "public">;
 
@@ -41,7 +41,11 @@ export function CorrectDialog({
         onCancel={onClose}
         extra={
           <CurlButton
-            action={() => ({ method: "PATCH", path: incidentPath(incident.id), body: values })}
+            action={() => ({
+              method: "PATCH",
+              route: v1.incidents({ id: incident.id }),
+              body: values,
+            })}
           />
         }
       >

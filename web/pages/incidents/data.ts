@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
-import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { get, getPage } from "../../data/client.ts";
+import type { z } from "zod";
+import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
+import { dashboard, dataOf, pageOf, v1 } from "../../data/client.ts";
 import type { IncidentFilters } from "./filters.ts";
 
 /** So many that are open are shown at once. */
@@ -11,7 +11,7 @@ const mostOpen = 100;
 export function useIncidents(filters: IncidentFilters, open: boolean, enabled: boolean) {
   const { q, status, severity, monitor, page } = filters;
   const query = {
-    open,
+    open: open ? ("true" as const) : ("false" as const),
     status,
     severity,
     monitorId: monitor,
@@ -21,16 +21,17 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
   };
   return useQuery({
     queryKey: ["incidents", "list", query],
-    queryFn: ({ signal }) => getPage<IncidentSummary>("/api/v1/incidents", query, signal),
+    queryFn: ({ signal }) => pageOf(v1.incidents.get({ query, fetch: { signal } })),
     placeholderData: (before) => before,
     enabled,
   });
 }
 
 /** Who would be told of an update of this incident, or of a new one that affects this monitor. */
-export const useAudience = (of: { incidentId: string } | { monitorId: string | null }) =>
+export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
   useQuery({
-    queryKey: ["incident-audience", of],
-    queryFn: ({ signal }) => get<IncidentAudience>("/incident-audience", of, signal),
+    queryKey: ["incident-audience", query],
+    queryFn: ({ signal }) =>
+      dataOf(dashboard["incident-audience"].get({ query, fetch: { signal } })),
     placeholderData: (before) => before,
   });

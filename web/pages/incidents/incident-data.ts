@@ -1,15 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
-import type { Incident } from "../../../src/incidents/schema.ts";
-import { get } from "../../data/client.ts";
+import { dashboard, dataOf, v1 } from "../../data/client.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";
-
-export const incidentPath = (id: string) => `/api/v1/incidents/${id}`;
 
 export function useIncident(id: string) {
   const incident = useQuery({
     queryKey: ["incident", id],
-    queryFn: ({ signal }) => get<Incident>(incidentPath(id), undefined, signal),
+    queryFn: ({ signal }) => dataOf(v1.incidents({ id }).get({ fetch: { signal } })),
   });
   useElsewhere("incident", id, incident.error);
   return incident;
@@ -19,6 +15,6 @@ export function useIncident(id: string) {
 export const useTraces = (id: string) =>
   useQuery({
     queryKey: ["incident", id, "traces"],
-    queryFn: ({ signal }) => get<IncidentTraces>(`/incidents/${id}/traces`, undefined, signal),
+    queryFn: ({ signal }) => dataOf(dashboard.incidents({ id }).traces.get({ fetch: { signal } })),
     refetchInterval: 10_000,
   });

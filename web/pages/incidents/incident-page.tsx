@@ -2,6 +2,7 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
+import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
@@ -14,7 +15,7 @@ import { SeverityPill, StatusPill } from "./words.tsx";
 import { deleteIncident, setStatus } from "./actions.ts";
 import { Composer } from "./composer.tsx";
 import { CorrectDialog } from "./correct-dialog.tsx";
-import { incidentPath, useIncident } from "./incident-data.ts";
+import { useIncident } from "./incident-data.ts";
 import { Facts } from "./facts.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -129,8 +130,8 @@ function Actions({
           <CurlItem
             action={() =>
               mayWrite && !isOver
-                ? { method: "POST", path: `${incidentPath(incident.id)}/resolve` }
-                : { method: "GET", path: incidentPath(incident.id) }
+                ? { method: "POST", route: v1.incidents({ id: incident.id }).resolve }
+                : { method: "GET", route: v1.incidents({ id: incident.id }) }
             }
           />
           {mayWrite && (

@@ -2,14 +2,14 @@ import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import type { Meta } from "../../data/client.ts";
+import { v1 } from "../../data/client.ts";
 import { useDeleting } from "../../parts/deleting.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, PageHeader } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { type Meta, Pager } from "../../parts/pager.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { useIncidents } from "./data.ts";
 import { IncidentFilterBar } from "./filter-bar.tsx";
@@ -51,7 +51,8 @@ export function IncidentsPage() {
           <CurlButton
             action={() => ({
               method: "GET",
-              path: `/api/v1/incidents${filters.open === undefined ? "" : `?open=${filters.open}`}`,
+              route: v1.incidents,
+              ...(filters.open && { query: { open: filters.open } }),
             })}
           />
         </span>

@@ -10,7 +10,7 @@ import {
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { send } from "../../data/client.ts";
+import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -41,7 +41,7 @@ export default function OpenIncident() {
   const form = useForm<Values>(
     { title: "", severity: "minor", message: "", monitorId: of?.monitorId ?? null, public: true },
     async (values) => {
-      const incident = await send<Incident>("POST", "/api/v1/incidents", bodyOf(values));
+      const incident = await dataOf(v1.incidents.post(bodyOf(values)));
       queryClient.setQueryData(["incident", incident.id], incident);
       void queryClient.invalidateQueries({ queryKey: ["incidents"] });
       close();
@@ -49,7 +49,7 @@ export default function OpenIncident() {
     },
   );
   const { values, set, errorOf } = form;
-  const { data: audience } = useAudience({ monitorId: values.monitorId });
+  const { data: audience } = useAudience({ monitorId: values.monitorId ?? undefined });
   return (
     <Modal opened onClose={close} title="Open an incident" size={560} closeOnClickOutside={false}>
       <FormFrame
@@ -60,7 +60,7 @@ export default function OpenIncident() {
           <>
             <Button onClick={() => setPreviewing(true)}>Preview</Button>
             <CurlButton
-              action={() => ({ method: "POST", path: "/api/v1/incidents", body: bodyOf(values) })}
+              action={() => ({ method: "POST", route: v1.incidents, body: bodyOf(values) })}
             />
           </>
         }

@@ -1,28 +1,21 @@
 import { Alert, Modal, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { IncidentPreview } from "../../../src/dashboard/incident-schema.ts";
-import { send } from "../../data/client.ts";
+import type { z } from "zod";
+import type { IncidentDraft } from "../../../src/dashboard/incident-schema.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { PublicPreview } from "../../parts/public-preview.tsx";
 
-/** What is about to be posted, as `/incident-preview` takes it. */
-type Draft = {
-  incidentId?: string;
-  monitorId?: string | null;
-  title?: string;
-  severity?: string;
-  status?: string;
-  message?: string;
-  public?: boolean;
-};
+type Draft = z.input<typeof IncidentDraft>;
 
 /** What the public would read; blank texts are as if they were not typed yet. */
 export function PreviewDialog({ draft, onClose }: { draft: Draft; onClose: () => void }) {
-  const body = Object.fromEntries(
-    Object.entries(draft).filter(([, value]) => typeof value !== "string" || value.trim() !== ""),
+  const given = Object.entries(draft).filter(
+    ([, value]) => typeof value !== "string" || value.trim() !== "",
   );
+  const body: Draft = Object.fromEntries(given);
   const { data, error } = useQuery({
     queryKey: ["incident-preview", body],
-    queryFn: () => send<IncidentPreview>("POST", "/incident-preview", body),
+    queryFn: () => dataOf(dashboard["incident-preview"].post(body)),
     staleTime: 0,
     gcTime: 0,
   });

@@ -1,23 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { get, getPage, send } from "../../data/client.ts";
+import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";
 import { queryClient } from "../../data/query.ts";
 import { complain, say } from "../../parts/toasts.tsx";
 
-export const windowPath = (id: string) => `/api/v1/maintenance-windows/${id}`;
+const windows = v1["maintenance-windows"];
 
 const perPage = 100;
 
 /** Every window of this state, or of all of them. */
-async function allWindows(state: string | undefined, signal: AbortSignal) {
+async function allWindows(state: MaintenanceWindow["state"] | undefined, signal: AbortSignal) {
   const found: MaintenanceWindow[] = [];
   for (let page = 1; ; page++) {
-    const { data, meta } = await getPage<MaintenanceWindow>(
-      "/api/v1/maintenance-windows",
-      { state, page, per_page: perPage },
-      signal,
+    const { data, meta } = await pageOf(
+      windows.get({ query: { state, page, per_page: perPage }, fetch: { signal } }),
     );
     found.push(...data);
     if (page * perPage >= meta.total) return found;
@@ -37,7 +35,7 @@ export const useWindowsOver = (page: number, enabled: boolean) =>
   useQuery({
     queryKey: ["maintenances", "over", page],
     queryFn: ({ signal }) =>
-      getPage<MaintenanceWindow>("/api/v1/maintenance-windows", { state: "over", page }, signal),
+      pageOf(windows.get({ query: { state: "over", page }, fetch: { signal } })),
     placeholderData: (before) => before,
     enabled,
   });
@@ -45,7 +43,7 @@ export const useWindowsOver = (page: number, enabled: boolean) =>
 export function useWindow(id: string) {
   const window = useQuery({
     queryKey: ["maintenance", id],
-    queryFn: ({ signal }) => get<MaintenanceWindow>(windowPath(id), undefined, signal),
+    queryFn: ({ signal }) => dataOf(windows({ id }).get({ fetch: { signal } })),
     refetchInterval: 60_000,
   });
   useElsewhere("maintenance-window", id, window.error);
@@ -53,13 +51,13 @@ export function useWindow(id: string) {
 }
 
 export const deleteWindow = ({ id, title }: MaintenanceWindow) =>
-  deleteWithUndo({ id, title }, windowPath(id), "maintenances");
+  deleteWithUndo({ id, title }, () => dataOf(windows({ id }).delete()), "maintenances");
 
 /** Ends a window that is not repeated, now. */
 export async function endNow(window: MaintenanceWindow) {
   try {
     const endsAt = new Date().toISOString();
-    const after = await send<MaintenanceWindow>("PATCH", windowPath(window.id), { endsAt }, window);
+    const after = await dataOf(windows({ id: window.id }).patch({ endsAt }, ifMatch(window)));
     queryClient.setQueryData(["maintenance", window.id], after);
     say(`Ended ${window.title}`);
   } catch (error) {

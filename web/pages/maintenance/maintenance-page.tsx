@@ -2,6 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
+import { v1 } from "../../data/client.ts";
 import { useDeleting } from "../../parts/deleting.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -46,7 +47,7 @@ export function MaintenancePage() {
     <>
       <PageHeader title="Maintenance">
         <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", path: "/api/v1/maintenance-windows" })} />
+          <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
         </span>
         {mayWrite && (
           <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={plan}>

@@ -2,7 +2,7 @@ import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantin
 import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { send } from "../../data/client.ts";
+import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -10,18 +10,20 @@ import { CurlButton } from "../../parts/curl-button.tsx";
 import { Fold } from "../../parts/fold.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { useZone } from "../../parts/time.tsx";
-import { windowPath } from "./data.ts";
 import { NextTimes } from "./next-times.tsx";
 import { planning, type Planning } from "./planning.ts";
 import { RecurrenceField } from "./recurrence-field.tsx";
 import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
 import { zonesWith } from "../../parts/zones.ts";
 
+const windows = v1["maintenance-windows"];
+const readWindow = (id: string) => dataOf(windows({ id }).get());
+
 /** Plans maintenance, or changes what is planned. */
 export default function WindowEditor() {
   const what = planning.use();
   const id = what?.kind === "edit" ? what.id : what?.like;
-  const opened = useOpened<MaintenanceWindow>(id === undefined ? null : windowPath(id));
+  const opened = useOpened(id ?? null, readWindow);
   if (what === null) return null;
   return (
     <Modal
@@ -58,16 +60,18 @@ function Fields({
   const { data: overview } = useOverview();
   const isNew = what.kind === "new";
   const close = () => planning.set(null);
-  const path = isNew ? "/api/v1/maintenance-windows" : windowPath(what.id);
-  const method = isNew ? "POST" : "PATCH";
   const start = window
     ? valuesOf(window)
     : newValues(Date.now(), zone, isNew ? what.date : undefined);
   const form = useForm<Values>(
     start,
     async (values, force) => {
-      const match = isNew || force ? undefined : window;
-      const saved = await send<MaintenanceWindow>(method, path, bodyOf(values), match);
+      const body = bodyOf(values);
+      const saved = await dataOf(
+        isNew
+          ? windows.post(body)
+          : windows({ id: what.id }).patch(body, ifMatch(force ? undefined : window)),
+      );
       queryClient.setQueryData(["maintenance", saved.id], saved);
       void queryClient.invalidateQueries({ queryKey: ["maintenances"] });
       close();
@@ -89,7 +93,16 @@ function Fields({
       form={form}
       submit={isNew ? "Plan maintenance" : "Save"}
       onCancel={close}
-      extra={<CurlButton action={() => ({ method, path, body: bodyOf(values) })} />}
+      extra={
+        <CurlButton
+          action={() => ({
+            ...(isNew
+              ? { method: "POST", route: windows }
+              : { method: "PATCH", route: windows({ id: what.id }) }),
+            body: bodyOf(values),
+          })}
+        />
+      }
     >
       <TextInput
         label="Title"

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
+import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
@@ -11,7 +12,7 @@ import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StateIcon, stateWords, worstOf } from "../../parts/state-icon.tsx";
 import { useZone } from "../../parts/time.tsx";
 import { plural } from "../../parts/figures.ts";
-import { deleteWindow, endNow, useWindow, windowPath } from "./data.ts";
+import { deleteWindow, endNow, useWindow } from "./data.ts";
 import { NextTimes } from "./next-times.tsx";
 import { planning } from "./planning.ts";
 import { recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./words.tsx";
@@ -100,7 +101,7 @@ function Actions({ window }: { window: MaintenanceWindow }) {
               Duplicate
             </Menu.Item>
           )}
-          <CurlItem action={() => ({ method: "GET", path: windowPath(id) })} />
+          <CurlItem action={() => ({ method: "GET", route: v1["maintenance-windows"]({ id }) })} />
           {mayWrite && (
             <>
               <Menu.Divider />

@@ -1,5 +1,6 @@
-import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
-import { send } from "../../data/client.ts";
+import type { z } from "zod";
+import type { ChangeOfMany } from "../../../src/monitoring/monitors/many-schema.ts";
+import { dashboard, dataOf, v1 } from "../../data/client.ts";
 import {
   changeMonitor,
   changeOverview,
@@ -14,8 +15,6 @@ import { complain, say, withUndo } from "../../parts/toasts.tsx";
 import { plural } from "../../parts/figures.ts";
 import type { Target } from "./quick-add.ts";
 import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
-
-const monitorPath = (id: string) => `/api/v1/monitors/${id}`;
 
 /** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
@@ -32,7 +31,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     uptime24h: null,
     paused: false,
     muted: false,
-    target: (target.url ?? target.host ?? "").replace(/^https?:\/\//, ""),
+    target: (target.type === "http" ? target.url : target.host).replace(/^https?:\/\//, ""),
     day: "",
   };
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
@@ -45,7 +44,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     ),
   );
   try {
-    await send<Monitor>("POST", "/api/v1/monitors", { ...target, groupId });
+    await dataOf(v1.monitors.post({ ...target, groupId }));
     await refreshOverview();
     return true;
   } catch (error) {
@@ -71,17 +70,17 @@ async function optimistic(change: (overview: Overview) => Overview, act: () => P
 
 export async function pauseMonitor({ id, paused }: Pick<OverviewMonitor, "id" | "paused">) {
   changeMonitor(id, { paused: !paused, status: paused ? "pending" : "paused" });
-  await patchOrComplain(monitorPath(id), { paused: !paused });
+  await patchOrComplain(id, { paused: !paused });
 }
 
 export async function muteMonitor({ id, muted }: Pick<OverviewMonitor, "id" | "muted">) {
   changeMonitor(id, { muted: !muted });
-  await patchOrComplain(monitorPath(id), { muted: !muted });
+  await patchOrComplain(id, { muted: !muted });
 }
 
-async function patchOrComplain(path: string, change: object) {
+async function patchOrComplain(id: string, change: { paused: boolean } | { muted: boolean }) {
   try {
-    await send("PATCH", path, change);
+    await dataOf(v1.monitors({ id }).patch(change));
   } catch (error) {
     complain(error);
     await refreshOverview();
@@ -89,7 +88,7 @@ async function patchOrComplain(path: string, change: object) {
 }
 
 export async function checkNow(id: string) {
-  await send("POST", `${monitorPath(id)}/check`);
+  await dataOf(v1.monitors({ id }).check.post());
 }
 
 const withoutThese = (ids: ReadonlySet<string>) => (overview: Overview) => ({
@@ -107,25 +106,17 @@ export function deleteMonitors(monitors: readonly { id: string; name: string }[]
       restore: () => void refreshOverview(),
       commit: () =>
         only !== undefined && monitors.length === 1
-          ? send("DELETE", monitorPath(only.id))
-          : send("POST", "/monitors/bulk", { monitorIds: [...ids], delete: true }),
+          ? dataOf(v1.monitors({ id: only.id }).delete())
+          : dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], delete: true })),
     },
   );
 }
 
-export type BulkChange = {
-  paused?: boolean;
-  muted?: boolean;
-  groupId?: string | null;
-  addTags?: string[];
-  removeTags?: string[];
-  addAlertChannelIds?: string[];
-  removeAlertChannelIds?: string[];
-};
+export type BulkChange = z.input<typeof ChangeOfMany>;
 
 /** All or none of them, in one write. */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
-  await send("POST", "/monitors/bulk", { monitorIds: [...ids], change });
+  await dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], change }));
   await refreshOverview();
   say(`Changed ${plural(ids.size, "monitor")}`);
 }
@@ -150,7 +141,7 @@ export function moveMonitors(
       monitorIds = membersOf(next, groupId);
       return next;
     },
-    inTurn(() => send("PUT", "/monitors/order", { groupId, monitorIds })),
+    inTurn(() => dataOf(dashboard.monitors.order.put({ groupId, monitorIds }))),
   );
 }
 
@@ -162,7 +153,7 @@ export function moveGroup(id: string, beforeId: string | null) {
       groupIds = next.groups.map((group) => group.id);
       return next;
     },
-    inTurn(() => send("PUT", "/monitor-groups/order", { groupIds })),
+    inTurn(() => dataOf(dashboard["monitor-groups"].order.put({ groupIds }))),
   );
 }
 
@@ -177,7 +168,7 @@ export function actOnGroup({ id }: OverviewGroup, verb: "pause" | "resume" | "mu
       ...overview,
       groups: overview.groups.map((one) => (one.id === id ? { ...one, ...change } : one)),
     }),
-    () => send("POST", `/monitor-groups/${id}/${verb}`),
+    () => dataOf(dashboard["monitor-groups"]({ id })[verb].post()),
   );
 }
 
@@ -192,6 +183,6 @@ export function deleteGroup({ id, name }: OverviewGroup) {
         ),
       })),
     restore: () => void refreshOverview(),
-    commit: () => send("DELETE", `/api/v1/monitor-groups/${id}`),
+    commit: () => dataOf(v1["monitor-groups"]({ id }).delete()),
   });
 }

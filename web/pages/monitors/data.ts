@@ -1,22 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { AlertPreview } from "../../../src/alerting/schema.ts";
-import type { PastState } from "../../../src/dashboard/schema.ts";
-import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
-import type { Heartbeat, LatencyPoint, Uptime } from "../../../src/monitoring/uptime/schema.ts";
-import { get, getPage } from "../../data/client.ts";
+import { dashboard, dataOf, pageOf, v1 } from "../../data/client.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-
-const path = (id: string, part = "") => `/api/v1/monitors/${id}${part}`;
 
 /** The monitor; if it belongs to another of the person's organizations, that one is switched to. */
 export function useMonitor(id: string) {
   const monitor = useQuery({
     queryKey: ["monitor", id],
-    queryFn: ({ signal }) => get<Monitor>(path(id), undefined, signal),
+    queryFn: ({ signal }) => dataOf(v1.monitors({ id }).get({ fetch: { signal } })),
   });
   useElsewhere("monitor", id, monitor.error);
   useFresh(id);
@@ -40,20 +33,22 @@ const slow = { refetchInterval: 60_000 };
 export const useUptime = (id: string) =>
   useQuery({
     queryKey: ["monitor", id, "uptime"],
-    queryFn: ({ signal }) => get<Uptime>(path(id, "/uptime"), undefined, signal),
+    queryFn: ({ signal }) => dataOf(v1.monitors({ id }).uptime.get({ fetch: { signal } })),
     ...slow,
   });
 
 export const useStates = (id: string) =>
   useQuery({
     queryKey: ["monitor", id, "states"],
-    queryFn: ({ signal }) => get<PastState[]>(`/monitors/${id}/states`, { limit: 100 }, signal),
+    queryFn: ({ signal }) =>
+      dataOf(dashboard.monitors({ id }).states.get({ query: { limit: 100 }, fetch: { signal } })),
   });
 
 export const useHeartbeats = (id: string, limit: number) =>
   useQuery({
     queryKey: ["monitor", id, "heartbeats", limit],
-    queryFn: ({ signal }) => get<Heartbeat[]>(path(id, "/heartbeats"), { limit }, signal),
+    queryFn: ({ signal }) =>
+      dataOf(v1.monitors({ id }).heartbeats.get({ query: { limit }, fetch: { signal } })),
     placeholderData: (before) => before,
   });
 
@@ -70,7 +65,8 @@ export const useLatency = (id: string, hours: number, zoom: Span | null) =>
         to: new Date(span.to).toISOString(),
         points: 240,
       };
-      return { span, points: await get<LatencyPoint[]>(path(id, "/latency"), query, signal) };
+      const { latency } = v1.monitors({ id });
+      return { span, points: await dataOf(latency.get({ query, fetch: { signal } })) };
     },
     placeholderData: (before) => before,
     ...(zoom === null && slow),
@@ -80,11 +76,12 @@ export const useIncidentsOf = (monitorId: string) =>
   useQuery({
     queryKey: ["incidents", "of", monitorId],
     queryFn: ({ signal }) =>
-      getPage<IncidentSummary>("/api/v1/incidents", { monitorId, per_page: 5 }, signal),
+      pageOf(v1.incidents.get({ query: { monitorId, per_page: 5 }, fetch: { signal } })),
   });
 
 export const useAlertRecipients = (id: string) =>
   useQuery({
     queryKey: ["monitor", id, "alert-preview"],
-    queryFn: ({ signal }) => get<AlertPreview>(path(id, "/alert-preview"), undefined, signal),
+    queryFn: ({ signal }) =>
+      dataOf(v1.monitors({ id })["alert-preview"].get({ fetch: { signal } })),
   });

@@ -1,7 +1,8 @@
 import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
+import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { send } from "../../data/client.ts";
+import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
 import { refreshOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -13,7 +14,7 @@ type What = Extract<Editing, { kind: "new-group" | "edit-group" }>;
 type Values = {
   name: string;
   description: string;
-  color: string;
+  color: z.infer<typeof Color>;
   tags: string[];
   alertChannelIds: string[];
 };
@@ -26,9 +27,11 @@ const nothing: Values = {
   alertChannelIds: [],
 };
 
+const readGroup = (id: string) => dataOf(v1["monitor-groups"]({ id }).get());
+
 export function GroupEditor({ what, onDone }: { what: What; onDone: () => void }) {
   const id = what.kind === "edit-group" ? what.id : null;
-  const opened = useOpened<MonitorGroup>(id === null ? null : `/api/v1/monitor-groups/${id}`);
+  const opened = useOpened(id, readGroup);
   if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
   if (!opened.ready) return null;
   return (
@@ -54,14 +57,16 @@ function Fields({
   onTheirs: () => void;
 }) {
   const { data: channels = [] } = useAlertChannels();
-  const path = group ? `/api/v1/monitor-groups/${group.id}` : "/api/v1/monitor-groups";
+  const groups = v1["monitor-groups"];
   const start: Values = group ? pick(group) : nothing;
   const form = useForm(
     start,
     async (values, force) => {
       if (group === undefined)
-        await send("POST", path, { ...values, ...(monitorIds && { monitorIds }) });
-      else await send("PATCH", path, values, force ? undefined : group);
+        await dataOf(
+          groups.post({ ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) }),
+        );
+      else await dataOf(groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group)));
       if (monitorIds) selection.clear();
       await refreshOverview();
       onDone();
@@ -75,7 +80,13 @@ function Fields({
       submit={group === undefined ? "Create group" : "Save"}
       onCancel={onDone}
       extra={
-        <CurlButton action={() => ({ method: group ? "PATCH" : "POST", path, body: values })} />
+        <CurlButton
+          action={() =>
+            group
+              ? { method: "PATCH", route: groups({ id: group.id }), body: values }
+              : { method: "POST", route: groups, body: values }
+          }
+        />
       }
     >
       <TextInput

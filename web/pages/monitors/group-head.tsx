@@ -1,5 +1,6 @@
 import { Menu } from "@mantine/core";
 import { memo } from "react";
+import { v1 } from "../../data/client.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { LateMenu } from "../../parts/late-menu.tsx";
@@ -172,7 +173,7 @@ function GroupActions({
               </>
             )}
             <CurlItem
-              action={() => ({ method: "GET", path: `/api/v1/monitor-groups/${group.id}` })}
+              action={() => ({ method: "GET", route: v1["monitor-groups"]({ id: group.id }) })}
             />
             {mayWrite && (
               <>

@@ -1,13 +1,15 @@
 import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
 import { useMemo, useState } from "react";
+import type { z } from "zod";
 import {
   type Monitor,
   monitorFields,
   monitorKinds,
   type MonitorType,
+  type NewMonitor,
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
 import { refreshOverview, useOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -23,12 +25,15 @@ import { BusyButton } from "../../parts/busy-button.tsx";
 
 type What = Extract<Editing, { kind: "new-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
+type Body = z.input<typeof NewMonitor>;
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 
+const readMonitor = (id: string) => dataOf(v1.monitors({ id }).get());
+
 export function MonitorEditor({ what, onDone }: { what: What; onDone: () => void }) {
   const id = what.kind === "edit-monitor" ? what.id : what.like;
-  const opened = useOpened<Monitor>(id === undefined ? null : `/api/v1/monitors/${id}`);
+  const opened = useOpened(id ?? null, readMonitor);
   if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
   if (!opened.ready) return null;
   return (
@@ -69,25 +74,34 @@ function Fields({
   const fields = useMemo(() => fieldsOf(type), [type]);
   const { data: channels = [] } = useAlertChannels();
   const { data: overview } = useOverview();
-  const path = isNew ? "/api/v1/monitors" : `/api/v1/monitors/${monitor?.id ?? ""}`;
+  const edited = isNew ? undefined : monitor;
   const start: Values = monitor ? { ...monitor } : { groupId };
   if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;
-  const bodyOf = (values: Values): Values => ({ type, ...sent(fields, values) });
+  // The form is made of the schema's fields, and the server judges what stands in them.
+  const bodyOf = (values: Values) => ({ type, ...sent(fields, values) }) as Body;
   const form = useForm(
     start,
     async (values, force) => {
       const body = bodyOf(values);
-      if (isNew) await send("POST", path, body);
-      else await send("PATCH", path, body, force ? undefined : monitor);
+      if (edited === undefined) await dataOf(v1.monitors.post(body));
+      else
+        await dataOf(
+          v1.monitors({ id: edited.id }).patch(body, ifMatch(force ? undefined : edited)),
+        );
       await refreshOverview();
       onDone();
     },
     onTheirs,
   );
-  const trying = useTry(isNew ? "/monitors/try" : `/monitors/${monitor?.id ?? ""}/try`);
+  const trying = useTry((body: Body) =>
+    dataOf(
+      edited === undefined
+        ? dashboard.monitors.try.post(body)
+        : dashboard.monitors({ id: edited.id }).try.post(body),
+    ),
+  );
   const { values, set, errorOf } = form;
-  const stored = isNew ? null : (monitor ?? null);
-  const secrets = storedSecrets(monitorKinds, type, stored, bodyOf(values), errorOf);
+  const secrets = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
   const field = (name: string) => {
     const kind = fields[name];
     if (kind === undefined) return null;
@@ -128,7 +142,12 @@ function Fields({
             </BusyButton>
           )}
           <CurlButton
-            action={() => ({ method: isNew ? "POST" : "PATCH", path, body: bodyOf(values) })}
+            action={() => ({
+              ...(edited === undefined
+                ? { method: "POST", route: v1.monitors }
+                : { method: "PATCH", route: v1.monitors({ id: edited.id }) }),
+              body: bodyOf(values),
+            })}
           />
         </>
       }

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
+import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
@@ -137,7 +138,7 @@ function Actions({ monitor }: { monitor: Monitor }) {
       [actions, mayWrite],
     ),
   );
-  const curl = <CurlItem action={() => ({ method: "GET", path: `/api/v1/monitors/${id}` })} />;
+  const curl = <CurlItem action={() => ({ method: "GET", route: v1.monitors({ id }) })} />;
   return (
     <>
       {mayWrite && (

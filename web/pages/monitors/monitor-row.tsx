@@ -1,6 +1,7 @@
 import { Menu } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
+import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { DayBar } from "../../parts/day-bar.tsx";
@@ -115,7 +116,7 @@ function RowMenu({
   tabbed: boolean;
 }) {
   const { id, name, paused, muted } = monitor;
-  const curl = () => ({ method: "GET", path: `/api/v1/monitors/${id}` });
+  const curl = () => ({ method: "GET", route: v1.monitors({ id }) });
   return (
     <LateMenu label={`Actions for ${name}`} tabbed={tabbed}>
       {() => (

@@ -1,5 +1,9 @@
 /** What is needed to make a monitor; everything else has a good default. */
-export type Target = { type: string; name: string; url?: string; host?: string; port?: number };
+export type Target = { name: string } & (
+  | { type: "http"; url: string }
+  | { type: "tcp"; host: string; port: number }
+  | { type: "ping"; host: string }
+);
 
 const ipv4 = /^\d{1,3}(\.\d{1,3}){3}$/;
 const hostPort = /^([\p{L}\p{N}](?:[\p{L}\p{N}._-]*[\p{L}\p{N}])?):(\d{1,5})$/u;
@@ -30,8 +34,9 @@ function nameOf(address: string): string {
 }
 
 /** The kind of check in words, for the line under the field. */
-export function planOf({ type, url, host, port }: Target): string {
-  if (type === "http") return `Checks ${url} every minute.`;
-  if (type === "tcp") return `Connects to port ${port} of ${host} every minute.`;
-  return `Pings ${host} every minute.`;
+export function planOf(target: Target): string {
+  if (target.type === "http") return `Checks ${target.url} every minute.`;
+  if (target.type === "tcp")
+    return `Connects to port ${target.port} of ${target.host} every minute.`;
+  return `Pings ${target.host} every minute.`;
 }

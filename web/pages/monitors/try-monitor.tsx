@@ -1,29 +1,21 @@
 import { useState } from "react";
-import { send } from "../../data/client.ts";
-import { inMs } from "../../parts/figures.ts";
-import { type State, StateIcon, stateWords } from "../../parts/state-icon.tsx";
-
-type Tried = {
-  status: State;
-  message: string | null;
-  latencyMs: number | null;
-  certificateExpiresAt: string | null;
-};
+import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
+import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
 
 /** Runs one check of what stands in the editor; stores nothing. */
-export function useTry(path: string) {
+export function useTry<Body>(check: (body: Body) => Promise<TestCheck>) {
   const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<Tried | null>(null);
+  const [result, setResult] = useState<TestCheck | null>(null);
   const [issue, setIssue] = useState<string | null>(null);
   return {
     busy,
     result,
     issue,
-    async run(body: object) {
+    async run(body: Body) {
       setBusy(true);
       setIssue(null);
       try {
-        setResult(await send<Tried>("POST", path, body));
+        setResult(await check(body));
       } catch (error) {
         setResult(null);
         setIssue(error instanceof Error ? error.message : String(error));
@@ -42,9 +34,7 @@ export function TryResult({ trying: { result, issue } }: { trying: ReturnType<ty
         <p className="try">
           <StateIcon state={result.status} />
           <b>{stateWords[result.status]}</b>
-          <span className="quiet">
-            {result.message ?? (result.latencyMs === null ? "" : inMs(result.latencyMs))}
-          </span>
+          <span className="quiet">{result.message}</span>
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Administrator } from "../../../src/operations/appliance/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Loaded } from "../../parts/loading.tsx";
@@ -67,7 +67,7 @@ export default function Administrators() {
           verb={isSelf(taking) ? "Give back" : "Take away"}
           onClose={() => setTaking(null)}
           onConfirm={async () => {
-            await send("DELETE", `/administrators/${taking.id}`);
+            await dataOf(dashboard.administrators({ id: taking.id }).delete());
             await (isSelf(taking) ? renewSession() : again(administratorsQuery));
             say(`${taking.name} is no administrator any more`);
           }}

@@ -2,7 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey } from "../../../src/accounts/api-keys/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { LateMenu } from "../../parts/late-menu.tsx";
@@ -63,7 +63,7 @@ export default function ApiKeys() {
           verb="Revoke"
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
-            await send("POST", `/api-keys/${revoking.id}/revoke`);
+            await dataOf(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
             await again(apiKeysQuery);
             say(`Revoked ${revoking.name}`);
           }}

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { Fragment, useEffect } from "react";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
-import { getPage } from "../../data/client.ts";
+import { dashboard, pageOf } from "../../data/client.ts";
 import { onChange } from "../../data/live.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
@@ -22,7 +22,8 @@ export default function AuditLog() {
     void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
   const query = useQuery({
     queryKey: ["audit-log", page],
-    queryFn: ({ signal }) => getPage<AuditEntry>("/audit-log", { page, per_page: perPage }, signal),
+    queryFn: ({ signal }) =>
+      pageOf(dashboard["audit-log"].get({ query: { page, per_page: perPage }, fetch: { signal } })),
     placeholderData: keepPreviousData,
   });
   useEffect(

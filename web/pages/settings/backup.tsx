@@ -2,7 +2,7 @@ import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeBackup } from "../../../src/operations/backups/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { bytesInWords } from "../../parts/bytes.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
@@ -21,9 +21,9 @@ export default function Backup() {
     setFailure(null);
     setMade(null);
     try {
-      const backup = await send<MadeBackup>("POST", "/backup");
+      const backup = await dataOf(dashboard.backup.post());
       setMade(backup);
-      download(`/dashboard/backup/${backup.id}`, backup.fileName);
+      download(dashboard.backup({ id: backup.id })["~path"], backup.fileName);
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
     }

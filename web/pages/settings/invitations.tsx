@@ -1,7 +1,7 @@
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { LateMenu } from "../../parts/late-menu.tsx";
@@ -67,6 +67,6 @@ function takeBack({ id, email }: Invitation) {
         all?.filter((one) => one.id !== id),
       ),
     restore: () => void again(invitationsQuery),
-    commit: () => send("DELETE", `/invitations/${id}`),
+    commit: () => dataOf(dashboard.invitations({ id }).delete()),
   });
 }

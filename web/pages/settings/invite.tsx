@@ -1,7 +1,8 @@
 import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
+import type { Role } from "../../../src/core/roles.ts";
 import type { SentInvitation } from "../../../src/accounts/invitations/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
 import { again, invitationsQuery } from "./data.ts";
@@ -9,8 +10,8 @@ import { roleWords, useRoles } from "./role-items.tsx";
 
 export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
-  const form = useForm({ email: "", role: "member" }, async (values) => {
-    setSent(await send<SentInvitation>("POST", "/invitations", values));
+  const form = useForm({ email: "", role: "member" as Role }, async (values) => {
+    setSent(await dataOf(dashboard.invitations.post(values)));
     await again(invitationsQuery);
   });
   const { values, set, errorOf } = form;

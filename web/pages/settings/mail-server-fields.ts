@@ -1,5 +1,5 @@
 import type { Settings } from "../../../src/accounts/settings/schema.ts";
-import { send } from "../../data/client.ts";
+import { dataOf, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { withUndo } from "../../parts/toasts.tsx";
 import { again, settingsQuery } from "./data.ts";
@@ -81,6 +81,6 @@ export function removeMailServer(organizationId: string, settings: Settings) {
     hide: () =>
       queryClient.setQueryData(query.queryKey, { ...settings, smtp: null, secretsSet: [] }),
     restore: () => void again(query),
-    commit: () => send("PATCH", "/api/v1/settings", { smtp: null }),
+    commit: () => dataOf(v1.settings.patch({ smtp: null })),
   });
 }

@@ -2,7 +2,7 @@ import { NumberInput, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsKinds } from "../../../src/accounts/settings/schema.ts";
-import { send } from "../../data/client.ts";
+import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -55,7 +55,7 @@ function Fields({
     fieldsOf(settings),
     async (values, force) => {
       const body = { smtp: smtpOf(values) };
-      const saved = await send<Settings>("PATCH", path, body, force ? undefined : known);
+      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known)));
       setKnown(saved);
       form.replace(fieldsOf(saved));
       queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
@@ -100,7 +100,7 @@ function Fields({
           submit={known.smtp === null ? "Set mail server" : "Save"}
           extra={
             <>
-              <CurlButton action={() => ({ method: "PATCH", path, body })} />
+              <CurlButton action={() => ({ method: "PATCH", route: v1.settings, body })} />
               {known.smtp !== null && (
                 <button
                   type="button"
@@ -222,8 +222,6 @@ function Fields({
     </>
   );
 }
-
-const path = "/api/v1/settings";
 
 const authWords: Record<Auth, string> = {
   password:

@@ -1,7 +1,7 @@
 import { Button, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
-import { send } from "../../data/client.ts";
+import type { ApiKey, MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
+import { dashboard, dataOf, pathOf, v1 } from "../../data/client.ts";
 import { copy } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -17,13 +17,14 @@ const lives = [
 
 export function NewApiKey({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<MadeApiKey | null>(null);
-  const form = useForm({ name: "", scope: "write", life: "365" }, async ({ name, scope, life }) => {
+  const initial = { name: "", scope: "write" as ApiKey["scope"], life: "365" };
+  const form = useForm(initial, async ({ name, scope, life }) => {
     const expiresInDays = life === "never" ? null : Number(life);
-    setMade(await send<MadeApiKey>("POST", "/api-keys", { name, scope, expiresInDays }));
+    setMade(await dataOf(dashboard["api-keys"].post({ name, scope, expiresInDays })));
     await again(apiKeysQuery);
   });
   const { values, set, errorOf } = form;
-  if (made !== null) return <Rendered made={made} onClose={onClose} />;
+  if (made !== null) return <CreatedKey made={made} onClose={onClose} />;
   return (
     <Modal opened onClose={onClose} title="New API key" closeOnClickOutside={false}>
       <FormFrame form={form} submit="Make key" onCancel={onClose}>
@@ -61,8 +62,8 @@ export function NewApiKey({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Rendered({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
-  const example = `curl ${location.origin}/api/v1/monitors -H "Authorization: Bearer ${key}"`;
+function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
+  const example = `curl ${location.origin}${pathOf(v1.monitors)} -H "Authorization: Bearer ${key}"`;
   return (
     <Modal
       opened

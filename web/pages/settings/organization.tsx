@@ -2,7 +2,7 @@ import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationRecord } from "../../../src/accounts/organizations/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -51,11 +51,8 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   const form = useForm(
     { name, timeZone },
     async (values, force) => {
-      const saved = await send<OrganizationRecord>(
-        "PATCH",
-        "/organization",
-        values,
-        force ? undefined : known,
+      const saved = await dataOf(
+        dashboard.organization.patch(values, ifMatch(force ? undefined : known)),
       );
       setKnown(saved);
       queryClient.setQueryData(organizationQuery(saved.id).queryKey, saved);

@@ -2,7 +2,7 @@ import { Menu, Modal, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationEntry } from "../../../src/operations/appliance/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -102,7 +102,7 @@ function Delete({
   onClose: () => void;
 }) {
   const form = useForm({ slug: "" }, async () => {
-    await send("DELETE", `/organizations/${id}`);
+    await dataOf(dashboard.organizations({ id }).delete());
     onClose();
     await renewSession();
     await again(organizationsQuery);
@@ -135,7 +135,7 @@ function Delete({
 function Further() {
   const switchTo = useOrganizationSwitch();
   const form = useForm({ name: "" }, async ({ name }) => {
-    const { id } = await send<{ id: string }>("POST", "/organizations", { name });
+    const { id } = await dataOf(dashboard.organizations.post({ name }));
     await renewSession();
     await switchTo(id);
     say(`${name} is made, and you own it`);

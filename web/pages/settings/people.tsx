@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
 import type { Member } from "../../../src/accounts/people/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { onChange } from "../../data/live.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
@@ -176,14 +176,14 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
 const isAdmin = (role: Role) => mayManage(role, "member");
 
 async function changeRole({ id, name }: Member, role: Role) {
-  await send("PATCH", `/people/${id}`, { role });
+  await dataOf(dashboard.people({ id }).patch({ role }));
   await renewSession();
   await again(peopleQuery);
   say(`${name} is ${role} now`);
 }
 
 async function remove({ id, name }: Member) {
-  await send("DELETE", `/people/${id}`);
+  await dataOf(dashboard.people({ id }).delete());
   await renewSession();
   await again(peopleQuery);
   say(`Removed ${name}`);
@@ -191,7 +191,7 @@ async function remove({ id, name }: Member) {
 
 async function grantAdministrator({ id, name }: Member) {
   try {
-    await send("POST", "/administrators", { personId: id });
+    await dataOf(dashboard.administrators.post({ personId: id }));
     say(`${name} is an administrator of the appliance now`);
   } catch (error) {
     complain(error);

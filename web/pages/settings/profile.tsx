@@ -1,5 +1,5 @@
 import { TextInput } from "@mantine/core";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -24,7 +24,7 @@ function Names() {
   const { person } = useSignedIn();
   const initial = { name: person.name, email: person.email, password: "" };
   const form = useForm(initial, async ({ password, ...fields }) => {
-    await send("PATCH", "/profile", { ...fields, ...(password !== "" && { password }) });
+    await dataOf(dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }));
     form.set("password", "");
     await renewSession();
     say("Saved");
@@ -68,7 +68,7 @@ function Names() {
 
 function Password() {
   const form = useForm({ current: "", password: "" }, async (values) => {
-    await send("POST", "/profile/password", values);
+    await dataOf(dashboard.profile.password.post(values));
     form.replace({ current: "", password: "" });
     await again(sessionsQuery);
     say("Password changed; you are signed out everywhere else");

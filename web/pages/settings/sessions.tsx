@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../src/accounts/sessions/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
@@ -82,7 +82,7 @@ function SessionRow({ session }: { session: SessionEntry }) {
 
 async function end(id: string, browser: string) {
   try {
-    await send("DELETE", `/sessions/${id}`);
+    await dataOf(dashboard.sessions({ id }).delete());
     say(`Signed out of ${browser}`);
   } catch (error) {
     complain(error);
@@ -92,7 +92,7 @@ async function end(id: string, browser: string) {
 
 async function endOthers() {
   try {
-    const left = await send<SessionEntry[]>("POST", "/sessions/end-others");
+    const left = await dataOf(dashboard.sessions["end-others"].post());
     queryClient.setQueryData(sessionsQuery.queryKey, left);
     say("Signed out everywhere else");
   } catch (error) {

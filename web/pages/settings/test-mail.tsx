@@ -1,7 +1,7 @@
 import { Alert, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { TestMail as Verdict } from "../../../src/alerting/test-mail-schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -16,7 +16,7 @@ export function useTestMail(unsaved: () => MailServerFields | null) {
     setVerdict(null);
     const fields = unsaved();
     const body = { to, ...(fields && { smtp: smtpOf(fields) }) };
-    setVerdict(await send<Verdict>("POST", "/settings/test-mail", body));
+    setVerdict(await dataOf(dashboard.settings["test-mail"].post(body)));
   });
   return { ...form, verdict };
 }

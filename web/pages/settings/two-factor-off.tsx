@@ -1,6 +1,5 @@
 import { Modal } from "@mantine/core";
-import type { RecoveryCodes as Codes } from "../../../src/accounts/two-factor/schema.ts";
-import { send } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
@@ -18,10 +17,10 @@ export function TwoFactorOff({
 }) {
   const form = useForm({ password: "" }, async (body) => {
     if (renewing) {
-      const { recoveryCodes } = await send<Codes>("POST", "/two-factor/recovery-codes", body);
+      const { recoveryCodes } = await dataOf(dashboard["two-factor"]["recovery-codes"].post(body));
       onCodes(recoveryCodes);
     } else {
-      await send("POST", "/two-factor/disable", body);
+      await dataOf(dashboard["two-factor"].disable.post(body));
       await renewSession();
       say("Two-factor sign-in is off");
     }

@@ -1,10 +1,7 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type {
-  PendingTwoFactor,
-  RecoveryCodes as Codes,
-} from "../../../src/accounts/two-factor/schema.ts";
-import { send } from "../../data/client.ts";
+import type { PendingTwoFactor } from "../../../src/accounts/two-factor/schema.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { copy } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -42,7 +39,7 @@ function Prove({
   onPending: (pending: PendingTwoFactor) => void;
 }) {
   const form = useForm({ password: "" }, async (body) =>
-    onPending(await send<PendingTwoFactor>("POST", "/two-factor", body)),
+    onPending(await dataOf(dashboard["two-factor"].post(body))),
   );
   return (
     <FormFrame form={form} submit="Continue" onCancel={onClose}>
@@ -64,7 +61,7 @@ function Scan({
   onCodes,
 }: Props & { pending: PendingTwoFactor }) {
   const form = useForm({ code: "" }, async ({ code }) => {
-    const confirmed = await send<Codes>("POST", "/two-factor/confirm", { code: code.trim() });
+    const confirmed = await dataOf(dashboard["two-factor"].confirm.post({ code: code.trim() }));
     await renewSession();
     await again(sessionsQuery);
     onClose();

@@ -1,7 +1,7 @@
 import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { send } from "../../data/client.ts";
-import { pagePath, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
+import { dataOf } from "../../data/client.ts";
+import { pageRoutes, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -10,12 +10,12 @@ import { say } from "../../parts/toasts.tsx";
 
 /** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
 export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
-  const path = pagePath(page.id, "/subscribers");
-  const [type, setType] = useState("email");
+  const route = pageRoutes(page.id).subscribers;
+  const [type, setType] = useState<Subscriber["type"]>("email");
   const form = useForm(
     { email: "", confirmed: false, url: "", secret: null as string | null | undefined },
     async (values) => {
-      const { status } = await send<Subscriber>("POST", path, bodyOf(values));
+      const { status } = await dataOf(route.post(bodyOf(values)));
       void queryClient.invalidateQueries({ queryKey: ["subscribers"] });
       say(
         status === "pending"
@@ -34,7 +34,7 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
         form={form}
         submit="Add subscriber"
         onCancel={onClose}
-        extra={<CurlButton action={() => ({ method: "POST", path, body: bodyOf(values) })} />}
+        extra={<CurlButton action={() => ({ method: "POST", route, body: bodyOf(values) })} />}
       >
         <SegmentedControl
           aria-label="Type"

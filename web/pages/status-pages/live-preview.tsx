@@ -1,8 +1,11 @@
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import type { StatusPagePreview } from "../../../src/status-pages/schema.ts";
-import { ApiError, send } from "../../data/client.ts";
+import type { z } from "zod";
+import type { StatusPagePatch, StatusPagePreview } from "../../../src/status-pages/schema.ts";
+import { ApiError, dashboard, dataOf } from "../../data/client.ts";
 import { PublicPreview } from "../../parts/public-preview.tsx";
+
+type Body = z.input<typeof StatusPagePatch>;
 
 const pauseMs = 200;
 const widths = { desktop: 960, phone: 390 } as const;
@@ -16,7 +19,7 @@ export function LivePreview({
   stamp,
 }: {
   id: string;
-  body: object;
+  body: Body;
   dirty: boolean;
   /** Changes with what the page shows beside its fields. */
   stamp: unknown;
@@ -65,14 +68,14 @@ export function LivePreview({
   );
 }
 
-function usePreview(id: string, body: object, stamp: unknown) {
+function usePreview(id: string, body: Body, stamp: unknown) {
   const [preview, setPreview] = useState<StatusPagePreview | null>(null);
   const [issue, setIssue] = useState<string | null>(null);
   const last = useRef(0);
   useEffect(() => {
     const turn = ++last.current;
     const timer = setTimeout(() => {
-      send<StatusPagePreview>("POST", `/status-pages/${id}/preview`, body)
+      dataOf(dashboard["status-pages"]({ id }).preview.post(body))
         .then((made) => {
           if (turn !== last.current) return;
           setPreview(made);

@@ -1,8 +1,8 @@
 import { Button, FileButton, Input } from "@mantine/core";
 import { useRef, useState } from "react";
 import { logoTypes } from "../../../src/status-pages/schema.ts";
-import { ApiError, call } from "../../data/client.ts";
-import { keepStatusPage, pagePath, type StatusPage } from "../../data/status-pages.ts";
+import { ApiError, dataOf } from "../../data/client.ts";
+import { keepStatusPage, pageRoutes, type StatusPage } from "../../data/status-pages.ts";
 import { say } from "../../parts/toasts.tsx";
 import { BusyButton } from "../../parts/busy-button.tsx";
 
@@ -23,11 +23,8 @@ export function LogoField({
     setBusy(true);
     setError(null);
     try {
-      const { data } = await call<StatusPage>(
-        file === null ? "DELETE" : "PUT",
-        pagePath(id, "/logo"),
-        file === null ? {} : { file },
-      );
+      const { logo } = pageRoutes(id);
+      const data = await dataOf(file === null ? logo.delete() : logo.put(file));
       onChanged(data);
       keepStatusPage(data);
       say(file === null ? "Logo removed" : "Logo saved");

@@ -1,7 +1,7 @@
 import { Modal, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { send } from "../../data/client.ts";
+import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { keepStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -20,19 +20,17 @@ const slugOf = (title: string) =>
     .slice(0, 63)
     .replace(/^-|-$/g, "");
 
-const path = "/api/v1/status-pages";
-
 /** A further page: what it can't do without; everything else is set up in its editor. */
 export default function NewPage({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const { data: overview } = useOverview();
   const [slugTyped, setSlugTyped] = useState(false);
-  const form = useForm(
+  const form = useForm<Pick<StatusPage, "title" | "slug" | "visibility" | "timeZone">>(
     { title: "", slug: "", visibility: "hidden", timeZone: useZone() },
     async (values) => {
       const groups = overview?.groups ?? [];
       const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
-      const page = await send<StatusPage>("POST", path, { ...values, sections });
+      const page = await dataOf(v1["status-pages"].post({ ...values, sections }));
       keepStatusPage(page);
       say(`Created ${page.title}`);
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });
@@ -45,7 +43,11 @@ export default function NewPage({ onClose }: { onClose: () => void }) {
         form={form}
         submit="Create page"
         onCancel={onClose}
-        extra={<CurlButton action={() => ({ method: "POST", path, body: values })} />}
+        extra={
+          <CurlButton
+            action={() => ({ method: "POST", route: v1["status-pages"], body: values })}
+          />
+        }
       >
         <TextInput
           label="Title"

@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { dataOf } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
-import { pagePath, type StatusPage } from "../../data/status-pages.ts";
+import { pageRoutes, type StatusPage } from "../../data/status-pages.ts";
 import { copy, CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { addressOf } from "./page-words.tsx";
@@ -34,7 +35,7 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
           >
             Copy the address
           </Menu.Item>
-          <CurlItem action={() => ({ method: "GET", path: pagePath(id) })} />
+          <CurlItem action={() => ({ method: "GET", route: pageRoutes(id) })} />
           {mayWrite && (
             <>
               <Menu.Divider />
@@ -43,7 +44,11 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
                 leftSection={<Icon name="trash" />}
                 disabled={page.default}
                 onClick={() => {
-                  deleteWithUndo({ id, title }, pagePath(id), "status-pages");
+                  deleteWithUndo(
+                    { id, title },
+                    () => dataOf(pageRoutes(id).delete()),
+                    "status-pages",
+                  );
                   void navigate({ to: "/status-pages" });
                 }}
               >

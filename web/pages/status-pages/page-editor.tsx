@@ -1,10 +1,10 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { send } from "../../data/client.ts";
+import { dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import {
   keepStatusPage,
-  pagePath,
+  pageRoutes,
   type StatusPage,
   statusPageQuery,
 } from "../../data/status-pages.ts";
@@ -38,7 +38,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
   const form: PageForm = useForm(
     valuesOf(page),
     async (values, force) => {
-      const saved = await send<StatusPage>("PATCH", pagePath(id), values, force ? undefined : base);
+      const saved = await dataOf(pageRoutes(id).patch(values, ifMatch(force ? undefined : base)));
       take(saved);
       keepStatusPage(saved);
       say("Saved");
@@ -73,7 +73,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
           cancel="Discard"
           disabled={!dirty}
           extra={
-            <CurlButton action={() => ({ method: "PATCH", path: pagePath(id), body: values })} />
+            <CurlButton action={() => ({ method: "PATCH", route: pageRoutes(id), body: values })} />
           }
         >
           <Panel title="Page">

@@ -1,5 +1,6 @@
+import { dataOf } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
-import { pagePath, type Subscriber } from "../../data/status-pages.ts";
+import { pageRoutes, type Subscriber } from "../../data/status-pages.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -36,7 +37,7 @@ export function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           onClick={() =>
             deleteWithUndo(
               { id, title: address },
-              pagePath(pageId, `/subscribers/${id}`),
+              () => dataOf(pageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
               "subscribers",
             )
           }

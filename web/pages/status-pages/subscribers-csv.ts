@@ -1,5 +1,5 @@
-import { get } from "../../data/client.ts";
-import { pagePath, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
+import { dataOf } from "../../data/client.ts";
+import { pageRoutes, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
 
 const columns = [
   "type",
@@ -27,7 +27,7 @@ function cell(text: string): string {
 
 /** All subscribers of a page as a file. */
 export async function downloadSubscribers({ id, slug }: StatusPage) {
-  const subscribers = await get<Subscriber[]>(pagePath(id, "/subscribers-export"));
+  const subscribers = await dataOf(pageRoutes(id)["subscribers-export"].get());
   const url = URL.createObjectURL(new Blob([csvOf(subscribers)], { type: "text/csv" }));
   const link = document.createElement("a");
   link.href = url;

@@ -1,6 +1,6 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { type StatusPage, useSubscribers } from "../../data/status-pages.ts";
+import { type StatusPage, type Subscriber, useSubscribers } from "../../data/status-pages.ts";
 import { useDeleting } from "../../parts/deleting.ts";
 import { complain } from "../../parts/toasts.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -10,7 +10,8 @@ import { AddSubscriber } from "./add-subscriber.tsx";
 import { downloadSubscribers } from "./subscribers-csv.ts";
 import { SubscriberLine } from "./subscriber-line.tsx";
 
-const all = { q: "", type: "", status: "" };
+type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
+const all: Filters = { q: "", type: "", status: "" };
 
 /** Who hears of updates of this page. */
 export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
@@ -22,11 +23,11 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const { data, error } = useSubscribers(page.id, {
     page: number,
     per_page: 50,
-    q: q || null,
-    type: filters.type || null,
-    status: filters.status || null,
+    q: q || undefined,
+    type: filters.type || undefined,
+    status: filters.status || undefined,
   });
-  const change = (next: Partial<typeof all>) => {
+  const change = (next: Partial<Filters>) => {
     setFilters({ ...filters, ...next });
     setNumber(1);
   };

@@ -1,4 +1,4 @@
-import { get } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { connection } from "../../data/connection.ts";
 
 const lookMs = 10_000;
@@ -9,7 +9,7 @@ const compareMs = 5 * 60_000;
  * session does not idle, and loads the page anew once the server has another one.
  */
 export function followUpgrades(): () => void {
-  const look = setInterval(() => void get("/session").catch(() => {}), lookMs);
+  const look = setInterval(() => void dataOf(dashboard.session.get()).catch(() => {}), lookMs);
   const compare = setInterval(reloadIfOld, compareMs);
   const heard = connection.onHealed(reloadIfOld);
   return () => {

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { getPage } from "../../data/client.ts";
+import { pageOf, v1 } from "../../data/client.ts";
 import { followLive } from "../../data/live.ts";
 import { useOverallState, useOverview } from "../../data/overview.ts";
 import { useSession, useSignedIn } from "../../data/session.ts";
@@ -32,7 +31,7 @@ function Wall() {
   const { data: open } = useQuery({
     queryKey: ["incidents", "wall"],
     queryFn: ({ signal }) =>
-      getPage<IncidentSummary>("/api/v1/incidents", { open: true, per_page: 20 }, signal),
+      pageOf(v1.incidents.get({ query: { open: "true", per_page: 20 }, fetch: { signal } })),
   });
   useEffect(() => followLive(organization.id), [organization.id]);
   useEffect(followUpgrades, []);

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import type { App } from "../../src/api.ts";
+import {
+  ApiError,
+  dashboard,
+  dataOf,
+  ifMatch,
+  pageOf,
+  pathOf,
+  setOrganization,
+  Unreachable,
+  v1,
+} from "../../web/data/client.ts";
+import { connection } from "../../web/data/connection.ts";
+import { signedOut } from "../../web/data/signed-out.ts";
+
+type Seen = { method: string; path: string; headers: Headers; body: string };
+
+const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
+const browserFetch = globalThis.fetch;
+let seen: Seen[] = [];
+let answers: Response[] = [];
+let server: Bun.Server<undefined>;
+
+beforeAll(() => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { method, headers, url } = request;
+      const { pathname, search } = new URL(url);
+      seen.push({ method, path: pathname + search, headers, body: await request.text() });
+      return answers.shift() ?? Response.json({ data: {} });
+    },
+  });
+  // A page's addresses begin with a slash.
+  globalThis.fetch = ((path: string, init: RequestInit) =>
+    browserFetch(new URL(path, server.url), init)) as typeof fetch;
+});
+
+afterEach(() => {
+  seen = [];
+  answers = [];
+  setOrganization(null);
+});
+
+afterAll(async () => {
+  globalThis.fetch = browserFetch;
+  await server.stop(true);
+});
+
+const refusal = (status: number, error: object = { code: "UNAUTHORIZED", message: "No." }) =>
+  Response.json({ error }, { status });
+
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test("a request has its method, path, query, body and organization", async () => {
+  setOrganization(id);
+  await pageOf(v1.incidents.get({ query: { open: "true", per_page: 5, q: undefined } }));
+  await dataOf(v1.monitors({ id }).patch({ paused: true }));
+  await dataOf(v1["monitor-groups"]({ id }).delete());
+  expect(seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+    ["GET", "/dashboard/api/v1/incidents?open=true&per_page=5", ""],
+    ["PATCH", `/dashboard/api/v1/monitors/${id}`, '{"paused":true}'],
+    ["DELETE", `/dashboard/api/v1/monitor-groups/${id}`, ""],
+  ]);
+  for (const { headers } of seen) {
+    expect(headers.get("x-organization")).toBe(id);
+    expect(headers.get("accept")).toBe("application/json");
+  }
+  expect(seen.map(({ headers }) => headers.get("content-type"))).toEqual([
+    null,
+    "application/json",
+    null,
+  ]);
+});
+
+test("what looks like a date or a number stays the text that it is", async () => {
+  const record = { at: "2026-11-20T23:02:00.000Z", day: "2026-11-20", name: "12", none: null };
+  answers.push(Response.json({ data: record }));
+  expect(await dataOf(v1.settings.get())).toEqual(record as never);
+  answers.push(refusal(409, { code: "CONFLICT", message: "2026-11-20" }));
+  expect(await failureOf(dataOf(v1.settings.get()))).toMatchObject({ message: "2026-11-20" });
+});
+
+test("a write names the version that was read, unless it shall overwrite", async () => {
+  answers.push(Response.json({ data: { id } }, { headers: { ETag: '"v7"' } }));
+  const record = await dataOf(v1.incidents({ id }).get());
+  await dataOf(v1.incidents({ id }).patch({ status: "resolved" }, ifMatch(record)));
+  await dataOf(v1.incidents({ id }).patch({ status: "resolved" }, ifMatch(undefined)));
+  expect(seen.map(({ headers }) => headers.get("if-match"))).toEqual([null, '"v7"', null]);
+});
+
+test("a file is sent as it is, under its own media type", async () => {
+  const image = new Blob(["<svg/>"], { type: "image/svg+xml" });
+  await dataOf(v1["status-pages"]({ id }).logo.put(image));
+  expect(seen[0]).toMatchObject({ method: "PUT", body: "<svg/>" });
+  expect(seen[0]?.headers.get("content-type")).toBe("image/svg+xml");
+});
+
+test("a refusal has the server's words and its fields", async () => {
+  const details = [{ path: "name", message: "is required" }];
+  answers.push(
+    refusal(422, { code: "VALIDATION_ERROR", message: "Not valid.", details, requestId: "r1" }),
+  );
+  const error = await failureOf(dataOf(dashboard.organizations.post({ name: "" })));
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({
+    status: 422,
+    code: "VALIDATION_ERROR",
+    message: "Not valid.",
+    details,
+    requestId: "r1",
+  });
+});
+
+test("an error that is not the server's own, such as a proxy's page, is one all the same", async () => {
+  for (const body of ["<h1>Bad gateway</h1>", "", "null", "[1]"]) {
+    answers.push(new Response(body, { status: 502, headers: { "Content-Type": "text/html" } }));
+    answers.push(new Response("null", { status: 502, headers: json }));
+    for (const _ of [1, 2])
+      expect(await failureOf(dataOf(v1.settings.get()))).toMatchObject({
+        name: "ApiError",
+        status: 502,
+      });
+  }
+  answers.push(new Response("<h1>Sign in to the hotel</h1>", { headers: html }));
+  expect(await failureOf(dataOf(v1.settings.get()))).toBeInstanceOf(SyntaxError);
+});
+
+const html = { "Content-Type": "text/html" };
+const json = { "Content-Type": "application/json" };
+
+test("after 401 it is tried once more, and then waits until somebody signs in", async () => {
+  answers.push(refusal(401), Response.json({ data: { name: "renewed" } }));
+  expect(await dataOf(dashboard.organization.get())).toMatchObject({ name: "renewed" });
+  answers.push(refusal(401), refusal(401), Response.json({ data: { name: "signed in" } }));
+  const asked = Promise.withResolvers<void>();
+  const unsubscribe = signedOut.subscribe(asked.resolve);
+  const waiting = dataOf(dashboard.organization.patch({ name: "New" }));
+  await asked.promise;
+  unsubscribe();
+  expect(seen).toHaveLength(4);
+  signedOut.over();
+  expect(await waiting).toMatchObject({ name: "signed in" });
+  expect(seen.slice(2).map(({ body }) => body)).toEqual(Array(3).fill('{"name":"New"}'));
+});
+
+test("401 of a wrong password is that, and no ended session", async () => {
+  answers.push(refusal(401));
+  const signIn = dashboard["sign-in"].post({ email: "a@b.example", password: "x" });
+  expect(await failureOf(dataOf(signIn))).toMatchObject({ name: "ApiError", status: 401 });
+  expect(seen).toHaveLength(1);
+});
+
+test("a network that is away is named so, and a request that was called off is not", async () => {
+  const elsewhere = globalThis.fetch;
+  globalThis.fetch = (() => Promise.reject(new TypeError("Failed to fetch"))) as never;
+  try {
+    expect(await failureOf(dataOf(v1.settings.get()))).toBeInstanceOf(Unreachable);
+  } finally {
+    globalThis.fetch = elsewhere;
+  }
+  expect(connection.get()).toBe("lost");
+  await dataOf(v1.settings.get());
+  expect(connection.get()).toBe("good");
+  const signal = AbortSignal.abort();
+  expect(await failureOf(dataOf(v1.settings.get({ fetch: { signal } })))).toMatchObject({
+    name: "AbortError",
+  });
+});
+
+test("a route knows its path as scripts have it", () => {
+  expect(pathOf(v1["status-pages"]({ id }).subscribers)).toBe(
+    `/api/v1/status-pages/${id}/subscribers`,
+  );
+});
+
+type Untyped<Routes> = {
+  [K in keyof Routes]: Routes[K] extends { body: infer B; query: infer Q; response: unknown }
+    ? unknown extends B
+      ? K
+      : unknown extends Q
+        ? K
+        : never
+    : Untyped<Routes[K]>;
+}[keyof Routes];
+
+test("the compiler knows what every route takes, and refuses anything else", () => {
+  const untyped: Untyped<App["~Routes"]>[] = [];
+  // The compiler is the test: it complains of each line that it does not refuse.
+  const refused = () => [
+    // @ts-expect-error: no such path
+    v1.incident.get(),
+    // @ts-expect-error: no such method
+    dashboard.about.put(),
+    // @ts-expect-error: no such field of the query
+    v1.incidents.get({ query: { opened: "true" } }),
+    // @ts-expect-error: no such value of the query
+    v1.incidents.get({ query: { open: "yes" } }),
+    // @ts-expect-error: a query that is needed
+    dashboard.where.get(),
+    // @ts-expect-error: a body that is needed
+    dashboard["sign-in"].post(),
+    // @ts-expect-error: no such value in the body
+    v1.incidents({ id }).patch({ status: "closed" }),
+    // @ts-expect-error: a field of another type of monitor
+    v1.monitors.post({ type: "ping", name: "NAS", host: "nas.lan", url: "http://nas.lan" }),
+    // @ts-expect-error: a body where none is taken
+    dashboard["sign-out"].post({ everywhere: true }),
+    // @ts-expect-error: no file
+    v1["status-pages"]({ id }).logo.put({ path: "logo.png" }),
+    // @ts-expect-error: no such field of the answer
+    dataOf(v1.settings.get()).then(({ stmp }) => stmp),
+  ];
+  expect([untyped, typeof refused]).toEqual([[], "function"]);
+});
