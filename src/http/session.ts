@@ -21,7 +21,7 @@ export type SignedInPerson = {
   /** Runs the whole appliance. */
   administrator: boolean;
   /** Wrong codes that were given with the right password; null where there are none to tell of. */
-  wrongCodes: { count: number; lastAt: string } | null;
+  wrongCodes: { count: number; since: string; lastAt: string; lastFrom: string | null } | null;
 };
 
 export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };

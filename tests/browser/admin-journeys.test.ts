@@ -288,7 +288,19 @@ if (hasChromium)
       const waiting = (await call("/sign-in", admin)).headers.get("set-cookie")?.split(";")[0];
       const guessed = await call("/sign-in/code", { code: "000000" }, waiting);
       expect(guessed.status).toBe(401);
-      await page.getByText("1 wrong two-factor code came after your right password").waitFor();
+      const banner = page.getByRole("status").filter({ hasText: "two-factor" });
+      await banner.getByText("1 wrong two-factor code came after your right password").waitFor();
+      await banner.getByText("from 127.0.0.1").waitFor();
+      await call("/sign-in/code", { code: "000000" }, waiting);
+      await banner.getByText("2 wrong two-factor codes came").waitFor();
+      expect(await banner.innerText()).toMatch(/since .+, the last .+ from 127\.0\.0\.1\./);
+      // It stays until the person says that they know, whoever else comes and goes.
+      await page.reload();
+      await banner.waitFor();
+      expect((await call("/profile/wrong-codes/acknowledge", {}, waiting)).status).toBe(401);
+      expect((await call("/profile/wrong-codes/acknowledge", {})).status).toBe(401);
+      await page.reload();
+      await banner.waitFor();
       await page.screenshot({ path: join(screenshots, "admin-wrong-codes-1440.png") });
       expect(await violations(page)).toEqual([]);
       await page.setViewportSize({ width: 360, height: 800 });

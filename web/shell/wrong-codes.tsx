@@ -11,13 +11,20 @@ import { complain } from "../parts/toasts.tsx";
 export function WrongCodes() {
   const { wrongCodes } = useSignedIn().person;
   if (wrongCodes === null) return null;
-  const { count, lastAt } = wrongCodes;
+  const { count, since, lastAt, lastFrom } = wrongCodes;
   return (
     <div className="banner" role="status">
       <Icon name="warning" />
       <span>
-        {plural(count, "wrong two-factor code")} came after your right password, the last{" "}
-        <Time at={lastAt} />. If that was not you, somebody knows it:{" "}
+        {plural(count, "wrong two-factor code")} came after your right password
+        {count > 1 && (
+          <>
+            {" "}
+            since <Time at={since} />
+          </>
+        )}
+        , the last <Time at={lastAt} />
+        {lastFrom !== null && ` from ${lastFrom}`}. If that was not you, somebody knows it:{" "}
         <Link to="/settings/$section" params={{ section: "profile" }}>
           choose another password
         </Link>

@@ -14,7 +14,7 @@ import { organizations } from "../../database/tables/organizations.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** Somebody who is to be added: whether they run the appliance is known only then. */
-export type NewPersonRow = Omit<PersonRow, "administrator" | "wrongCodes" | "wrongCodeAt">;
+export type NewPersonRow = Omit<PersonRow, "administrator" | keyof typeof noWrongCodes>;
 export type MembershipRow = typeof memberships.$inferSelect;
 
 export async function findPerson(store: Store, id: string): Promise<PersonRow | null> {
@@ -115,7 +115,12 @@ export function mustStillSignIn({ id, emailKey }: PersonRow): Prepared {
 }
 
 /** What is written once the person knows of the wrong codes, or they are worth nothing any more. */
-export const noWrongCodes = { wrongCodes: 0, wrongCodeAt: null };
+export const noWrongCodes = {
+  wrongCodes: 0,
+  wrongCodeAt: null,
+  wrongCodeSince: null,
+  wrongCodeFrom: null,
+};
 
 /** Changes the row if it still is the version that was read; else `retrying` reads it again. */
 export function changePerson(store: Store, before: PersonRow, change: Partial<PersonRow>) {

@@ -38,7 +38,14 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
         twoFactor: row.twoFactor === 1,
         administrator: row.administrator === 1,
         wrongCodes:
-          row.wrongCodeAt === null ? null : { count: row.wrongCodes, lastAt: row.wrongCodeAt },
+          row.wrongCodeAt === null
+            ? null
+            : {
+                count: row.wrongCodes,
+                since: row.wrongCodeSince ?? row.wrongCodeAt,
+                lastAt: row.wrongCodeAt,
+                lastFrom: row.wrongCodeFrom,
+              },
       },
       organizations: await store.query<Membership>(membershipsOf, [personId]),
     };

@@ -8,7 +8,8 @@ export type SessionRow = typeof sessions.$inferSelect;
 
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
   p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
-  p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt"
+  p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
+  p.wrong_code_since AS "wrongCodeSince", p.wrong_code_from AS "wrongCodeFrom"
   FROM sessions s JOIN people p ON p.id = s.person_id`;
 const byHash = `${columns} WHERE s.token_hash = ?`;
 const byId = `${columns} WHERE s.id = ?`;
@@ -21,6 +22,8 @@ export type StoredSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "las
   administrator: number;
   wrongCodes: number;
   wrongCodeAt: string | null;
+  wrongCodeSince: string | null;
+  wrongCodeFrom: string | null;
 };
 
 export async function findByHash(store: Store, hash: string): Promise<StoredSession | null> {

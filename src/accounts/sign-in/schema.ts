@@ -16,7 +16,14 @@ export const Presence = z.object({
     .object({
       ...Profile.shape,
       /** Codes that were wrong after one's password was right, elsewhere, until one says that one knows; null for none. */
-      wrongCodes: z.object({ count: z.int(), lastAt: Timestamp }).nullable(),
+      wrongCodes: z
+        .object({
+          count: z.int(),
+          since: Timestamp,
+          lastAt: Timestamp,
+          lastFrom: z.string().nullable(),
+        })
+        .nullable(),
     })
     .nullable(),
   organizations: z.array(OwnMembership),

@@ -124,7 +124,7 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
   const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
   await store.atomic([
     ...countWrongCode(store, session.id, codesPerSignIn),
-    countWrongCodeOf(store, person.id, timestamp(clock())),
+    countWrongCodeOf(store, person.id, timestamp(clock()), address),
     ...traceIn(await organizationsOf(store, person.id), context, somebody, {
       action: "person.code-refused",
       subjectId: person.id,

@@ -49,10 +49,21 @@ export function setRecoveryCodes(
 }
 
 /** Counts a wrong code for the person to be told of. */
-export function countWrongCodeOf(store: Store, personId: string, at: string): Statement {
+export function countWrongCodeOf(
+  store: Store,
+  personId: string,
+  at: string,
+  address: string,
+): Statement {
   return store.db
     .update(people)
-    .set({ wrongCodes: sql`${people.wrongCodes} + 1`, wrongCodeAt: at })
+    .set({
+      wrongCodes: sql`${people.wrongCodes} + 1`,
+      wrongCodeAt: at,
+      wrongCodeSince: sql`case when ${people.wrongCodes} = 0 then ${at}
+        else coalesce(${people.wrongCodeSince}, ${people.wrongCodeAt}) end`,
+      wrongCodeFrom: address,
+    })
     .where(eq(people.id, personId));
 }
 
@@ -60,5 +71,7 @@ export function countWrongCodeOf(store: Store, personId: string, at: string): St
 export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
   const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
   return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),
-    wrong_code_at = case when wrong_codes > ${own} then wrong_code_at end where id = ${personId}`;
+    wrong_code_at = case when wrong_codes > ${own} then wrong_code_at end,
+    wrong_code_since = case when wrong_codes > ${own} then wrong_code_since end,
+    wrong_code_from = case when ${own} = 0 then wrong_code_from end where id = ${personId}`;
 }

@@ -51,6 +51,9 @@ export const people = sqliteTable(
     /** Wrong codes after the right password that the person has not been told of yet, and when the last one came. */
     wrongCodes: integer("wrong_codes").notNull().default(0),
     wrongCodeAt: text("wrong_code_at"),
+    /** When the first of them came, and the address of the last; null where that is not known. */
+    wrongCodeSince: text("wrong_code_since"),
+    wrongCodeFrom: text("wrong_code_from"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),

@@ -242,9 +242,13 @@ describe("wrong codes", () => {
       (await page("GET", "/dashboard/session")).json.data.person.wrongCodes;
     expect(await told()).toBeNull();
     const { enter } = await waiting(appliance, who.id, "10.0.0.1");
-    for (let i = 0; i < 3; i++) await enter(wrong);
+    const since = new Date(appliance.time.now).toISOString();
+    for (let i = 0; i < 3; i++) {
+      await enter(wrong);
+      if (i < 2) appliance.time.now += 1_000;
+    }
     const lastAt = new Date(appliance.time.now).toISOString();
-    expect(await told()).toEqual({ count: 3, lastAt });
+    expect(await told()).toEqual({ count: 3, since, lastAt, lastFrom: "10.0.0.1" });
     const entries = appliance.database.query(
       "SELECT actor_type, actor_name FROM audit_entries WHERE action = 'person.code-refused' AND organization_id = ? AND subject_id = ?",
     );
@@ -256,7 +260,7 @@ describe("wrong codes", () => {
     await own.enter(wrong);
     expect(await told()).toMatchObject({ count: 4 });
     expect((await own.enter(who.code())).status).toBe(200);
-    expect(await told(own.page)).toMatchObject({ count: 3 });
+    expect(await told(own.page)).toMatchObject({ count: 3, since, lastFrom: null });
     await own.page("POST", "/dashboard/profile/wrong-codes/acknowledge");
     expect(await told()).toBeNull();
   });
