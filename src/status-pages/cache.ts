@@ -2,9 +2,11 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { AppError } from "../core/errors.ts";
 import { fairQueue, type FairQueue } from "../core/fair-queue.ts";
+import { discarded } from "../core/garbage.ts";
 import type { Log } from "../core/log.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
+import { brotliOf, gzipped, inflater } from "./long-pages.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */
 export type Rendered = {
@@ -27,10 +29,11 @@ const atLeastEveryMs = 30_000;
 const usualCapacity = 64 * 1024 * 1024;
 /** What an entry takes beside its bytes. */
 const overhead = 1_024;
-/** So many bytes may wait to be collected. */
-const collectedAfter = 64 * 1024 * 1024;
 /** So many keys are known to have nothing, for as long as a page is not made again. */
 const maxMisses = 1_000;
+
+/** A page of more bytes is kept compressed alone, and inflated while it is sent to those who take it plain. */
+const maxPlain = 1024 * 1024;
 
 /** An answer's headers and bytes: answers share those of a Blob, of an array each would have a copy. */
 type Variant = { bytes: Blob; headers: Record<string, string> };
@@ -40,6 +43,9 @@ type Entry = {
   readAt: number;
   etag: string;
   status: number;
+  /** As it goes plain. */
+  headers: Record<string, string>;
+  /** A long page has none that is plain, but always the one in gzip. */
   variants: Map<Encoding, Variant>;
   /** Encodings that are being made. */
   packing: Map<Encoding, Promise<void>>;
@@ -88,8 +94,6 @@ export function pageCache(
   /** Bytes in all, and of each organization. */
   let total = 0;
   const sizes = new Map<string, number>();
-  /** Bytes that were removed since they were last collected. */
-  let removed = 0;
   /** When keys were looked for that have nothing. */
   const misses = new Map<string, number>();
   /** When an organization's pages changed last. */
@@ -98,6 +102,7 @@ export function pageCache(
   const dropped = new Map<string, number>();
   const filling = new Map<string, Promise<Entry | null>>();
   const packings = fairQueue();
+  const inflated = inflater();
 
   function mayServe({ organizationId, readAt }: Entry): boolean {
     const isStale = (touched.get(organizationId) ?? -Infinity) >= readAt;
@@ -105,11 +110,13 @@ export function pageCache(
   }
 
   function respond(request: Request, entry: Entry): Response | null {
-    const variant = entry.variants.get(encodingFor(request));
-    if (variant === undefined) return null;
-    if (hasTag(request, variant.headers["ETag"] ?? ""))
-      return new Response(null, { status: 304, headers: variant.headers });
-    return new Response(variant.bytes, { status: entry.status, headers: variant.headers });
+    const encoding = encodingFor(request);
+    const variant = entry.variants.get(encoding);
+    if (variant === undefined && encoding !== "identity") return null;
+    const { headers } = variant ?? entry;
+    if (hasTag(request, headers["ETag"] ?? "")) return new Response(null, { status: 304, headers });
+    const body = variant?.bytes ?? inflated(bytesIn(entry, "gzip"));
+    return new Response(body, { status: entry.status, headers });
   }
 
   async function prepared(request: Request, key: string, entry: Entry): Promise<Response | null> {
@@ -127,20 +134,10 @@ export function pageCache(
   }
 
   async function pack(key: string, entry: Entry, encoding: "br" | "gzip") {
-    const plain = entry.variants.get("identity");
-    if (plain === undefined) throw new Error("An entry has no bytes.");
-    const source = await plain.bytes.bytes();
-    const packed = await compress[encoding](source);
-    const bytes = new Blob([packed]);
-    for (const copy of [source, packed]) release(copy);
-    entry.variants.set(encoding, {
-      bytes,
-      headers: {
-        ...plain.headers,
-        "Content-Encoding": encoding,
-        ETag: tagIn(encoding, entry.etag),
-      },
-    });
+    const bytes = entry.variants.has("identity")
+      ? await packed(bytesIn(entry, "identity"), encoding)
+      : await brotliOf(bytesIn(entry, "gzip"));
+    entry.variants.set(encoding, variantIn(encoding, entry, bytes));
     grow(key, entry, bytes.size);
   }
 
@@ -170,10 +167,7 @@ export function pageCache(
     if (entry === undefined) return;
     entries.delete(key);
     count(entry.organizationId, -entry.size);
-    removed += entry.size;
-    if (removed < collectedAfter) return;
-    removed = 0;
-    collect();
+    discarded(entry.size);
   }
 
   async function fill(
@@ -192,7 +186,7 @@ export function pageCache(
       return null;
     }
     const { organizationId, readAt, made } = making;
-    const { bytes, hash } = whole;
+    const { encoding, bytes, hash } = whole;
     const etag = `"${hash.toString(36)}"`;
     const headers = {
       "Content-Type": made.type,
@@ -206,10 +200,12 @@ export function pageCache(
       readAt,
       etag,
       status: made.status,
-      variants: new Map([["identity", { bytes, headers }]]),
+      headers,
+      variants: new Map(),
       packing: new Map(),
       size: 0,
     };
+    entry.variants.set(encoding, variantIn(encoding, entry, bytes));
     entries.set(key, entry);
     misses.delete(key);
     grow(key, entry, bytes.size + 2 * key.length + overhead);
@@ -256,15 +252,6 @@ export function pageCache(
   };
 }
 
-/** What a heap may hold whose collection is not felt: some 30 ms. */
-const smallHeap = 96 * 1024 * 1024;
-
-/** Of bytes outside of its heap the engine lets 300 MB gather before it looks for those that nobody holds any more. */
-function collect() {
-  const { heapUsed, external } = process.memoryUsage();
-  if (heapUsed - external < smallHeap) Bun.gc(true);
-}
-
 const encoder = new TextEncoder();
 
 /** Small ones may lie in a pool with others. */
@@ -275,14 +262,47 @@ function release({ buffer, byteLength }: Uint8Array) {
   if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
+async function packed(plain: Blob, encoding: "br" | "gzip"): Promise<Blob> {
+  const source = await plain.bytes();
+  const made = await compress[encoding](source);
+  const bytes = new Blob([made]);
+  for (const copy of [source, made]) release(copy);
+  return bytes;
+}
+
+function variantIn(encoding: Encoding, { headers, etag }: Entry, bytes: Blob): Variant {
+  if (encoding === "identity") return { bytes, headers };
+  const own = { "Content-Encoding": encoding, ETag: tagIn(encoding, etag) };
+  return { bytes, headers: { ...headers, ...own } };
+}
+
+function bytesIn({ variants }: Entry, encoding: Encoding): Blob {
+  const bytes = variants.get(encoding)?.bytes;
+  if (bytes === undefined) throw new Error("An entry lacks the bytes that it was made with.");
+  return bytes;
+}
+
 /** Where pages are gathered, used again and again: garbage of megabytes a page would grow faster than it is collected. */
 const buffers: Uint8Array<ArrayBuffer>[] = [];
+/** A larger one was needed for one long piece. */
+const maxBuffer = 4 * maxPlain;
 
-/** Others have their turn while a long page is put into words. */
-async function collected(body: Rendered["body"]): Promise<{ bytes: Blob; hash: number | bigint }> {
-  if (body instanceof Uint8Array) return { bytes: new Blob([body]), hash: Bun.hash(body) };
+type Collected = { encoding: "identity" | "gzip"; bytes: Blob; hash: bigint };
+
+/** The bytes, in gzip where they are many; others have their turn while a long page is put into words. */
+async function collected(body: Rendered["body"]): Promise<Collected> {
+  if (body instanceof Uint8Array)
+    return { encoding: "identity", bytes: new Blob([body]), hash: BigInt(Bun.hash(body)) };
   let buffer = buffers.pop() ?? new Uint8Array(64 * 1024);
   let length = 0;
+  let hash = 0n;
+  let long = null as ReturnType<typeof gzipped> | null;
+  const take = () => {
+    const part = buffer.subarray(0, length);
+    hash = BigInt(Bun.hash(part, hash));
+    length = 0;
+    return part;
+  };
   await eachYielding(typeof body === "string" ? [body] : body, (piece) => {
     // One unit of UTF-16 takes three bytes at most.
     const needed = length + 3 * piece.length;
@@ -293,9 +313,12 @@ async function collected(body: Rendered["body"]): Promise<{ bytes: Blob; hash: n
       buffer = longer;
     }
     length += encoder.encodeInto(piece, buffer.subarray(length)).written;
+    if (length <= maxPlain) return undefined;
+    long ??= gzipped();
+    return long.write(take());
   });
-  const made = buffer.subarray(0, length);
-  const whole = { bytes: new Blob([made]), hash: Bun.hash(made) };
-  buffers.push(buffer);
-  return whole;
+  const rest = take();
+  const bytes = long === null ? new Blob([rest]) : await long.end(rest);
+  if (buffer.length <= maxBuffer) buffers.push(buffer);
+  return { encoding: long === null ? "identity" : "gzip", bytes, hash };
 }

@@ -224,8 +224,10 @@ describe("the memory", () => {
 
   test("has a page that is larger than all of it answered all the same", async () => {
     const { keep, has } = small();
-    const answer = await keep("ours", "large", "x".repeat(2_000_000));
-    expect((await answer?.text())?.length).toBe(2_000_000);
+    // Large compressed as well.
+    const body = random(2_000_000);
+    const answer = await keep("ours", "large", body);
+    expect((await answer?.text()) === body).toBe(true);
     expect(has("large")).toBe(false);
   });
 
@@ -239,6 +241,35 @@ describe("the memory", () => {
     expect(tags.size).toBe(1);
     const plain = await keep("ours", "page", "");
     expect(await plain?.text()).toBe("<p>Zürich</p>");
+  });
+
+  test("is taken by a long page as it is compressed alone, and every encoding of it is the same", async () => {
+    const { cache, keep, has } = small();
+    const pieces = Array.from({ length: 30_000 }, (_, count) =>
+      `<p>Zürich 😀 ${count}</p>\n`.repeat(5),
+    );
+    const body = pieces.join("");
+    for (const key of ["a", "b", "c"]) await keep("ours", key, pieces);
+    expect(["a", "b", "c"].map((key) => has(key))).toEqual([true, true, true]);
+    const tags = new Set<string | null | undefined>();
+    for (const [accepted, inflate] of [
+      ["identity", (bytes: Buffer) => bytes],
+      ["gzip", gunzipSync],
+      ["br", brotliDecompressSync],
+    ] as const) {
+      const answer = await keep("ours", "a", "", accepted);
+      const bytes = inflate(Buffer.from((await answer?.bytes()) ?? []));
+      expect([accepted, bytes.toString() === body]).toEqual([accepted, true]);
+      const etag = answer?.headers.get("etag") ?? "";
+      tags.add(etag);
+      const headers = { "Accept-Encoding": accepted, "If-None-Match": etag };
+      const again = cache.answer(new Request("http://localhost/", { headers }), "a");
+      expect([again?.status, again?.headers.get("etag")]).toEqual([304, etag]);
+    }
+    expect(tags.size).toBe(3);
+    const before = (await keep("ours", "a", "", "gzip"))?.headers.get("etag");
+    await keep("ours", "other", [...pieces.slice(0, -1), "another end"]);
+    expect((await keep("ours", "other", "", "gzip"))?.headers.get("etag")).not.toBe(before);
   });
 
   test("others have their turn while a long page is made", async () => {

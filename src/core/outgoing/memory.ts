@@ -1,3 +1,5 @@
+import { discarded } from "../garbage.ts";
+
 /** Counts what is kept of answers while they are read, so that many at once can't fill the machine. */
 export type Memory = {
   /** Throws OwnTrouble where too much is kept already. */
@@ -21,6 +23,7 @@ export function growingBuffer(max: number, memory: Memory) {
     memory.take(Math.max(0, size - freeBytes) - Math.max(0, buffer.length - freeBytes));
     const larger = Buffer.allocUnsafeSlow(size);
     larger.set(buffer.subarray(0, length));
+    discarded(buffer.length);
     buffer = larger;
   }
 

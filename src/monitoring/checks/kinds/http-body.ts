@@ -1,5 +1,6 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { discarded } from "../../../core/garbage.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
 import { growingBuffer, inPieces } from "../../../core/outgoing/memory.ts";
@@ -47,11 +48,9 @@ export function wantedOf({ keyword, keywordAbsent, jsonPath, jsonEquals }: Asser
         return "it has the keyword that must be absent";
       if (jsonPath === null || whole === null) return null;
       if (!complete) return "it is longer than the 1 MiB that are read as JSON";
-      return validateJson(
-        new TextDecoder(charsetOf(answer)).decode(whole.bytes()),
-        jsonPath,
-        jsonEquals,
-      );
+      const text = new TextDecoder(charsetOf(answer)).decode(whole.bytes());
+      discarded(whole.bytes().length);
+      return validateJson(text, jsonPath, jsonEquals);
     },
   };
 }
@@ -111,6 +110,7 @@ function read(
     if (left < 0) return;
     length += chunk.length;
     take(chunk.subarray(0, left));
+    discarded(chunk.length);
     if (length > maxBytes) resolve(false);
   };
   if (decoder === null) {
@@ -139,6 +139,7 @@ function read(
     const isLast = encoded > maxBytes;
     const isReady = decoder.write(piece, () => {
       memory.giveBack(piece.length);
+      discarded(piece.length);
       if (isLast) resolve(false);
     });
     if (!isReady) answer.pause();
