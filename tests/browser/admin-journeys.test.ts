@@ -293,7 +293,7 @@ if (hasChromium)
       await banner.getByText("from 127.0.0.1").waitFor();
       await call("/sign-in/code", { code: "000000" }, waiting);
       await banner.getByText("2 wrong two-factor codes came").waitFor();
-      expect(await banner.innerText()).toMatch(/since .+, the last .+ from 127\.0\.0\.1\./);
+      expect(await banner.innerText()).toMatch(/the first .+, the last .+ from 127\.0\.0\.1\./);
       // It stays until the person says that they know, whoever else comes and goes.
       await page.reload();
       await banner.waitFor();

@@ -19,8 +19,7 @@ export function WrongCodes() {
         {plural(count, "wrong two-factor code")} came after your right password
         {count > 1 && (
           <>
-            {" "}
-            since <Time at={since} />
+            , the first <Time at={since} />
           </>
         )}
         , the last <Time at={lastAt} />
