@@ -154,6 +154,21 @@ if (hasChromium)
       expect((await channelOf(id)).name).toBe("Old bot");
     });
 
+    test("what can still be undone is done at once when its tab is closed", async () => {
+      await made({ name: "Older bot" });
+      await using opened = await open("/alert-channels");
+      const popup = opened.page.waitForEvent("popup");
+      await opened.page.evaluate(() => window.open("/alert-channels"));
+      const tab = await popup;
+      await tab.getByRole("button", { name: "Actions for Older bot" }).click();
+      await tab.getByRole("menuitem", { name: "Delete" }).click();
+      await tab.getByRole("button", { name: /Undo/ }).waitFor();
+      const link = opened.page.getByRole("link", { name: /Older bot/ });
+      await link.waitFor();
+      await tab.close();
+      await link.waitFor({ state: "detached" });
+    });
+
     test("the palette finds a channel, tests it and makes a new one", async () => {
       await using opened = await open("/monitors");
       const { page } = opened;

@@ -174,6 +174,26 @@ test("a network that is away is named so, and a request that was called off is n
   });
 });
 
+test("what a page asks for while it is being left goes on, unless browsers refuse to", async () => {
+  const elsewhere = globalThis.fetch;
+  const kept: unknown[] = [];
+  globalThis.fetch = ((path: string, init: RequestInit) => {
+    kept.push(init.keepalive);
+    return elsewhere(path, init);
+  }) as typeof fetch;
+  try {
+    await dataOf(v1.monitors({ id }).delete());
+    dispatchEvent(new Event("pagehide"));
+    await dataOf(v1.monitors({ id }).delete());
+    await dataOf(dashboard.monitors.bulk.post({ monitorIds: Array(5_000).fill(id), delete: true }));
+    dispatchEvent(new Event("pageshow"));
+    await dataOf(v1.monitors({ id }).delete());
+  } finally {
+    globalThis.fetch = elsewhere;
+  }
+  expect(kept).toEqual([false, true, false, false]);
+});
+
 test("a route knows its path as scripts have it", () => {
   expect(pathOf(v1["status-pages"]({ id }).subscribers)).toBe(
     `/api/v1/status-pages/${id}/subscribers`,

@@ -100,16 +100,25 @@ async function request(url: string, init: Init): Promise<Response> {
   return attempt(url, init);
 }
 
+/** Whether the page is being closed or left, which ends requests that are not kept alive. */
+let leaving = false;
+addEventListener("pagehide", () => (leaving = true), { capture: true });
+addEventListener("pageshow", () => (leaving = false));
+/** Browsers refuse to keep more than 64 KiB alive. */
+const mostKept = 60_000;
+
 async function attempt(url: string, { file, ...init }: Init): Promise<Response> {
-  const body = file ?? init.body;
+  const text = init.body as string | undefined;
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(headersOf(organizationId))) headers.set(name, value);
   // Eden declares JSON for a query as well.
-  if (body == null) headers.delete("Content-Type");
+  if (text === undefined) headers.delete("Content-Type");
   if (file) headers.set("Content-Type", file.type);
+  const keepalive = leaving && file === undefined && (text ?? "").length < mostKept;
   try {
     const early = init.method === "GET" ? takeEarly(url, organizationId) : undefined;
-    const response = await (early ?? fetch(url, { ...init, headers, ...(body && { body }) }));
+    const response = await (early ??
+      fetch(url, { ...init, headers, ...(file && { body: file }), keepalive }));
     connection.answered();
     return response;
   } catch (error) {
