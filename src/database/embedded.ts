@@ -11,9 +11,11 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
+export const openDatabase = (file: string): Database =>
+  withSettings(new Database(file, { create: true, strict: true }));
+
 /** The settings every connection of ours has: an answered write is on the disk, and damage is found early. */
-export function openDatabase(file: string): Database {
-  const database = new Database(file, { create: true, strict: true });
+export function withSettings(database: Database): Database {
   database.run("PRAGMA busy_timeout = 5000");
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL");

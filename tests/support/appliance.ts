@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import type { Scope } from "../../src/events/scope.ts";
@@ -15,7 +16,7 @@ import type { Store } from "../../src/database/store.ts";
 import { livePages } from "../../src/dashboard/live.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/exchange.ts";
-import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { embeddedStore, openDatabase, withSettings } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { responseCache } from "../../src/http/response-cache.ts";
 import type { Backups, Services } from "../../src/http/services.ts";
@@ -161,12 +162,23 @@ export function applianceOn(
   };
 }
 
+let migrated: Uint8Array | undefined;
+
+/** A fresh database in memory after all migrations, which run once and are copied from then on. */
+function migratedDatabase() {
+  if (migrated === undefined) {
+    using database = openDatabase(":memory:");
+    migrate(database, assets.migrations);
+    migrated = database.serialize();
+  }
+  return withSettings(Database.deserialize(migrated, { strict: true }));
+}
+
 /** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
 export async function testAppliance(settings: Settings = {}) {
   const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
   const clock = () => time.now;
-  const database = openDatabase(":memory:");
-  migrate(database, assets.migrations);
+  const database = migratedDatabase();
   const store = embeddedStore(database);
   const vault = vaultOf(new Uint8Array(32).fill(7));
   const { appliance, app, engine, maintenance, alerts, live, logged } = applianceOn(
