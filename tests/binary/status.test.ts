@@ -1,14 +1,19 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { freePort } from "../support/binary.ts";
 import { pixel } from "../support/images.ts";
 import { asked, parts, publicPaths, steady, until } from "../support/status-client.ts";
 import { typical } from "../support/status-scenes.ts";
-import { statusWorld } from "../support/status-world.ts";
+import { statusWorld, type StatusWorld } from "../support/status-world.ts";
 
 describe("a public page over the wire", () => {
+  let site: StatusWorld;
+  beforeAll(async () => {
+    site = await statusWorld(typical);
+  });
+  afterAll(() => site[Symbol.asyncDispose]());
+
   test("every part answers GET, HEAD alike without a body, and 304 to who knows it", async () => {
-    await using site = await statusWorld(typical);
     for (const path of publicPaths(site)) {
       const { response, status, bytes } = await asked(site.url + path);
       expect([path, status]).toEqual([path, 200]);
@@ -38,7 +43,6 @@ describe("a public page over the wire", () => {
   });
 
   test("gzip and Brotli hold the very bytes that come plain", async () => {
-    await using site = await statusWorld(typical);
     for (const path of publicPaths(site).filter((path) => !path.startsWith("/status-files/"))) {
       const address = site.url + path;
       const plain = await asked(address);
@@ -64,7 +68,6 @@ describe("a public page over the wire", () => {
   });
 
   test("unknown queries make no difference to what is served", async () => {
-    await using site = await statusWorld(typical);
     const queries = [
       "?",
       "?x=1",
@@ -89,7 +92,6 @@ describe("a public page over the wire", () => {
   });
 
   test("only what reads is answered: other methods change nothing and show nothing", async () => {
-    await using site = await statusWorld(typical);
     const before = await asked(site.address);
     for (const path of publicPaths(site))
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {

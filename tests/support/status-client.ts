@@ -1,4 +1,4 @@
-import type { StatusWorld } from "./status-world.ts";
+import type { StatusPage } from "./status-world.ts";
 
 /** The paths of a page's parts behind its address; `/status.json` is that of a page at the root. */
 export const parts = [
@@ -15,7 +15,7 @@ export const parts = [
 ];
 
 /** Everything public of the typical page, by path. */
-export const publicPaths = ({ incidentIds, monitorIds }: StatusWorld) => [
+export const publicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
   ...parts.map((part) => `/status/acme${part}`),
   "/status/acme.json",
   `/status/acme/incidents/${incidentIds[0]}`,
@@ -37,13 +37,13 @@ export async function asked(address: string, headers: Record<string, string> = {
 export const steady = (bytes: Uint8Array) =>
   new TextDecoder().decode(bytes).replace(/"(updated|created)_?At"[^,}]*|<updated>[^<]*/gi, "");
 
-/** The text at an address as soon as it is as wanted; throws when it is not within 10 seconds. */
+/** The text at an address as soon as it is as wanted; throws when it is not within a minute. */
 export async function until(
   address: string,
   isWanted: (text: string) => boolean,
   headers: Record<string, string> = {},
 ): Promise<string> {
-  const patience = performance.now() + 10_000;
+  const patience = performance.now() + 60_000;
   for (;;) {
     const text = await (await fetch(address, { headers })).text();
     if (isWanted(text)) return text;

@@ -36,55 +36,90 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /** A machine whose default page, `/status/acme`, shows this scene; what is long ago is written into its file. */
-export async function statusWorld(
-  { page = {}, sections = [], incidents = [] }: Scene = {},
+export async function statusWorld(scene: Scene = {}, flags: string[] = []) {
+  const { pages, ...world } = await statusWorlds({ acme: scene }, flags);
+  return { ...world, ...pages.acme };
+}
+
+/** One machine with a page for each of these scenes, under the scene's name. */
+export async function statusWorlds<Name extends string>(
+  scenes: Readonly<Record<Name, Scene>>,
   flags: string[] = [],
 ) {
   const box = await machineWithKey();
-  const all = sections.flatMap(({ monitors }) => monitors);
   const start = async () => {
     const server = await box.serve({ flags: ["--rate-limit", "0", ...flags] });
     return { ...server, api: clientOf(server.url, box.key) };
   };
   let server = await start();
-
-  const ids: string[] = [];
-  for (const monitor of all) ids.push(await made(server, monitor));
-  const opened: { id: string; incident: Reported }[] = [];
-  for (const incident of incidents)
-    opened.push({ id: await reported(server.api, incident, ids), incident });
-  const { json } = await server.api("GET", "/api/v1/status-pages");
-  const pageId: string = json.data[0].id;
-  let next = 0;
-  const listed = sections.map(({ name, monitors }) => ({
-    name,
-    monitors: monitors.map(() => ({ id: ids[next++] })),
-  }));
   const smtp = { host: "mail.team.example", from: "status@team.example" };
   await server.api("PATCH", "/api/v1/settings", { smtp });
-  const patched = await server.api("PATCH", `/api/v1/status-pages/${pageId}`, {
-    sections: listed,
-    ...page,
-  });
-  if (patched.status !== 200) throw new Error(JSON.stringify(patched.json));
-
-  const hasPast = all.some(({ day }) => day) || incidents.some(({ hoursAgo }) => hoursAgo);
-  if (hasPast) {
+  const made: [Name, Made][] = [];
+  for (const [name, scene] of Object.entries<Scene>(scenes))
+    made.push([name as Name, await pageOf(server, name, scene)]);
+  const all = made.map(([, page]) => page);
+  const monitors = all.flatMap(({ monitors }) => monitors);
+  const opened = all.flatMap(({ opened }) => opened);
+  if (monitors.some(({ day }) => day) || opened.some(({ incident }) => incident.hoursAgo)) {
     await server.stop();
-    writePast(join(box.dataDir, "signalbox.db"), all, ids, opened);
+    writePast(join(box.dataDir, "signalbox.db"), monitors, opened);
     server = await start();
   }
-  return {
-    ...box,
-    ...server,
-    pageId,
-    monitorIds: ids,
-    incidentIds: opened.map(({ id }) => id),
-    address: `${server.url}/status/acme`,
-  };
+  const { url } = server;
+  const pages = Object.fromEntries(
+    made.map(([name, { pageId, monitors, opened }]) => [
+      name,
+      {
+        pageId,
+        monitorIds: monitors.map(({ id }) => id),
+        incidentIds: opened.map(({ id }) => id),
+        address: `${url}/status/${name}`,
+      },
+    ]),
+  ) as Record<Name, StatusPage>;
+  return { ...box, ...server, pages };
 }
 
 export type StatusWorld = Awaited<ReturnType<typeof statusWorld>>;
+
+export type StatusPage = {
+  pageId: string;
+  monitorIds: string[];
+  incidentIds: string[];
+  address: string;
+};
+
+type MadeMonitor = Shown & { id: string };
+type MadeIncident = { id: string; incident: Reported };
+type Made = { pageId: string; monitors: MadeMonitor[]; opened: MadeIncident[] };
+
+/** Makes a page for this scene; it is the default page where that has this name. */
+async function pageOf(
+  server: { url: string; api: Outside },
+  slug: string,
+  { page = {}, sections = [], incidents = [] }: Scene,
+): Promise<Made> {
+  const monitors: MadeMonitor[] = [];
+  const listed = [];
+  for (const { name, monitors: shown } of sections) {
+    const all = await Promise.all(
+      shown.map(async (one) => ({ ...one, id: await made(server, one) })),
+    );
+    monitors.push(...all);
+    listed.push({ name, monitors: all.map(({ id }) => ({ id })) });
+  }
+  const opened: MadeIncident[] = [];
+  for (const incident of incidents)
+    opened.push({ id: await reported(server.api, incident, monitors), incident });
+  const { json } = await server.api("GET", "/api/v1/status-pages");
+  const known = (json.data as { id: string; slug: string }[]).find((one) => one.slug === slug);
+  const fields = { sections: listed, ...page };
+  const answer = known
+    ? await server.api("PATCH", `/api/v1/status-pages/${known.id}`, fields)
+    : await server.api("POST", "/api/v1/status-pages", { slug, title: "Acme", ...fields });
+  if (answer.status > 201) throw new Error(JSON.stringify(answer.json));
+  return { pageId: answer.json.data.id, monitors, opened };
+}
 
 /** A push monitor whose job has reported what makes it so. */
 async function made({ url, api }: { url: string; api: Outside }, { name, state = "up" }: Shown) {
@@ -110,12 +145,12 @@ async function made({ url, api }: { url: string; api: Outside }, { name, state =
   return json.data.id as string;
 }
 
-async function reported(api: Outside, incident: Reported, ids: readonly string[]) {
+async function reported(api: Outside, incident: Reported, monitors: readonly MadeMonitor[]) {
   const { title, severity = "minor", monitor, message, updates = [] } = incident;
   const { status, json } = await api("POST", "/api/v1/incidents", {
     title,
     severity,
-    ...(monitor !== undefined && { monitorId: ids[monitor] }),
+    ...(monitor !== undefined && { monitorId: monitors[monitor]?.id }),
     ...(message !== undefined && { message }),
   });
   if (status !== 201) throw new Error(JSON.stringify(json));
@@ -126,9 +161,8 @@ async function reported(api: Outside, incident: Reported, ids: readonly string[]
 /** Days and incidents of long ago, as an appliance that ran then has them in its file. */
 function writePast(
   file: string,
-  monitors: readonly Shown[],
-  ids: readonly string[],
-  opened: { id: string; incident: Reported }[],
+  monitors: readonly MadeMonitor[],
+  opened: readonly MadeIncident[],
 ) {
   const now = Date.now();
   const today = Math.floor(now / dayMs);
@@ -138,8 +172,8 @@ function writePast(
     "SELECT key FROM monitor_states WHERE monitor_id = ?",
   );
   database.transaction(() => {
-    for (const [index, { day }] of monitors.entries()) {
-      const key = keyOf.get(ids[index] ?? "")?.key ?? 0;
+    for (const { id, day } of monitors) {
+      const key = keyOf.get(id)?.key ?? 0;
       for (let back = 0; day !== undefined && back < 365; back++) {
         const seconds = day(back);
         if (seconds === null) continue;
