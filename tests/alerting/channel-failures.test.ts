@@ -226,7 +226,6 @@ test.concurrent(
     const [delivery] = await deliveriesOf(silent);
     expect(delivery.attempts[0].message).toStartWith("Timed out after 10 s");
   },
-  30_000,
 );
 
 test.concurrent(
@@ -249,5 +248,4 @@ test.concurrent(
     const [first, second] = silent.received();
     expect(second?.id).toBe(first?.id as string);
   },
-  30_000,
 );

@@ -58,5 +58,4 @@ test.skipIf(possible === null)(
       await child.exited;
     }
   },
-  60_000,
 );

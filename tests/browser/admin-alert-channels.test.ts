@@ -30,7 +30,6 @@ if (hasChromium)
     const path = "/api/v1/alert-channels";
     const open = async (where: string) => {
       const opened = await world.open(browser, where);
-      opened.page.setDefaultTimeout(5_000);
       return opened;
     };
     const newest = async () => (await world.ask("GET", path))[0];
@@ -193,7 +192,6 @@ if (hasChromium)
         `/alert-channels/${id}?edit=true`,
       );
       const { page } = opened;
-      page.setDefaultTimeout(5_000);
       await page.getByRole("heading", { name: "Deliveries" }).waitFor();
       for (const name of ["Send test", "Edit", "Disable", "Save"])
         expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);

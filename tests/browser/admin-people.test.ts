@@ -24,7 +24,6 @@ if (hasChromium)
     test("a viewer joins by a link that is shown once, and sees no action they may not do", async () => {
       await using open = await world.open(browser, "/settings/people");
       const { page } = open;
-      page.setDefaultTimeout(10_000);
       await page.getByRole("button", { name: "Invite somebody" }).click();
       await page.getByLabel("E-mail").fill("vera@acme.example");
       await page.getByRole("combobox", { name: "Role" }).click();
@@ -84,7 +83,6 @@ if (hasChromium)
     test("another organization shows nothing of this one, and a link leads to the one that has the record", async () => {
       await using open = await world.open(browser, "/settings/organizations");
       const { page } = open;
-      page.setDefaultTimeout(10_000);
       const switcher = page.getByRole("button", { name: "Organization and account" });
       const current = page.locator(".rail-person-words");
       await page.getByLabel("Name of the new organization").fill("Umbrella");
@@ -145,7 +143,6 @@ if (hasChromium)
 
       await using open = await world.open(browser, "/settings/people");
       const { page } = open;
-      page.setDefaultTimeout(10_000);
       await page.getByRole("button", { name: "Actions for viewer" }).click();
       await page.getByRole("menuitem", { name: "Make administrator" }).click();
       await page.getByText("runs the appliance").nth(1).waitFor();
@@ -168,7 +165,7 @@ if (hasChromium)
       await page.getByText("Short-lived is deleted").waitFor();
       expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
       expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
-    }, 30_000);
+    });
 
     test("somebody known joins a further organization: signed in with a click, else with their password", async () => {
       await using other = await visitAs(browser, world, "viewer", "/monitors");
@@ -207,5 +204,5 @@ if (hasChromium)
       expect(await other.page.getByText("Web shop").count()).toBe(0);
       expect(await other.page.getByRole("dialog").count()).toBe(0);
       expect([ownFaults(fresh.faults), ownFaults(other.faults)]).toEqual([[], []]);
-    }, 30_000);
+    });
   });

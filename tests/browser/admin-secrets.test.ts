@@ -103,7 +103,7 @@ if (hasChromium)
       });
       expect(lastAsked("/moved")?.headers).not.toHaveProperty("x-team");
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 60_000);
+    });
 
     test("what was left alone is kept, and Test now is made with it before anything is saved", async () => {
       const { id } = await shop("staying");
@@ -121,7 +121,7 @@ if (hasChromium)
       await world.ask("POST", `/api/v1/monitors/${id}/check`);
       expect(lastAsked("/tried")?.headers).toMatchObject(sent);
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 60_000);
+    });
 
     test("a copy says that it has no secrets, and needs the values of its headers", async () => {
       const { id } = await shop("original");
@@ -145,7 +145,7 @@ if (hasChromium)
       const all = await world.ask("GET", "/api/v1/monitors?q=Copy%20of%20original");
       expect(all).toMatchObject([{ secretsSet: [], headers: { "X-Api-Key": null } }]);
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 60_000);
+    });
 
     test("a channel's and the mail server's are asked for as well", async () => {
       const { id } = await world.ask("POST", "/api/v1/alert-channels", {
@@ -174,7 +174,7 @@ if (hasChromium)
       await page.getByText(`${asked}, or clear it.`).waitFor();
       await look(page, "secrets-mail-server");
       expect(ownFaults(open.faults)).toEqual([]);
-    }, 60_000);
+    });
 
     test("whoever may not write reads in words why there is no address to report to", async () => {
       const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Job" });
@@ -185,5 +185,5 @@ if (hasChromium)
       expect(await theirs.page.content()).not.toContain("/push/");
       await look(theirs.page, "push-viewer");
       expect(ownFaults(theirs.faults)).toEqual([]);
-    }, 60_000);
+    });
   });

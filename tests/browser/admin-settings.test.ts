@@ -63,7 +63,7 @@ if (hasChromium)
       await page.getByRole("heading", { name: "API keys" }).waitFor();
       await open.shifts();
       expect(open.faults).toEqual([]);
-    }, 180_000);
+    });
 
     test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
       await using open = await world.open(browser, "/monitors");

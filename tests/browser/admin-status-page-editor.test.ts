@@ -24,7 +24,6 @@ if (hasChromium)
     const path = "/api/v1/status-pages";
     const open = async (where: string) => {
       const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
-      opened.page.setDefaultTimeout(5_000);
       return opened;
     };
     const stored = () => world.ask("GET", `${path}/${id}`);

@@ -28,7 +28,6 @@ if (hasChromium)
     const path = "/api/v1/status-pages";
     const open = async (where: string) => {
       const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
-      opened.page.setDefaultTimeout(5_000);
       return opened;
     };
     const previewOf = (page: Page) => page.frameLocator("iframe");
@@ -100,7 +99,6 @@ if (hasChromium)
     test("a viewer sees what a page shows and who subscribes, and no action", async () => {
       await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
       const { page } = opened;
-      page.setDefaultTimeout(5_000);
       await page.getByText("Paying").waitFor();
       for (const name of ["Save", "New page", "Add subscriber"])
         expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);

@@ -51,7 +51,7 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
     }
   expect(issues).toEqual([]);
   expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
-}, 120_000);
+});
 
 test("nor does it on the port of the public pages, whoever's host it is asked under", async () => {
   await using made = await visitor();
@@ -68,4 +68,4 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
           issues.push(...(await flawsOf(handle, method, spelling, { Host })));
   expect(issues).toEqual([]);
   expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
-}, 120_000);
+});

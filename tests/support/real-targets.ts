@@ -37,7 +37,6 @@ export function testWith(
   needed: readonly Program[],
   name: string,
   run: () => void | Promise<unknown>,
-  timeoutMs?: number,
 ) {
   const missing = needed.filter((program) => !have(program));
   for (const program of missing.filter((each) => !told.has(each))) {
@@ -45,7 +44,7 @@ export function testWith(
     console.warn(`\nNOT TESTED: what needs ${program}; apt-get install ${packages[program]}\n`);
   }
   if (missing.length > 0) test.skip(name, run);
-  else test(name, run, timeoutMs);
+  else test(name, run);
 }
 
 type Command = { program: Program; args: readonly string[]; folder: string };

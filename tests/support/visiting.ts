@@ -6,10 +6,14 @@ import { addSession } from "../../src/accounts/sessions/store.ts";
 import type { Client, TestAppliance } from "./appliance.ts";
 
 export const password = "a long enough password";
-const passwordHash =
+/** A hash of it that is quick to compare with, unlike those that the product makes. */
+const quickHash =
+  "$argon2id$v=19$m=64,t=1,p=1$BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc$+xnu9oqXXTR+j6z/nGPmYEZ5kDSxSkiPqhMXWH1A8XY";
+/** One as the product makes it, for tests of what the work of comparing does. */
+export const usualHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
-type Rendered = { email?: string; name?: string; administrator?: boolean };
+type Rendered = { email?: string; name?: string; administrator?: boolean; passwordHash?: string };
 
 /** A person who belongs to this organization, without the work of hashing a password; it is `password`. */
 export async function person(
@@ -20,6 +24,7 @@ export async function person(
     name = role,
     email = `${name}-${randomToken(8)}@team.example`,
     administrator = false,
+    passwordHash = quickHash,
   }: Rendered = {},
 ) {
   const id = newId(time.now);

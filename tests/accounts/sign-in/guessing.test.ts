@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { addressOf, newBrowser, person, visitor } from "../../support/visiting.ts";
+import { addressOf, newBrowser, person, usualHash, visitor } from "../../support/visiting.ts";
 
 test("an address has ten wrong passwords a minute, and is told how long to wait before anything is hashed", async () => {
   const appliance = await testAppliance({ addressOf });
@@ -29,7 +29,9 @@ test("right passwords are not counted", async () => {
 
 test("while a thousand wrong ones come from one address, the owner signs in from another after at most one of them", async () => {
   const appliance = await testAppliance({ addressOf });
-  const { email } = await person(appliance, appliance.ours.id, "owner");
+  const { email } = await person(appliance, appliance.ours.id, "owner", {
+    passwordHash: usualHash,
+  });
   const guesser = newBrowser(appliance, "10.0.0.1");
   await guesser.signIn("nobody@team.example", "wrong password");
   let answered = 0;
@@ -51,19 +53,20 @@ for (const [where, address, isKnown] of [
 ] as const)
   test(`while strangers of 20 networks guess, the owner signs in from ${where}, after what runs`, async () => {
     const appliance = await testAppliance({ addressOf });
-    const { email } = await person(appliance, appliance.ours.id, "owner");
+    const { email } = await person(appliance, appliance.ours.id, "owner", {
+      passwordHash: usualHash,
+    });
     if (isKnown) await newBrowser(appliance, address).signIn(email);
     const answered: number[] = [];
     const guess = async (network: number) => {
-      const { status } = await newBrowser(appliance, `10.1.${isKnown ? 1 : 0}.${network}`).signIn(
-        email,
-        "wrong password",
-      );
-      answered.push(status);
+      const guesser = newBrowser(appliance, `10.1.${isKnown ? 1 : 0}.${network}`);
+      answered.push((await guesser.signIn(email, "wrong password")).status);
     };
     const guesses = Array.from({ length: 40 }, (_, index) => guess(index % 20));
     const { status } = await newBrowser(appliance, address).signIn(email);
-    expect([status, answered.length <= 3]).toEqual([200, true]);
+    // On a busy machine some were given up meanwhile, unjudged.
+    const judged = answered.filter((status) => status === 401);
+    expect([status, judged.length <= 3]).toEqual([200, true]);
     await Promise.all(guesses);
     for (const status of answered) expect([401, 429]).toContain(status);
   });

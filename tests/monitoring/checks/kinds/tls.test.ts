@@ -48,7 +48,6 @@ describe("with an authority that is trusted", () => {
         ),
       });
     },
-    20_000,
   );
 
   testWith(
@@ -72,7 +71,6 @@ describe("with an authority that is trusted", () => {
       const named = { host, port: site.wrongNamePort, serverName: "elsewhere.test" };
       expect(await trusting(site.ca, "tls", named)).toMatchObject({ status: "up" });
     },
-    20_000,
   );
 });
 
