@@ -138,6 +138,21 @@ if (hasChromium)
       await until(names, ([first]) => first === "Shop");
     });
 
+    test("what the first page shows is asked for once, while its script is still on its way", async () => {
+      await using open = await world.open(browser, "/monitors");
+      const { page } = open;
+      const heading = page.getByRole("heading", { name: "Monitors" });
+      await heading.waitFor();
+      const asked: string[] = [];
+      page.on("request", (request) => {
+        const { pathname } = new URL(request.url());
+        if (/^\/dashboard\/(session|overview)$/.test(pathname)) asked.push(pathname);
+      });
+      await page.reload();
+      await heading.waitFor();
+      expect(asked).toEqual(["/dashboard/session", "/dashboard/overview"]);
+    });
+
     test("by keyboard alone one comes from signing in to a new monitor, and to its page", async () => {
       await using open = await visit(browser, world.url);
       const { page } = open;
