@@ -3,7 +3,6 @@ import type { Services } from "../http/services.ts";
 import { consume } from "../http/rate-limit.ts";
 import { previewDocument } from "./preview-document.ts";
 import { loaderOf } from "./load.ts";
-import { isServable } from "./logo.ts";
 import { statusPage } from "./page.tsx";
 import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 import { getStored } from "./service.ts";
@@ -20,8 +19,7 @@ export async function previewStatusPage(
   const { page, sections } = await getStored({ store, organizationId }, id);
   const { slug } = page;
   const logo = await logoOf(store, { organizationId, id });
-  const logoUrl =
-    logo !== null && isServable(logo) ? `data:${logo.type};base64,${logo.bytes.toBase64()}` : null;
+  const logoUrl = logo === null ? null : `data:${logo.type};base64,${logo.bytes.toBase64()}`;
   const now = clock();
   const changed = { ...page, sections, ...(fields as object), logoUrl };
   const view = viewOf(await loaderOf(store)(changed, now), now);

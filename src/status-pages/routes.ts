@@ -103,7 +103,7 @@ export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
         access: "write",
         summary: "Set the logo of a status page",
         description:
-          "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, `use`, `image`, foreign content, a DOCTYPE, `url()` in its styles, references to anything outside of it, more than 5,000 elements or 32 levels, and patterns, masks, markers or layers that multiply what is drawn.",
+          "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, shadows, `use`, `image`, `pattern`, `marker`, `foreignObject`, `stroke-dasharray`, a DOCTYPE other than that of SVG, references to anything outside of it, at-rules other than `@media`, selectors other than plain ones (`.a`, `#a`, `g`, `g .a`), more than 5,000 elements, 32 levels or 64,000 characters of path data, and for layers, masks and clip paths that multiply what is drawn. A PNG or WebP is always right.",
         upload: logoTypes,
         response: dataOf(StatusPage),
         errors: ["NOT_FOUND", "PRECONDITION_FAILED"],

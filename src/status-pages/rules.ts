@@ -86,33 +86,3 @@ export function beginsAs(type: "image/png" | "image/webp", bytes: Uint8Array): b
     ? hasAt(bytes, 0, pngStart) && hasAt(bytes, 8, pngHeader)
     : hasAt(bytes, 0, riff) && hasAt(bytes, 8, webp);
 }
-
-/** Functions that compute a value or a selector from what is written in them, and fetch nothing. */
-const harmless = new Set(
-  `calc clamp color color-mix first-child hsl hsla hwb is lab lch light-dark matrix max media min not nth-child
-  nth-of-type oklab oklch rgb rgba rotate scale scalex scaley skewx skewy translate translatex
-  translatey var where circle ellipse inset polygon`.split(/\s+/),
-);
-
-/**
- * Why CSS in a picture could reach out of it, told as “without …”; null when it can't. Looks at each
- * character a fixed number of times: the text may be hostile.
- */
-export function flawOfCss(css: string): string | null {
-  // An escape may spell any name.
-  if (css.includes("\\")) return "without escapes in its styles";
-  for (let at = css.indexOf("@"); at !== -1; at = css.indexOf("@", at + 1))
-    if (!/^media\b/i.test(css.slice(at + 1, at + 7))) return "without at-rules other than @media";
-  let seen = 0;
-  for (let at = css.indexOf("("); at !== -1; at = css.indexOf("(", at + 1)) {
-    let start = at;
-    while (start > seen && /[\w-]/.test(css[start - 1] ?? "")) start--;
-    seen = at;
-    const name = css.slice(start, at).toLowerCase();
-    if (name === "url") {
-      if (!/^\s{0,9}["']?#/.test(css.slice(at + 1, at + 12)))
-        return "without references to anything outside of it";
-    } else if (name !== "" && !harmless.has(name)) return "without functions that fetch something";
-  }
-  return null;
-}

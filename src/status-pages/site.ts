@@ -15,7 +15,6 @@ import { type Rendered, type Rendering, pageCache } from "./cache.ts";
 import { pageFiles as files } from "./layout.tsx";
 import { endOf, monthAt, monthOf } from "./history.ts";
 import type { Lock } from "./lock.ts";
-import { isServable } from "./logo.ts";
 import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
 import { pageReadings } from "./readings.ts";
 import { addressesOf, hostsOf } from "./rules.ts";
@@ -236,7 +235,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     const readAt = performance.now();
     const found = await logoOf(store, head);
     const made: Rendered | null =
-      found === null || !isServable(found)
+      found === null
         ? null
         : {
             status: 200,

@@ -318,14 +318,19 @@ test("only the whole address of a public page's logo is kept for long, by whomev
     expect(await caching(path, undefined, { cookie })).toBe("private, no-cache");
 });
 
-test("an SVG that was taken by the rules of before and is none by today's is not served", async () => {
+test("an SVG that was stored under rules of before is still served, where it can do nothing", async () => {
   await using made = await visitor();
-  const { api, defaultPage, database, get, restart } = made;
+  const { api, defaultPage, database, read, restart } = made;
   const { id } = await defaultPage();
   const path = `/api/v1/status-pages/${id}/logo`;
-  await api("PUT", path, { raw: pixel.svg, headers: { "Content-Type": "image/svg+xml" } });
+  const type = "image/svg+xml";
   const stored = '<svg xmlns="http://www.w3.org/2000/svg"><use href="#a"/></svg>';
+  const image = (raw: string) => ({ raw, headers: { "Content-Type": type } });
+  await api("PUT", path, image(stored.replace("use", "g")));
+  expect((await api("PUT", path, image(stored))).status).toBe(422);
   database.run("UPDATE status_pages SET logo_data = ? WHERE id = ?", [btoa(stored), id]);
   await restart();
-  expect((await get("/status/ours/logo")).status).toBe(404);
+  const logo = await read("/status/ours/logo");
+  expect([logo.status, logo.type, logo.text]).toEqual([200, type, stored]);
+  expect(logo.headers.get("content-security-policy")).toStartWith("sandbox; default-src 'none'");
 });
