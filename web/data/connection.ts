@@ -4,7 +4,7 @@ export type ConnectionState = "good" | "lost";
 
 const state = external<ConnectionState>("good");
 let looking: ReturnType<typeof setTimeout> | null = null;
-const healed = new Set<() => void>();
+const restoredListeners = new Set<() => void>();
 
 /** Whether the server answers. Once lost, it is looked for every two seconds until it does. */
 export const connection = {
@@ -13,16 +13,16 @@ export const connection = {
   answered() {
     if (state.get() === "good") return;
     state.set("good");
-    for (const listener of healed) listener();
+    for (const listener of restoredListeners) listener();
   },
   failed() {
     state.set("lost");
     looking ??= setTimeout(() => void look(), 2_000);
   },
   /** Calls back each time the server is found again. */
-  onHealed(listener: () => void) {
-    healed.add(listener);
-    return () => void healed.delete(listener);
+  onRestored(listener: () => void) {
+    restoredListeners.add(listener);
+    return () => void restoredListeners.delete(listener);
   },
 };
 

@@ -28,7 +28,7 @@ export function followLive(organizationId: string): () => void {
   let ended = false;
   let greeted = false;
   // A network that went away tells the browser nothing: the stream may stay silent for ever.
-  const heard = connection.onHealed(() => {
+  const heard = connection.onRestored(() => {
     if (source !== null && !greeted && !ended) open();
   });
 

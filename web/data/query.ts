@@ -17,4 +17,4 @@ export const queryClient = new QueryClient({
   },
 });
 
-connection.onHealed(() => void queryClient.invalidateQueries());
+connection.onRestored(() => void queryClient.invalidateQueries());

@@ -60,7 +60,7 @@ export const sessionQuery = {
 };
 
 /** Whether somebody was signed in on this browser when it was last looked. */
-export const hasBeenHere = (): boolean => localStorage.getItem(remembered.here) !== null;
+export const wasSignedIn = (): boolean => localStorage.getItem(remembered.here) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);
@@ -122,7 +122,10 @@ export async function signOut() {
 }
 
 /** The organization of the person's that has such a record; null when none has. */
-export async function whereIs(kind: WhereQuery["kind"], id: string): Promise<string | null> {
+export async function findOrganizationOf(
+  kind: WhereQuery["kind"],
+  id: string,
+): Promise<string | null> {
   try {
     return (await dataOf(dashboard.where.get({ query: { kind, id } }))).organizationId;
   } catch (error) {

@@ -32,7 +32,7 @@ export function useStatusPage(id: string) {
 }
 
 /** A page as it was just saved. */
-export function keepStatusPage(page: StatusPage) {
+export function cacheStatusPage(page: StatusPage) {
   queryClient.setQueryData(statusPageQuery(page.id).queryKey, page);
   void queryClient.invalidateQueries({ queryKey: listQuery.queryKey });
 }

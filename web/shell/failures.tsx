@@ -16,7 +16,7 @@ function Plain({ title, children }: { title: string; children: ReactNode }) {
 
 /** The page was loaded but its server does not answer, or not as it should. */
 export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry: () => void }) {
-  useEffect(() => connection.onHealed(onRetry), [onRetry]);
+  useEffect(() => connection.onRestored(onRetry), [onRetry]);
   return (
     <Plain title="Signalbox does not answer">
       <p className="quiet">

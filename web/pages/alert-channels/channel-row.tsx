@@ -5,7 +5,7 @@ import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { plural } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Dash } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
@@ -36,9 +36,9 @@ export function ChannelRow({ channel, use, mayWrite }: Props) {
       <span className="channel-last">
         {lastDeliveryAt === null ? <Dash /> : <Time at={lastDeliveryAt} as="short" />}
       </span>
-      <LateMenu label={`Actions for ${name}`} tabbed>
+      <LazyMenu label={`Actions for ${name}`} tabbed>
         {() => <Actions channel={channel} mayWrite={mayWrite} />}
-      </LateMenu>
+      </LazyMenu>
     </li>
   );
 }

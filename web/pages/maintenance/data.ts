@@ -31,7 +31,7 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
     enabled,
   });
 
-export const useWindowsOver = (page: number, enabled: boolean) =>
+export const usePastWindows = (page: number, enabled: boolean) =>
   useQuery({
     queryKey: ["maintenances", "over", page],
     queryFn: ({ signal }) =>

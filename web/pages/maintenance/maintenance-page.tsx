@@ -12,7 +12,7 @@ import { Pager } from "../../parts/pager.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { useNow, useZone } from "../../parts/time.tsx";
 import { dayAt, monthOf } from "./calendar.ts";
-import { useWindows, useWindowsOver } from "./data.ts";
+import { useWindows, usePastWindows } from "./data.ts";
 import { MonthCalendar } from "./month-calendar.tsx";
 import { planning } from "./planning.ts";
 import { type Shown, shownOf } from "./shown.ts";
@@ -28,7 +28,7 @@ export function MaintenancePage() {
   const all = useWindows(undefined, view === "calendar");
   const running = useWindows("running");
   const scheduled = useWindows("scheduled", view === "planned");
-  const over = useWindowsOver(shown.page ?? 1, view === "over");
+  const over = usePastWindows(shown.page ?? 1, view === "over");
   const deleting = useDeleting();
   const show = (next: Shown) =>
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });

@@ -3,7 +3,7 @@ import { memo } from "react";
 import { v1 } from "../../data/client.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { type State, StateIcon, worstFirst } from "../../parts/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
@@ -139,7 +139,7 @@ function GroupActions({
           </button>
         </>
       )}
-      <LateMenu label={`Actions for ${group.name}`} tabbed={active}>
+      <LazyMenu label={`Actions for ${group.name}`} tabbed={active}>
         {() => (
           <>
             {mayWrite && (
@@ -189,7 +189,7 @@ function GroupActions({
             )}
           </>
         )}
-      </LateMenu>
+      </LazyMenu>
     </span>
   );
 }

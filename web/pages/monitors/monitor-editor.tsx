@@ -19,7 +19,7 @@ import { kindOf, SchemaField } from "../../parts/schema-field.tsx";
 import { storedSecrets } from "../../parts/stored-secrets.ts";
 import type { Editing } from "./editing.ts";
 import { commonSections, monitorWords, ownSections, type Section } from "./monitor-words.ts";
-import { TryResult, useTry } from "./try-monitor.tsx";
+import { TestCheckResult, useTestCheck } from "./test-check.tsx";
 import { typeWords } from "./type-words.ts";
 import { BusyButton } from "../../parts/busy-button.tsx";
 
@@ -93,7 +93,7 @@ function Fields({
     },
     onTheirs,
   );
-  const trying = useTry((body: Body) =>
+  const trying = useTestCheck((body: Body) =>
     dataOf(
       edited === undefined
         ? dashboard.monitors.try.post(body)
@@ -196,7 +196,7 @@ function Fields({
         )}
       </div>
       {[...own.filter(({ folded }) => folded === true), ...commonSections].map(section)}
-      <TryResult trying={trying} />
+      <TestCheckResult trying={trying} />
     </FormFrame>
   );
 }

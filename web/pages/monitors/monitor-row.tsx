@@ -7,7 +7,7 @@ import { CurlItem } from "../../parts/curl-button.tsx";
 import { DayBar } from "../../parts/day-bar.tsx";
 import { inMs, percent } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
 import { complain, say } from "../../parts/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
@@ -118,7 +118,7 @@ function RowMenu({
   const { id, name, paused, muted } = monitor;
   const curl = () => ({ method: "GET", route: v1.monitors({ id }) });
   return (
-    <LateMenu label={`Actions for ${name}`} tabbed={tabbed}>
+    <LazyMenu label={`Actions for ${name}`} tabbed={tabbed}>
       {() => (
         <>
           {mayWrite && (
@@ -176,6 +176,6 @@ function RowMenu({
           )}
         </>
       )}
-    </LateMenu>
+    </LazyMenu>
   );
 }

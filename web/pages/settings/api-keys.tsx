@@ -5,7 +5,7 @@ import type { ApiKey } from "../../../src/accounts/api-keys/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
 import { Time, useNow } from "../../parts/time.tsx";
@@ -127,13 +127,13 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
       </dl>
       <span className="entry-menu">
         {revokedAt === null && (
-          <LateMenu label={`Actions for ${name}`} tabbed>
+          <LazyMenu label={`Actions for ${name}`} tabbed>
             {() => (
               <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onRevoke}>
                 Revoke
               </Menu.Item>
             )}
-          </LateMenu>
+          </LazyMenu>
         )}
       </span>
     </li>

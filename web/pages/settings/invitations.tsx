@@ -4,7 +4,7 @@ import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { withUndo } from "../../parts/toasts.tsx";
@@ -41,17 +41,17 @@ export function Invitations() {
               </div>
             </dl>
             <span className="entry-menu">
-              <LateMenu label={`Actions for ${invitation.email}`} tabbed>
+              <LazyMenu label={`Actions for ${invitation.email}`} tabbed>
                 {() => (
                   <Menu.Item
                     color="red"
                     leftSection={<Icon name="close" />}
-                    onClick={() => takeBack(invitation)}
+                    onClick={() => revokeInvitation(invitation)}
                   >
                     Take back
                   </Menu.Item>
                 )}
-              </LateMenu>
+              </LazyMenu>
             </span>
           </li>
         ))}
@@ -60,7 +60,7 @@ export function Invitations() {
   );
 }
 
-function takeBack({ id, email }: Invitation) {
+function revokeInvitation({ id, email }: Invitation) {
   withUndo(`Took back the invitation of ${email}`, {
     hide: () =>
       queryClient.setQueryData(invitationsQuery.queryKey, (all) =>

@@ -6,7 +6,7 @@ import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -41,7 +41,7 @@ export default function Organizations() {
           </Panel>
         )}
       </Loaded>
-      <Further />
+      <NewOrganization />
       {deleting !== null && <Delete organization={deleting} onClose={() => setDeleting(null)} />}
     </>
   );
@@ -81,13 +81,13 @@ function Row({
         </div>
       </dl>
       <span className="entry-menu">
-        <LateMenu label={`Actions for ${name}`} tabbed>
+        <LazyMenu label={`Actions for ${name}`} tabbed>
           {() => (
             <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onDelete}>
               Delete
             </Menu.Item>
           )}
-        </LateMenu>
+        </LazyMenu>
       </span>
     </li>
   );
@@ -132,7 +132,7 @@ function Delete({
   );
 }
 
-function Further() {
+function NewOrganization() {
   const switchTo = useOrganizationSwitch();
   const form = useForm({ name: "" }, async ({ name }) => {
     const { id } = await dataOf(dashboard.organizations.post({ name }));

@@ -9,7 +9,7 @@ import { onChange } from "../../data/live.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";
-import { LateMenu } from "../../parts/late-menu.tsx";
+import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -137,7 +137,7 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
       </dl>
       <span className="entry-menu">
         {(managed || mayGrant) && (
-          <LateMenu label={`Actions for ${name}`} tabbed>
+          <LazyMenu label={`Actions for ${name}`} tabbed>
             {() => (
               <>
                 {managed && (
@@ -166,7 +166,7 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
                 )}
               </>
             )}
-          </LateMenu>
+          </LazyMenu>
         )}
       </span>
     </li>

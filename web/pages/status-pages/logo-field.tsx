@@ -2,7 +2,7 @@ import { Button, FileButton, Input } from "@mantine/core";
 import { useRef, useState } from "react";
 import { logoTypes } from "../../../src/status-pages/schema.ts";
 import { ApiError, dataOf } from "../../data/client.ts";
-import { keepStatusPage, pageRoutes, type StatusPage } from "../../data/status-pages.ts";
+import { cacheStatusPage, pageRoutes, type StatusPage } from "../../data/status-pages.ts";
 import { say } from "../../parts/toasts.tsx";
 import { BusyButton } from "../../parts/busy-button.tsx";
 
@@ -26,7 +26,7 @@ export function LogoField({
       const { logo } = pageRoutes(id);
       const data = await dataOf(file === null ? logo.delete() : logo.put(file));
       onChanged(data);
-      keepStatusPage(data);
+      cacheStatusPage(data);
       say(file === null ? "Logo removed" : "Logo saved");
     } catch (failure) {
       const [detail] = failure instanceof ApiError ? failure.details : [];

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
-import { keepStatusPage, type StatusPage } from "../../data/status-pages.ts";
+import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { useZone } from "../../parts/time.tsx";
@@ -31,7 +31,7 @@ export default function NewPage({ onClose }: { onClose: () => void }) {
       const groups = overview?.groups ?? [];
       const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
       const page = await dataOf(v1["status-pages"].post({ ...values, sections }));
-      keepStatusPage(page);
+      cacheStatusPage(page);
       say(`Created ${page.title}`);
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });
     },

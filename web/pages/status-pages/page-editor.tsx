@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import {
-  keepStatusPage,
+  cacheStatusPage,
   pageRoutes,
   type StatusPage,
   statusPageQuery,
@@ -40,7 +40,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
     async (values, force) => {
       const saved = await dataOf(pageRoutes(id).patch(values, ifMatch(force ? undefined : base)));
       take(saved);
-      keepStatusPage(saved);
+      cacheStatusPage(saved);
       say("Saved");
     },
     () => {

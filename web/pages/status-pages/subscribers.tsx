@@ -18,7 +18,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const [filters, setFilters] = useState(all);
   const [number, setNumber] = useState(1);
   const [adding, setAdding] = useState(false);
-  const q = useLater(filters.q.trim());
+  const q = useDebounced(filters.q.trim());
   const deleting = useDeleting();
   const { data, error } = useSubscribers(page.id, {
     page: number,
@@ -115,7 +115,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
 }
 
 /** What was typed, once it stands still. */
-function useLater(text: string): string {
+function useDebounced(text: string): string {
   const [later, setLater] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setLater(text), 200);

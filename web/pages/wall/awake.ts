@@ -1,5 +1,5 @@
 /** Keeps the screen on where the browser lets a page do so, which takes TLS or localhost. */
-export function staysAwake(): () => void {
+export function keepScreenAwake(): () => void {
   let lock: WakeLockSentinel | null = null;
   let over = false;
   async function ask() {

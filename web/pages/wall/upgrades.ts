@@ -11,7 +11,7 @@ const compareMs = 5 * 60_000;
 export function followUpgrades(): () => void {
   const look = setInterval(() => void dataOf(dashboard.session.get()).catch(() => {}), lookMs);
   const compare = setInterval(reloadIfOld, compareMs);
-  const heard = connection.onHealed(reloadIfOld);
+  const heard = connection.onRestored(reloadIfOld);
   return () => {
     clearInterval(look);
     clearInterval(compare);

@@ -9,7 +9,7 @@ import { useFavicon } from "../../parts/mark.tsx";
 import { Zone } from "../../parts/time.tsx";
 import { SignInDialog } from "../../shell/sign-in-dialog.tsx";
 import { useWallScheme } from "./scheme.ts";
-import { staysAwake } from "./awake.ts";
+import { keepScreenAwake } from "./awake.ts";
 import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls } from "./wall-controls.tsx";
@@ -35,7 +35,7 @@ function Wall() {
   });
   useEffect(() => followLive(organization.id), [organization.id]);
   useEffect(followUpgrades, []);
-  useEffect(staysAwake, []);
+  useEffect(keepScreenAwake, []);
   useFavicon(useOverallState());
   useEffect(() => {
     document.title = `${organization.name} – Signalbox`;

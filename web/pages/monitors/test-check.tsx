@@ -3,7 +3,7 @@ import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
 import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
 
 /** Runs one check of what stands in the editor; stores nothing. */
-export function useTry<Body>(check: (body: Body) => Promise<TestCheck>) {
+export function useTestCheck<Body>(check: (body: Body) => Promise<TestCheck>) {
   const [busy, setBusy] = useState(false);
   const [result, setResult] = useState<TestCheck | null>(null);
   const [issue, setIssue] = useState<string | null>(null);
@@ -26,7 +26,11 @@ export function useTry<Body>(check: (body: Body) => Promise<TestCheck>) {
   };
 }
 
-export function TryResult({ trying: { result, issue } }: { trying: ReturnType<typeof useTry> }) {
+export function TestCheckResult({
+  trying: { result, issue },
+}: {
+  trying: ReturnType<typeof useTestCheck>;
+}) {
   return (
     <div aria-live="polite">
       {issue !== null && <p className="try down">{issue}</p>}

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { Icon } from "./icons.tsx";
 
 /** The three dots of a row. Its menu is made when first asked for: there may be a thousand rows. */
-export function LateMenu({
+export function LazyMenu({
   label,
   tabbed,
   children,
