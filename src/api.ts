@@ -13,7 +13,7 @@ import { checkRoutes } from "./monitoring/checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { openApiOf, type Route } from "./http/openapi.ts";
-import { pushPaths } from "./monitoring/checks/push.ts";
+import { pushOperations } from "./monitoring/checks/push.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 import { invitationRoutes } from "./accounts/invitations/routes.ts";
 import { maintenanceRoutes } from "./monitoring/maintenance/routes.ts";
@@ -26,7 +26,7 @@ import { peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
 import { signInRoutes } from "./accounts/sign-in/routes.ts";
-import { publicPaths } from "./status-pages/document.ts";
+import { publicOperations } from "./status-pages/document.ts";
 import { statusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
@@ -51,7 +51,7 @@ export const api = new Elysia({ name: "api" })
 /** The OpenAPI document of everything that scripts talk to. */
 export function documentOf(version: string) {
   return openApiOf(api.routes as unknown as Route[], version, {
-    paths: { ...pushPaths, ...publicPaths },
+    paths: { ...pushOperations, ...publicOperations },
     webhooks: { ...webhooks, ...subscriberWebhooks },
   });
 }

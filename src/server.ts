@@ -5,17 +5,17 @@ import { adminPage, adminPaths } from "./http/admin-page.ts";
 import { allowedMethods } from "./http/allow.ts";
 import { authenticate, findSession, signedInSession } from "./http/authentication.ts";
 import { authorize } from "./http/authorization.ts";
-import { errorResponse } from "./http/error-response.ts";
+import { errorResponse, noSuchPath } from "./http/error-response.ts";
 import { hostGuard } from "./http/host-guard.ts";
 import type { RequestHandler } from "./http/listener.ts";
 import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
-import { pathOf } from "./http/request-path.ts";
+import { pathOf } from "./http/request.ts";
 import type { Services } from "./http/services.ts";
 import { mustBeSameOrigin } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
-import { type PushContext, receivePush } from "./monitoring/checks/push.ts";
+import { type PushContext, pushPath, receivePush } from "./monitoring/checks/push.ts";
 import { metricsOf } from "./operations/metrics.ts";
 
 const openApiPath = "/api/v1/openapi.json";
@@ -49,7 +49,7 @@ export function serverOf(services: Services, { web, addressOf, push }: Surroundi
         if (request.method === "OPTIONS") return options(path, current.requestId);
         if (isGuarded(path))
           current.principal = await authenticate(request, services, current.address);
-        if (!isDecodable(path)) throw nothingHere();
+        if (!isDecodable(path)) throw noSuchPath();
       } catch (error) {
         return errorResponse(error, current.requestId, services.log);
       }
@@ -76,11 +76,11 @@ export function serverOf(services: Services, { web, addressOf, push }: Surroundi
         headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
       });
     })
-    .get("/push/:token", ({ request, params, requestContext }) =>
+    .get(pushPath, ({ request, params, requestContext }) =>
       receivePush(request, params.token, requestContext.address, push),
     )
     .post(
-      "/push/:token",
+      pushPath,
       ({ request, params, requestContext }) =>
         receivePush(request, params.token, requestContext.address, push),
       { parse: "none" },
@@ -96,7 +96,7 @@ export function serverOf(services: Services, { web, addressOf, push }: Surroundi
     app.get(path, ({ request }) => {
       mustBeOurs(request);
       const page = adminPage(web);
-      if (page === null) throw nothingHere();
+      if (page === null) throw noSuchPath();
       return page;
     });
 
@@ -114,13 +114,13 @@ export function serverOf(services: Services, { web, addressOf, push }: Surroundi
 
   function webFile(request: Request, name: string): Response {
     const file = web.serve(request, name);
-    if (file === null) throw nothingHere();
+    if (file === null) throw noSuchPath();
     return file;
   }
 
   function options(path: string, requestId: string) {
     const allow = allowed(path);
-    if (allow === null) throw nothingHere();
+    if (allow === null) throw noSuchPath();
     return new Response(null, {
       status: 204,
       headers: { Allow: allow, "X-Request-Id": requestId },
@@ -129,7 +129,7 @@ export function serverOf(services: Services, { web, addressOf, push }: Surroundi
 
   function noRoute(path: string, method: string) {
     const allow = allowed(path);
-    if (allow === null) return nothingHere();
+    if (allow === null) return noSuchPath();
     return new AppError(
       "METHOD_NOT_ALLOWED",
       `This path does not take ${method}; it takes ${allow}.`,
@@ -159,11 +159,7 @@ export function publicServer(
   serve: (request: Request) => Response | Promise<Response> | null,
 ): RequestHandler {
   return (request: Request) =>
-    serve(request) ?? errorResponse(nothingHere(), Bun.randomUUIDv7(), log);
-}
-
-function nothingHere() {
-  return new AppError("NOT_FOUND", "There is nothing at this path.");
+    serve(request) ?? errorResponse(noSuchPath(), Bun.randomUUIDv7(), log);
 }
 
 /** Whether a path asks for a key. */

@@ -12,12 +12,12 @@ import {
   type IncidentStep,
   channelsForOwnTrouble,
   type Memory,
-  type MonitorStatus,
   type Step,
 } from "./rules.ts";
 import { isOfCertificate, opensCases } from "./cases.ts";
 import type { AlertType } from "./schema.ts";
 import { alerted, emptyMemory, type WatchedMonitor, type Snapshot } from "./snapshot.ts";
+import type { StoredStatus } from "../core/statuses.ts";
 
 /** Changes that may have a channel hear of an outage again that opens cases: what was muted or detached is no longer. */
 const reopening = new Set([
@@ -44,14 +44,14 @@ export function applyEvent(snapshot: Snapshot, out: Outbox, event: LoggedEvent, 
     if (noun === "monitor") monitorUpdated(snapshot, out, event.subjectId, now);
     for (const monitor of snapshot.monitors.values())
       if (isOf(monitor, event.subjectId)) reopen(snapshot, out, monitor, event, now);
-  } else if (noun === "monitor") monitorChanged(snapshot, out, event, verb as MonitorStatus, now);
+  } else if (noun === "monitor") monitorChanged(snapshot, out, event, verb as StoredStatus, now);
   else if (noun === "incident") incidentChanged(snapshot, out, event, verb, now);
   else if (noun === "channel") channelFailed(snapshot, out, event, now);
   else if (noun === "appliance") applianceTroubled(snapshot, out, event, now);
 }
 
 type Change = {
-  before: MonitorStatus;
+  before: StoredStatus;
   since: string;
   message: string;
   latencyMs: number | null;
@@ -61,7 +61,7 @@ function monitorChanged(
   snapshot: Snapshot,
   out: Outbox,
   { subjectId, at, data }: LoggedEvent,
-  to: MonitorStatus,
+  to: StoredStatus,
   now: number,
 ) {
   const monitor = snapshot.monitors.get(subjectId);

@@ -1,4 +1,5 @@
 import type { AlertType } from "./schema.ts";
+import type { StoredStatus } from "../core/statuses.ts";
 
 /** More changes of state than this within `flapWindowMs` are flapping. */
 const flapChanges = 10;
@@ -7,8 +8,6 @@ const flapWindowMs = 30 * 60_000;
 const steadyMs = 10 * 60_000;
 /** Days before a certificate's end at which its channels are told, once each. */
 export const certificateDays = [14, 7, 3, 1] as const;
-
-export type MonitorStatus = "pending" | "up" | "degraded" | "down" | "maintenance";
 
 /** What is remembered of a monitor from one change to the next, in Unix milliseconds. */
 export type Memory = {
@@ -29,7 +28,7 @@ export type MonitorFacts = {
   groupMuted: boolean;
   paused: boolean;
   groupPaused: boolean;
-  status: MonitorStatus;
+  status: StoredStatus;
   flapping: boolean;
 };
 
@@ -55,7 +54,7 @@ const silent = (memory: Memory): Step => ({ memory, alert: null, believes: null,
 export function afterChange(
   before: Memory,
   told: Notified,
-  change: { from: MonitorStatus; to: MonitorStatus; at: number },
+  change: { from: StoredStatus; to: StoredStatus; at: number },
   audience: Audience,
   reminderMs: number | null,
 ): Step {
@@ -84,7 +83,7 @@ export function afterChange(
 export function afterFlapping(
   before: Memory,
   told: Notified,
-  status: MonitorStatus,
+  status: StoredStatus,
   audience: Audience,
   now: number,
 ): Step | null {
@@ -127,7 +126,7 @@ function tell(
 /** A reminder that is due: of a monitor that is still down, to all its channels. */
 export function afterReminder(
   before: Memory,
-  status: MonitorStatus,
+  status: StoredStatus,
   audience: Audience,
   reminderMs: number | null,
   now: number,

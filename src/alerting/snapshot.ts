@@ -3,8 +3,9 @@ import type { OpenCase } from "./cases.ts";
 import { targetOf } from "../monitoring/monitors/rules.ts";
 import type { AlertedMonitor } from "./alert.ts";
 import { cut } from "./messages.ts";
-import type { CertificateMemory, Memory, MonitorStatus, NotifiedState } from "./rules.ts";
+import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { nothingYet } from "./rules.ts";
+import type { StoredStatus } from "../core/statuses.ts";
 
 /** What deciding about one organization's events needs to know, read at one time. */
 export type Snapshot = {
@@ -26,7 +27,7 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   groupMuted: boolean;
   paused: boolean;
   groupPaused: boolean;
-  status: MonitorStatus;
+  status: StoredStatus;
   since: string;
   lastMessage: string | null;
   latencyMs: number | null;

@@ -1,3 +1,4 @@
+import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { validateLine, validateParagraphs, isBlank } from "./text.ts";
 
@@ -156,7 +157,7 @@ function validateHeader(name: string, value: string, seen: ReadonlySet<string>):
   return null;
 }
 
-export const Severity = z.enum(["minor", "major", "critical"]).meta({ id: "Severity" });
+export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 
 export const EmailAddress = z

@@ -1,12 +1,10 @@
 import { z } from "zod";
+import { roles } from "./statuses.ts";
 
-const ranked = ["viewer", "member", "admin", "owner"] as const;
-
-/** What a person may in an organization, lowest first: reads, writes, administers, owns. */
-export const Role = z.enum(ranked).meta({ id: "Role" });
+export const Role = z.enum(roles).meta({ id: "Role" });
 export type Role = z.infer<typeof Role>;
 
 /** Whether a role may do what this other one may. */
 export function isAtLeast(role: Role, needed: Role): boolean {
-  return ranked.indexOf(role) >= ranked.indexOf(needed);
+  return roles.indexOf(role) >= roles.indexOf(needed);
 }

@@ -1,8 +1,9 @@
+import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { Id, Timestamp } from "../core/fields.ts";
 import { countUpTo } from "../core/paging.ts";
 
-const Status = z.enum(["up", "degraded", "down", "pending", "paused", "maintenance"]);
+const Status = z.enum(monitorStatuses);
 /** `unknown`: it was up, degraded or pending, and its last check could not be judged. */
 const ShownStatus = z.enum([...Status.options, "unknown"]);
 

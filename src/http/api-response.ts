@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
-import { pathOf } from "./request-path.ts";
+import { isRead, pathOf } from "./request.ts";
 
 /** What a use case found or did, as it will go over the wire. */
 export type ApiResponse = {
@@ -53,8 +53,7 @@ export function toResponse(request: Request, api: ApiResponse, requestId: string
   headers["ETag"] = etag;
   if (api.compressed === true) headers["Vary"] = "Accept-Encoding";
   if (api.location !== null) headers["Location"] = api.location;
-  if ((request.method === "GET" || request.method === "HEAD") && hasTag(request, etag))
-    return new Response(null, { status: 304, headers });
+  if (isRead(request) && hasTag(request, etag)) return new Response(null, { status: 304, headers });
   if (encoding === "identity") return new Response(api.body, { status: api.status, headers });
   headers["Content-Encoding"] = encoding;
   return new Response(compressedBodyOf(api), { status: api.status, headers });

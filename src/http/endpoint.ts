@@ -13,12 +13,11 @@ import { parseQuery } from "./query.ts";
 import { consume } from "./rate-limit.ts";
 import type { Principal } from "./principal.ts";
 import type { RequestContext } from "./request-context.ts";
-import { pathOf } from "./request-path.ts";
+import { isRead, originOf, pathOf } from "./request.ts";
 import type { Services } from "./services.ts";
 import { organizationParameter } from "./session.ts";
 import {
   ifMatchOf,
-  originOf,
   type SignedInContext,
   type VisitorContext,
   visitorContextOf,
@@ -132,8 +131,7 @@ export function endpoint<
     const { services, requestId } = requestContext;
     try {
       const caller = callerOf(requestContext, request, spec);
-      const reads = request.method === "GET" || request.method === "HEAD";
-      const result = await (reads ? read(context, caller) : write(context, caller));
+      const result = await (isRead(request) ? read(context, caller) : write(context, caller));
       const response = result instanceof Response ? result : toResponse(request, result, requestId);
       if (caller.principal === null || spec.streams !== undefined)
         response.headers.set("Cache-Control", "no-store");

@@ -43,3 +43,8 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Resp
     },
   );
 }
+
+/** For a path that nothing answers at, or of which a stranger must not learn that something does. */
+export function noSuchPath() {
+  return new AppError("NOT_FOUND", "There is nothing at this path.");
+}

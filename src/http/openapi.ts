@@ -44,6 +44,11 @@ function uploadOf(types: readonly string[]) {
   return Object.fromEntries(types.map((type) => [type, {}]));
 }
 
+/** A path as OpenAPI writes it. */
+export function templateOf(path: string): string {
+  return path.replace(/:([A-Za-z]+)/g, "{$1}");
+}
+
 function idsIn(path: string) {
   return z.object(
     Object.fromEntries([...path.matchAll(/:([A-Za-z]+)/g)].map(([, name = ""]) => [name, Id])),
@@ -195,7 +200,7 @@ export function openApiOf(
   for (const route of routes) {
     if (!route.path.startsWith("/api/v1/") || route.path.endsWith("/openapi.json")) continue;
     const noun = route.path.split("/")[3] ?? "";
-    const path = route.path.replace(/\/$/, "").replace(/:([A-Za-z]+)/g, "{$1}");
+    const path = templateOf(route.path.replace(/\/$/, ""));
     const operation = operationOf(route, tags[noun]?.name ?? noun);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation };
   }

@@ -2,6 +2,8 @@ import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import type { Role } from "../core/roles.ts";
 import type { Statement } from "../database/store.ts";
+import { cookieOf, setCookieOf } from "./cookies.ts";
+import { isRead, originOf } from "./request.ts";
 
 /** Somebody's context to the admin page, as its cookie says. */
 export type Session = {
@@ -39,28 +41,27 @@ const cookieName = "signalbox_session";
 const tokenShape = /^[0-9A-Za-z]{43}$/;
 
 /** The SHA-256 of the token in the request's cookie; null where there is none that could be one of ours. */
-export function sessionTokenHashOf({ headers }: Request): string | null {
-  const start = `${cookieName}=`;
-  const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(start));
-  const token = pair?.slice(start.length) ?? "";
+export function sessionTokenHashOf(request: Request): string | null {
+  const token = cookieOf(request, cookieName) ?? "";
   return tokenShape.test(token) ? sha256(token) : null;
 }
 
 /** The Set-Cookie that keeps this token for so many seconds; null takes back the one there is. */
 export function sessionCookieOf(request: Request, token: string | null, seconds: number): string {
-  // Behind a proxy that ends TLS, only the browser knows that it came over it.
-  const origin = request.headers.get("origin") ?? request.url;
-  const secure = [origin, request.url].some((url) => url.startsWith("https:")) ? "; Secure" : "";
-  const age = token === null ? 0 : seconds;
-  return `${cookieName}=${token ?? ""}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`;
+  return setCookieOf(request, {
+    name: cookieName,
+    value: token ?? "",
+    maxAgeSeconds: token === null ? 0 : seconds,
+    sameSite: "Strict",
+  });
 }
 
 /** Throws FORBIDDEN where another site made the browser send this; reading changes nothing and is let in. */
 export function mustBeSameOrigin(request: Request) {
-  const { method, headers, url } = request;
-  if (method === "GET" || method === "HEAD") return;
+  if (isRead(request)) return;
+  const { headers } = request;
   const site = headers.get("sec-fetch-site");
-  const own = `${url.slice(0, url.indexOf(":"))}://${headers.get("host")}`.toLowerCase();
+  const own = originOf(request).toLowerCase();
   if (site === null ? headers.get("origin") === own : site === "same-origin") return;
   throw new AppError(
     "FORBIDDEN",

@@ -5,6 +5,7 @@ import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { AttemptBackoff } from "./attempt-backoff.ts";
 import { sessionCookieOf, type Session } from "./session.ts";
+import { originOf } from "./request.ts";
 
 /** What a use case runs in that belongs to no organization: who visits the admin page, from where. */
 export type VisitorContext = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
@@ -49,11 +50,6 @@ export function visitorContextOf(requestContext: RequestContext, request: Reques
       void (requestContext.setCookie = sessionCookieOf(request, token, seconds)),
     clearSessionCookie: () => void (requestContext.setCookie = sessionCookieOf(request, null, 0)),
   };
-}
-
-/** Address of this appliance as the client reached it, without a trailing slash. */
-export function originOf({ url, headers }: Request): string {
-  return `${url.slice(0, url.indexOf(":"))}://${headers.get("host")}`;
 }
 
 export function ifMatchOf({ method, headers }: Request): string | null {

@@ -1,10 +1,9 @@
+import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { bodyOf, Id, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
 import { pageFields } from "../core/paging.ts";
 
-export const IncidentStatus = z
-  .enum(["investigating", "identified", "monitoring", "resolved"])
-  .meta({ id: "IncidentStatus" });
+export const IncidentStatus = z.enum(incidentStatuses).meta({ id: "IncidentStatus" });
 export type IncidentStatus = z.infer<typeof IncidentStatus>;
 
 export const IncidentUpdate = z

@@ -1,8 +1,11 @@
+import { incidentStatuses, monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { Id, Severity, Timestamp } from "../core/fields.ts";
 import { badgeKinds } from "./badges.ts";
 import { v2Names } from "./statuspage-v2.ts";
+import { templateOf } from "../http/openapi.ts";
+import { publicPaths } from "./public-paths.ts";
 
 const slug = z.string().meta({ description: "The page's slug.", example: "acme" });
 const path = z.object({ slug });
@@ -11,7 +14,7 @@ const ratio = z.number().nullable().meta({ description: "0…1, never rounded; n
 const PublicMonitor = z.object({
   id: Id,
   name: z.string(),
-  status: z.enum(["up", "degraded", "down", "maintenance", "pending", "paused"]),
+  status: z.enum(monitorStatuses),
   uptime: ratio,
   latencyMs: z.int().nullable().optional().meta({ description: "Where the page shows it." }),
   lastCheckedAt: Timestamp.nullable(),
@@ -29,7 +32,7 @@ const PublicMonitor = z.object({
 const PublicIncident = z.object({
   id: Id,
   title: z.string(),
-  status: z.enum(["investigating", "identified", "monitoring", "resolved"]),
+  status: z.enum(incidentStatuses),
   severity: Severity,
   monitor: z.object({ id: Id, name: z.string() }).nullable(),
   createdAt: Timestamp,
@@ -90,8 +93,8 @@ const feed = (operationId: string, summary: string, type: string) => ({
 });
 
 /** What the API's document says about the public pages; a page behind a password asks for its cookie. */
-export const publicPaths: ZodOpenApiPathsObject = {
-  "/status/{slug}.json": {
+export const publicOperations: ZodOpenApiPathsObject = {
+  [templateOf(publicPaths.json)]: {
     get: {
       operationId: "readStatus",
       summary: "Read a public status page",
@@ -108,7 +111,7 @@ export const publicPaths: ZodOpenApiPathsObject = {
       },
     },
   },
-  "/status/{slug}/api/v2/{name}.json": {
+  [templateOf(publicPaths.v2)]: {
     get: {
       operationId: "readStatuspage",
       summary: "Read a public status page as Statuspage's public API has it",
@@ -128,22 +131,22 @@ export const publicPaths: ZodOpenApiPathsObject = {
       },
     },
   },
-  "/status/{slug}/feed.rss": feed(
+  [templateOf(publicPaths.rss)]: feed(
     "readRss",
     "Read incidents and maintenance as RSS",
     "application/rss+xml",
   ),
-  "/status/{slug}/feed.atom": feed(
+  [templateOf(publicPaths.atom)]: feed(
     "readAtom",
     "Read incidents and maintenance as Atom",
     "application/atom+xml",
   ),
-  "/status/{slug}/maintenance.ics": feed(
+  [templateOf(publicPaths.ics)]: feed(
     "readCalendar",
     "Read maintenance as a calendar",
     "text/calendar",
   ),
-  "/badge/monitor/{id}/{kind}.svg": {
+  [templateOf(publicPaths.badge)]: {
     get: {
       operationId: "getBadge",
       summary: "Get a monitor's badge",

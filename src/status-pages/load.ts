@@ -4,9 +4,10 @@ import { dayMs } from "../monitoring/uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
 import { dayReader } from "./days.ts";
 import { type IncidentReader, incidentReader } from "./incidents.ts";
-import type { MonitorState, PublicData, PublicMonitor, PublicWindow } from "./public-data.ts";
+import type { PublicData, PublicMonitor, PublicWindow } from "./public-data.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
 import { windowReader } from "./windows.ts";
+import type { StoredStatus } from "../core/statuses.ts";
 
 /** A page as its record says it. */
 type PageRecord = PublicData["page"] & {
@@ -24,7 +25,7 @@ type MonitorRow = {
   id: string;
   groupId: string | null;
   name: string;
-  state: Exclude<MonitorState, "paused">;
+  state: StoredStatus;
   paused: number;
   latencyMs: number | null;
   lastCheckedAt: string | null;

@@ -7,6 +7,7 @@ import type { NetworkLimit } from "../http/rate-limit.ts";
 import { fieldsOf } from "./form.ts";
 import { smallAnswer } from "./small-page.ts";
 import type { PageHead } from "./store.ts";
+import { cookieOf, setCookieOf } from "../http/cookies.ts";
 
 /** Who knew the password does not have to say it again for so long. */
 const openMs = 30 * 86_400_000;
@@ -33,12 +34,11 @@ export function pageLock(
   const placeOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
   const nameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
 
-  function isOpenFor({ headers }: Request, page: PageHead): boolean {
-    const name = `${nameOf(page)}=`;
-    const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(name));
-    if (pair === undefined) return false;
+  function isOpenFor(request: Request, page: PageHead): boolean {
+    const sealed = cookieOf(request, nameOf(page));
+    if (sealed === null) return false;
     try {
-      return Number(vault.open(pair.slice(name.length), placeOf(page))) > clock();
+      return Number(vault.open(sealed, placeOf(page))) > clock();
     } catch {
       return false;
     }
@@ -65,8 +65,12 @@ export function pageLock(
       return tryAgain(page, home, trouble, error.headers["Retry-After"]);
     }
     const until = String(clock() + openMs);
-    const secure = request.url.startsWith("https:") ? "; Secure" : "";
-    const cookie = `${nameOf(page)}=${vault.seal(until, placeOf(page))}; Path=/; Max-Age=${openMs / 1000}; HttpOnly; SameSite=Lax${secure}`;
+    const cookie = setCookieOf(request, {
+      name: nameOf(page),
+      value: vault.seal(until, placeOf(page)),
+      maxAgeSeconds: openMs / 1000,
+      sameSite: "Lax",
+    });
     return new Response(null, { status: 303, headers: { Location: to, "Set-Cookie": cookie } });
   }
 

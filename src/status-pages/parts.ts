@@ -7,8 +7,9 @@ import type { Loaded } from "./load.ts";
 import type { PageFiles } from "./layout.tsx";
 import { historyPage, incidentPage, statusPage } from "./page.tsx";
 import { type SignUpResult, subscribePage } from "./subscribe-page.tsx";
-import { type V2Name, v2Names, v2Of } from "./statuspage-v2.ts";
+import { type V2Name, v2Of } from "./statuspage-v2.ts";
 import { type StatusView, viewOf } from "./view.ts";
+import { partNameAt } from "./public-paths.ts";
 
 /** What of a page is asked for. */
 export type Part =
@@ -18,26 +19,26 @@ export type Part =
   | { name: "incident"; id: string }
   | { name: "v2"; what: V2Name };
 
-const paths = new RegExp(
-  `^(?:(?<page>/?)|(?<json>\\.json)|(?<rss>/feed\\.rss)|(?<atom>/feed\\.atom)|(?<ics>/maintenance\\.ics)|(?<subscribe>/subscribe)|(?<logo>/logo)|(?<history>/history)|/incidents/(?<incident>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})|/api/v2/(?<v2>${v2Names.join("|")})\\.json)$`,
-);
-
 /** The part that stands at this path behind the page's address; null for none. Of a query only this makes a difference. */
 export function partAt(
   path: string,
   { month, version }: { month: string | null; version: string | null },
 ): Part | null {
-  const found = paths.exec(path)?.groups;
-  if (found === undefined) return null;
-  const { incident, v2, history, logo } = found;
-  if (incident !== undefined) return { name: "incident", id: incident };
-  if (v2 !== undefined) return { name: "v2", what: v2 as V2Name };
-  if (history !== undefined) return { name: "history", month };
-  if (logo !== undefined) return { name: "logo", version };
-  const name = (["page", "json", "rss", "atom", "ics", "subscribe"] as const).find(
-    (name) => found[name] !== undefined,
-  );
-  return name === undefined ? null : { name };
+  const found = partNameAt(path);
+  if (found === null) return null;
+  const { name, parameter } = found;
+  switch (name) {
+    case "incident":
+      return { name, id: parameter };
+    case "v2":
+      return { name, what: parameter as V2Name };
+    case "history":
+      return { name, month };
+    case "logo":
+      return { name, version };
+    default:
+      return { name };
+  }
 }
 
 export type Place = {

@@ -1,4 +1,7 @@
 import { ratioOf } from "../monitoring/uptime/rules.ts";
+import type { Severity } from "../core/fields.ts";
+import type { MonitorStatus } from "../core/statuses.ts";
+import type { IncidentStatus } from "../incidents/schema.ts";
 
 /** What a page publishes, as it was read at one time. */
 export type PublicData = {
@@ -24,12 +27,10 @@ export type PublicData = {
   takesMail: boolean;
 };
 
-export type MonitorState = "up" | "degraded" | "down" | "maintenance" | "pending" | "paused";
-
 export type PublicMonitor = {
   id: string;
   name: string;
-  state: MonitorState;
+  state: MonitorStatus;
   latencyMs: number | null;
   days: DaySums;
   lastCheckedAt: string | null;
@@ -51,8 +52,8 @@ export type DayTotals = {
 export type PublicIncident = {
   id: string;
   title: string;
-  status: "investigating" | "identified" | "monitoring" | "resolved";
-  severity: "minor" | "major" | "critical";
+  status: IncidentStatus;
+  severity: Severity;
   /** Public name of its monitor, where the page shows that; its id then, too. */
   monitor: { id: string; name: string } | null;
   createdAt: string;

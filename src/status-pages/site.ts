@@ -5,7 +5,7 @@ import type { Log } from "../core/log.ts";
 import { hostNameOf, type OwnHosts } from "../core/own-hosts.ts";
 import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
-import { pathOf } from "../http/request-path.ts";
+import { isRead, pathOf } from "../http/request.ts";
 import { errorResponse } from "../http/error-response.ts";
 import type { NetworkLimit } from "../http/rate-limit.ts";
 import type { WebFiles } from "../http/web-files.ts";
@@ -31,6 +31,7 @@ import {
   mayShowIncident,
   type PageHead,
 } from "./store.ts";
+import { badgePath, linkPath, pagePath } from "./public-paths.ts";
 
 /** The public pages: everything that anybody may read without a key. */
 type StatusSite = {
@@ -58,10 +59,6 @@ type Dependencies = {
   lock: Lock;
   subscriptions: Subscriptions;
 };
-
-const slugPath = /^\/status\/([a-z0-9-]{1,63})(?=\.json$|\/|$)/;
-const linkPath = /^\/status\/[a-z0-9-]{1,63}\/(confirm|unsubscribe)\/([\w.-]{1,400})$/;
-const badgePath = /^\/badge\/monitor\/([0-9a-f-]{36})\/(status|uptime|latency)\.svg$/;
 
 /** What may change which pages there are, and where. */
 const publishes = /^(status-page\.|organization\.deleted$)/;
@@ -92,7 +89,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   function route(request: Request): Response | Promise<Response> | null {
     const path = pathOf(request);
     const address = addressed(request, path);
-    if (isReading(request)) {
+    if (isRead(request)) {
       const part = address && partAt(address.rest, askedFor(request));
       if (address !== null && part !== null)
         return cache.answer(request, keyOf(address, part)) ?? served(request, address, part);
@@ -100,14 +97,14 @@ export function statusSite(dependencies: Dependencies): StatusSite {
         return web.serve(request, path.slice(1).replace("-files", "")) ?? nothing();
       if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
     }
-    const [, verb, token = ""] = linkPath.exec(path) ?? [];
+    const { verb, token = "" } = linkPath.exec(path)?.groups ?? {};
     if (verb !== undefined) return linked(request, verb as "confirm" | "unsubscribe", token);
-    if (isReading(request)) return path.startsWith("/status/") ? nothing() : null;
+    if (isRead(request)) return path.startsWith("/status/") ? nothing() : null;
     return request.method === "POST" && address !== null ? sent(request, address) : null;
   }
 
   function addressed(request: Request, path: string): Address | null {
-    const [base, slug] = slugPath.exec(path) ?? [];
+    const [base, slug] = pagePath.exec(path) ?? [];
     if (base !== undefined && slug !== undefined)
       return { slug, host: null, base, rest: path.slice(base.length) };
     if (hosts.size === 0 || path.startsWith("/status/")) return null;
@@ -254,7 +251,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   }
 
   async function badge(request: Request, path: string): Promise<Response> {
-    const [, id, kind] = badgePath.exec(path) ?? [];
+    const { id, kind } = badgePath.exec(path)?.groups ?? {};
     if (id === undefined || cache.isMissing(path)) return nothing();
     const slug = await findSlugShowing(store, id);
     const head = slug === null ? null : await findHead(store, slug);
@@ -297,7 +294,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   return {
     answer,
     answerAlone: (request) =>
-      answer(request) ?? (pathOf(request) === "/" && isReading(request) ? home() : null),
+      answer(request) ?? (pathOf(request) === "/" && isRead(request) ? home() : null),
     async start() {
       await readHosts();
       following = followEvents(store, log, async (events) => {
@@ -340,10 +337,6 @@ function laneOf({ organizationId }: PageHead, isOneOfMany: boolean): string {
 function isEndless(part: Part): boolean {
   if (part.name === "logo") return part.version !== null;
   return part.name === "incident" || (part.name === "history" && part.month !== null);
-}
-
-function isReading({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
 }
 
 /** Nothing that a cache may hand to others. */

@@ -1,8 +1,9 @@
 import { derivedId } from "../core/ids.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { Loaded } from "./load.ts";
-import type { MonitorState, PublicData, PublicIncident, PublicWindow } from "./public-data.ts";
+import type { PublicData, PublicIncident, PublicWindow } from "./public-data.ts";
 import type { StatusView } from "./view.ts";
+import type { MonitorStatus } from "../core/statuses.ts";
 
 /** The public API of Statuspage, version 2, as existing widgets and bots read it: https://metastatuspage.com/api */
 export const v2Names = [
@@ -17,7 +18,7 @@ export const v2Names = [
 ] as const;
 export type V2Name = (typeof v2Names)[number];
 
-const componentStatus: Record<MonitorState, string> = {
+const componentStatus: Record<MonitorStatus, string> = {
   up: "operational",
   degraded: "degraded_performance",
   down: "major_outage",

@@ -2,13 +2,13 @@ import { durationInWords } from "../core/text.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
   type DayTotals,
-  type MonitorState,
   type PublicData,
   type PublicIncident,
   type PublicMonitor,
   type PublicWindow,
   uptimeOf,
 } from "./public-data.ts";
+import type { MonitorStatus } from "../core/statuses.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 
@@ -111,7 +111,7 @@ export function viewOf(published: PublicData, now: number): StatusView {
   };
 }
 
-const stateTones: Record<MonitorState, Tone> = {
+const stateTones: Record<MonitorStatus, Tone> = {
   up: "up",
   degraded: "degraded",
   down: "down",
@@ -120,7 +120,7 @@ const stateTones: Record<MonitorState, Tone> = {
   paused: "none",
 };
 
-const stateWords: Record<MonitorState, string> = {
+const stateWords: Record<MonitorStatus, string> = {
   up: "",
   degraded: "Degraded",
   down: "Outage",
@@ -188,7 +188,7 @@ function headlineOf(
   incidents: readonly IncidentView[],
   windows: readonly PublicWindow[],
 ): StatusView["headline"] {
-  const count = (state: MonitorState) => monitors.filter((one) => one.state === state).length;
+  const count = (state: MonitorStatus) => monitors.filter((one) => one.state === state).length;
   const judged = monitors.length - count("paused") - count("pending");
   const open = incidents.filter(({ isOpen }) => isOpen).length;
   const down = count("down");

@@ -4,7 +4,6 @@ import {
   afterChange,
   afterFlapping,
   afterReminder,
-  type MonitorStatus,
   nothingYet,
   type Step,
   type NotifiedState,
@@ -12,6 +11,7 @@ import {
 import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
 import { type Happening, tellings } from "../support/alert-model.ts";
 import { type Target, target } from "../support/target.ts";
+import type { StoredStatus } from "../../src/core/statuses.ts";
 
 let server: Target;
 beforeAll(async () => void (server = await target()));
@@ -133,7 +133,7 @@ function toldByRules(history: readonly Happening[], reminderMs: number | null): 
   const lines: string[] = [];
   const told = new Map<string, { state: NotifiedState }>();
   let memory = nothingYet;
-  let status: MonitorStatus = "pending";
+  let status: StoredStatus = "pending";
   let facts = { muted: false, attached: [] as string[] };
   const follow = (step: Step, at: number) => {
     ({ memory } = step);
@@ -183,7 +183,7 @@ test("the rules tell what their words say, over many courses of a monitor", () =
       const history: Happening[] = [{ is: "monitor", at: 0, monitor, now }];
       for (const channel of ["a", "b", "c"])
         history.push({ is: "channel", at: 0, channel, now: plain });
-      let [at, state]: [number, MonitorStatus] = [0, "pending"];
+      let [at, state]: [number, StoredStatus] = [0, "pending"];
       for (const { wait, to, muted, attached } of course) {
         at += wait * 1000 + 1;
         history.push({ is: "look", at });

@@ -10,12 +10,12 @@ import {
   channelsForOwnTrouble,
   type Memory,
   type MonitorFacts,
-  type MonitorStatus,
   nothingYet,
   silenceReason,
   type Step,
   type NotifiedState,
 } from "../../src/alerting/rules.ts";
+import type { StoredStatus } from "../../src/core/statuses.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const minute = 60_000;
@@ -38,7 +38,7 @@ const said = (step: Step | null) =>
 type Course = { before?: Memory; to?: Audience; reminderMs?: number };
 /** What follows from a change like `up > down` for channels that know this. */
 function went(states: string, knows?: Knows, course: Course = {}): Step {
-  const [from, to] = states.split(" > ") as [MonitorStatus, MonitorStatus];
+  const [from, to] = states.split(" > ") as [StoredStatus, StoredStatus];
   const { before = nothingYet, to: audience = all, reminderMs = null } = course;
   return afterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
 }
@@ -142,7 +142,7 @@ describe("flapping", () => {
 
   const last = flapping.changes.at(-1) as number;
   const steadyAt = last + 10 * minute;
-  const then = (status: MonitorStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
+  const then = (status: StoredStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
     afterFlapping(before, told(knows), status, to, at);
 
   test("it is not over before the state has been kept for ten minutes", () => {
@@ -180,7 +180,7 @@ describe("flapping", () => {
 describe("reminders", () => {
   const hour = 60 * minute;
   const due: Memory = { ...nothingYet, remindAt: now };
-  const remind = (status: MonitorStatus, interval: number | null, before = due, to = all) =>
+  const remind = (status: StoredStatus, interval: number | null, before = due, to = all) =>
     afterReminder(before, status, to, interval, now);
 
   test("the first is due an interval after the outage began", () => {

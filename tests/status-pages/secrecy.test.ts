@@ -3,11 +3,12 @@ import { expect, test } from "bun:test";
 import { badgeKinds } from "../../src/status-pages/badges.ts";
 import { partAt } from "../../src/status-pages/parts.ts";
 import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
-import { approvedParts, partPaths } from "../support/public-paths.ts";
+import { badgePaths, partPaths, pathsOfParts } from "../support/public-paths.ts";
 import { answer, target } from "../support/target.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { newChannels } from "../support/samples.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import { publicPaths } from "../../src/status-pages/public-paths.ts";
 
 /** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
 const approved = {
@@ -27,8 +28,32 @@ const approved = {
     "POST /dashboard/sign-out",
     "POST /push/:token",
   ],
-  parts: approvedParts,
+  pages: [
+    "/badge/monitor/:id/:kind.svg",
+    "/status-files/:file",
+    "/status/:slug",
+    "/status/:slug.json",
+    "/status/:slug/:verb/:token",
+    "/status/:slug/api/v2/:name.json",
+    "/status/:slug/feed.atom",
+    "/status/:slug/feed.rss",
+    "/status/:slug/history",
+    "/status/:slug/incidents/:id",
+    "/status/:slug/logo",
+    "/status/:slug/maintenance.ics",
+    "/status/:slug/subscribe",
+  ],
   badges: ["status", "uptime", "latency"],
+  v2: [
+    "summary",
+    "status",
+    "components",
+    "incidents",
+    "incidents/unresolved",
+    "scheduled-maintenances",
+    "scheduled-maintenances/upcoming",
+    "scheduled-maintenances/active",
+  ],
   files: ["/status-files/status.css", "/status-files/status.js", "/status-files/inter.woff2"],
 };
 
@@ -51,15 +76,17 @@ test("the routes that need no key are the approved ones", async () => {
   expect((await stranger("GET", "/metrics")).status).toBe(401);
 });
 
-test("the parts of a page are the approved ones", () => {
-  for (const [name, paths] of Object.entries(approved.parts))
+test("the paths of public pages are the approved ones, and lead to their parts", () => {
+  const all: readonly string[] = Object.values(publicPaths);
+  expect(all.toSorted()).toEqual(approved.pages);
+  for (const [name, paths] of Object.entries(pathsOfParts))
     for (const path of paths)
       expect([
         path,
         partAt(path.replace(":id", unknownId), { month: null, version: null })?.name,
       ]).toEqual([path, name as "page"]);
-  expect(v2Names.map((name) => `/api/v2/${name}.json`)).toEqual(approved.parts.v2);
-  expect([...badgeKinds]).toEqual(approved.badges as (typeof badgeKinds)[number][]);
+  expect<readonly string[]>(v2Names).toEqual(approved.v2);
+  expect<readonly string[]>(badgeKinds).toEqual(approved.badges);
 });
 
 const mark = "CANARY";
@@ -185,9 +212,7 @@ async function crawled({ get }: Visitor, starts: string[], host?: string) {
 test("nothing private is told at any public path, nor anything of another organization", async () => {
   await using site = await target(answer(200, `fine ${canary("answer")}`));
   await using made = await fullHouse(site);
-  const badges = made.shown.flatMap((id) =>
-    badgeKinds.map((kind) => `/badge/monitor/${id}/${kind}.svg`),
-  );
+  const badges = made.shown.flatMap((id) => badgePaths.map((path) => path.replace(":id", id)));
   const pathsOf = (slug: string) =>
     partPaths.map((part) => `/status/${slug}${part.replace(":id", unknownId)}`);
   const ours = await crawled(made, [...["ours", "second", "locked"].flatMap(pathsOf), ...badges]);
@@ -226,11 +251,7 @@ test("nothing private is told at any public path, nor anything of another organi
   const routes = [...ours.keys(), ...theirs.keys()].map((path) =>
     path.replace(/^\/status\/[a-z]+(?=[./]|$)/, "").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, ":id"),
   );
-  const known = [
-    ...partPaths,
-    ...approved.files,
-    ...approved.badges.map((kind) => `/badge/monitor/:id/${kind}.svg`),
-  ];
+  const known = [...partPaths, ...approved.files, ...badgePaths];
   expect(routes.filter((route) => !known.includes(route.replace(/\?month=.*/, "")))).toEqual([]);
 });
 

@@ -1,13 +1,13 @@
 import { documentOf } from "../../src/api.ts";
 import { unknownId } from "./appliance.ts";
+import { publicPaths } from "../../src/status-pages/public-paths.ts";
 
 /** Every path of the route table and of the public pages, with something in each of its places. */
 export function everyPath(routes: readonly { path: string }[]): string[] {
   const published = Object.keys(documentOf("0").paths ?? {}).map((path) =>
     path.replace(/\{(\w+)\}/g, ":$1"),
   );
-  // What the document does not list: files, and links of e-mails.
-  const unlisted = ["/status-files/:file", "/status/:slug/confirm/:token", "/favicon.ico"];
+  const unlisted = [...Object.values(publicPaths), "/favicon.ico"];
   const patterns = [...routes.map(({ path }) => path), ...published, ...unlisted];
   const filled = patterns.map((path) =>
     path.replace(/:(\w+)/g, (_, name: string) => fillers[name] ?? unknownId),
@@ -21,6 +21,8 @@ const fillers: Record<string, string> = {
   slug: "ours",
   section: "people",
   kind: "status",
+  name: "summary",
+  verb: "confirm",
 };
 
 /** The same path as a bug, an old link or an attacker spells it. */

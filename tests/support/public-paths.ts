@@ -1,26 +1,18 @@
-import type { Part } from "../../src/status-pages/parts.ts";
+import { badgeKinds } from "../../src/status-pages/badges.ts";
+import { type PartName, publicPaths } from "../../src/status-pages/public-paths.ts";
+import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
 
-/** What a status page has behind its address: a new part is approved here, or it is not public. */
-export const approvedParts = {
-  page: ["", "/"],
-  json: [".json"],
-  rss: ["/feed.rss"],
-  atom: ["/feed.atom"],
-  ics: ["/maintenance.ics"],
-  subscribe: ["/subscribe"],
-  logo: ["/logo"],
-  history: ["/history"],
-  incident: ["/incidents/:id"],
-  v2: [
-    "/api/v2/summary.json",
-    "/api/v2/status.json",
-    "/api/v2/components.json",
-    "/api/v2/incidents.json",
-    "/api/v2/incidents/unresolved.json",
-    "/api/v2/scheduled-maintenances.json",
-    "/api/v2/scheduled-maintenances/upcoming.json",
-    "/api/v2/scheduled-maintenances/active.json",
-  ],
-} satisfies Record<Part["name"], string[]>;
+const { link: _link, file: _file, badge, ...parts } = publicPaths;
 
-export const partPaths = Object.values(approvedParts).flat();
+/** Behind a page's address, the paths of each of its parts; `:id` is an incident's. */
+export const pathsOfParts = Object.fromEntries(
+  Object.entries(parts).map(([name, path]) => {
+    const rest = path.replace("/status/:slug", "");
+    return [name, rest === "" ? ["", "/"] : v2Names.map((one) => rest.replace(":name", one))];
+  }),
+) as Record<PartName, string[]>;
+
+export const partPaths = [...new Set(Object.values(pathsOfParts).flat())];
+
+/** The badges of a monitor whose id stands for `:id`. */
+export const badgePaths = badgeKinds.map((kind) => badge.replace(":kind", kind));

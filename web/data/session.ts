@@ -7,6 +7,7 @@ import { queryClient } from "./query.ts";
 import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
+import { roles } from "../../src/core/statuses.ts";
 
 export type Session = Presence;
 export type Organization = Presence["organizations"][number];
@@ -21,8 +22,6 @@ function choose(id: string) {
   setOrganization(id);
   rememberOrganization(id);
 }
-
-const ranks: Role[] = ["viewer", "member", "admin", "owner"];
 
 export async function loadSession(): Promise<Session> {
   const data = await dataOf(dashboard.session.get());
@@ -73,7 +72,7 @@ export function useSignedIn() {
   if (data?.person == null || organization === undefined)
     throw new Error("Nobody is signed in here.");
   const { person, organizations, version } = data;
-  const atLeast = (role: Role) => ranks.indexOf(organization.role) >= ranks.indexOf(role);
+  const atLeast = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
   /** Whether they have this role in the organization, or run the appliance. */
   const may = (needed: Role | "administrator") =>
     needed === "administrator" ? person.administrator : atLeast(needed);

@@ -1,3 +1,4 @@
+import { roles } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
   check,
@@ -71,7 +72,7 @@ const personId = () =>
     .notNull()
     .references(() => people.id, { onDelete: "cascade" });
 
-const role = () => text("role", { enum: ["viewer", "member", "admin", "owner"] }).notNull();
+const role = () => text("role", { enum: roles }).notNull();
 
 export const memberships = sqliteTable(
   "memberships",

@@ -1,10 +1,10 @@
+import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { organizationId, reference, flag } from "./columns.ts";
 import { monitors } from "./monitoring.ts";
 
-const incidentStatus = () =>
-  text("status", { enum: ["investigating", "identified", "monitoring", "resolved"] });
+const incidentStatus = () => text("status", { enum: incidentStatuses });
 
 export const incidents = sqliteTable(
   "incidents",
@@ -13,7 +13,7 @@ export const incidents = sqliteTable(
     id: text("id").notNull(),
     title: text("title").notNull(),
     status: incidentStatus().notNull(),
-    severity: text("severity", { enum: ["minor", "major", "critical"] }).notNull(),
+    severity: text("severity", { enum: severities }).notNull(),
     monitorId: text("monitor_id"),
     origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
     public: flag("public").notNull(),

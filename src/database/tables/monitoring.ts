@@ -1,3 +1,4 @@
+import type { StoredStatus } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
   check,
@@ -81,9 +82,7 @@ export const monitorStates = sqliteTable(
     key: integer("key").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     monitorId: text("monitor_id").notNull(),
-    status: text("status", {
-      enum: ["pending", "up", "degraded", "down", "maintenance"],
-    }).notNull(),
+    status: text("status").$type<StoredStatus>().notNull(),
     since: text("since").notNull(),
     /** Whether the monitor or its group is paused; `followPauses` keeps it so. */
     paused: flag("paused").notNull(),

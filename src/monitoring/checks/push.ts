@@ -7,6 +7,11 @@ import { referencesTo } from "../../http/openapi-errors.ts";
 import { parseQuery } from "../../http/query.ts";
 import type { NetworkLimit } from "../../http/rate-limit.ts";
 import type { Engine } from "./engine.ts";
+import { noSuchPath } from "../../http/error-response.ts";
+import { templateOf } from "../../http/openapi.ts";
+
+/** Where a watched job reports; the token is in its monitor's `pushUrl`. */
+export const pushPath = "/push/:token";
 
 /** What a watched job may report in the query of its push URL. */
 const PushQuery = z.strictObject({
@@ -58,7 +63,7 @@ export async function receivePush(
       throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
         headers: { "Retry-After": String(waitSeconds) },
       });
-    throw new AppError("NOT_FOUND", "There is nothing at this path.");
+    throw noSuchPath();
   }
   const answer = known ? { ok: true } : { ok: true, paused: true };
   return Response.json(answer, { headers: { "Cache-Control": "no-store" } });
@@ -94,8 +99,8 @@ function operation(operationId: string, summary: string): ZodOpenApiOperationObj
 }
 
 /** What the API's document says about push URLs. */
-export const pushPaths: ZodOpenApiPathsObject = {
-  "/push/{token}": {
+export const pushOperations: ZodOpenApiPathsObject = {
+  [templateOf(pushPath)]: {
     get: operation("reportByUrl", "Report to a push monitor"),
     post: operation("postReport", "Report to a push monitor by POST"),
   },

@@ -1,7 +1,4 @@
-import type { MonitorStatus } from "../monitors/schema.ts";
-import type { z } from "zod";
-
-export type StoredStatus = Exclude<z.infer<typeof MonitorStatus>, "paused">;
+import type { StoredStatus } from "../../core/statuses.ts";
 
 /** What a monitor is between two checks. */
 export type MonitorState = {

@@ -1,9 +1,10 @@
+import { checkStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { Timestamp } from "../../core/fields.ts";
 
 /** What one check of an unsaved monitor found; nothing that the target said. */
 export const TestCheck = z.object({
-  status: z.enum(["up", "degraded", "down", "unknown"]),
+  status: z.enum(checkStatuses),
   message: z.string(),
   latencyMs: z.int().nullable(),
   certificateExpiresAt: Timestamp.nullable(),

@@ -4,7 +4,8 @@ import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
 import { settingsOf } from "../monitors/record.ts";
 import type { MonitorType } from "../monitors/schema.ts";
-import type { MonitorState, StoredStatus } from "./rules.ts";
+import type { StoredStatus } from "../../core/statuses.ts";
+import type { MonitorState } from "./rules.ts";
 import type { Terms } from "./scheduler.ts";
 
 /** A monitor as the engine watches it: what is checked, how often, and what it is now. */

@@ -1,8 +1,5 @@
 import { type Place, portOf } from "../../core/target-guard.ts";
-import type { MonitorStatus } from "./schema.ts";
-import type { z } from "zod";
-
-type Status = z.infer<typeof MonitorStatus>;
+import type { MonitorStatus as Status } from "../../core/statuses.ts";
 
 /** What a monitor is now: a pause, its own or of its group, hides whatever the last check found. */
 export function statusOf({

@@ -1,3 +1,4 @@
+import { monitorStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { noWeaker, sameOrigin } from "../../core/destinations.ts";
 import {
@@ -221,9 +222,7 @@ export const MonitorPatch = patchOfKinds(monitorKinds, monitorFields, readOnly, 
 });
 export type MonitorPatch = z.infer<typeof MonitorPatch>;
 
-export const MonitorStatus = z
-  .enum(["up", "degraded", "down", "pending", "paused", "maintenance"])
-  .meta({ id: "MonitorStatus" });
+export const MonitorStatus = z.enum(monitorStatuses).meta({ id: "MonitorStatus" });
 
 const seconds = z.int().min(0).meta({ description: "Seconds." });
 const milliseconds = z.int().min(0).meta({ description: "Milliseconds." });

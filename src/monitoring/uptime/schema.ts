@@ -1,8 +1,9 @@
+import { heartbeatStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { Timestamp } from "../../core/fields.ts";
 import { countUpTo } from "../../core/paging.ts";
 
-export const HeartbeatStatus = z.enum(["up", "degraded", "down", "unknown", "maintenance"]).meta({
+export const HeartbeatStatus = z.enum(heartbeatStatuses).meta({
   id: "HeartbeatStatus",
   description:
     "What one check found. `unknown`: the appliance itself was the trouble, or the check did not have its turn, so the target was not judged. `maintenance`: found during a maintenance window.",

@@ -1,3 +1,4 @@
+import { heartbeatStatuses } from "../../core/statuses.ts";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
 import { uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
@@ -119,7 +120,7 @@ type UptimeSums = Pick<
   Sums,
   "upSeconds" | "degradedSeconds" | "downSeconds" | "unknownSeconds" | "maintenanceSeconds"
 >;
-const uptimeSums = ["up", "degraded", "down", "unknown", "maintenance"]
+const uptimeSums = heartbeatStatuses
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");
 

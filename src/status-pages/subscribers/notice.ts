@@ -1,11 +1,13 @@
+import type { Severity } from "../../core/fields.ts";
+import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { Message } from "../../alerting/messages.ts";
 import type { IncidentNoticeType } from "./rules.ts";
 
 export type IncidentData = {
   id: string;
   title: string;
-  status: "investigating" | "identified" | "monitoring" | "resolved";
-  severity: "minor" | "major" | "critical";
+  status: IncidentStatus;
+  severity: Severity;
   /** Public name of its monitor, where the page shows that. */
   monitor: string | null;
   createdAt: string;

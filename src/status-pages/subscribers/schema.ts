@@ -1,3 +1,4 @@
+import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { z } from "zod";
 import { sameOrigin } from "../../core/destinations.ts";
 import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../../core/fields.ts";
@@ -94,8 +95,8 @@ const IncidentNotice = z.object({
   incident: z.object({
     id: Id,
     title: z.string(),
-    status: z.enum(["investigating", "identified", "monitoring", "resolved"]),
-    severity: z.enum(["minor", "major", "critical"]),
+    status: z.enum(incidentStatuses),
+    severity: z.enum(severities),
     monitor: z.string().nullable().meta({ description: "Its public name." }),
     createdAt: Timestamp,
     resolvedAt: Timestamp.nullable(),

@@ -5,10 +5,11 @@ import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { AudienceLine } from "./audience-line.tsx";
 import { useAudience } from "./data.ts";
-import { capitalized, statuses } from "./words.tsx";
+import { capitalized } from "./words.tsx";
 import { changeIncident } from "./actions.ts";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { TemplatesMenu } from "./templates-menu.tsx";
+import { incidentStatuses } from "../../../src/core/statuses.ts";
 
 type Values = { status: IncidentStatus; message: string };
 
@@ -61,7 +62,7 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
             aria-label="Status"
             value={status}
             onChange={(next) => choose(next as IncidentStatus)}
-            data={statuses.map((value) => ({ value, label: capitalized(value) }))}
+            data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
           />
           <span className="composer-tools">
             <TemplatesMenu

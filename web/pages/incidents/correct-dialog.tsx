@@ -5,8 +5,9 @@ import { v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
-import { capitalized, severities, severityHints } from "./words.tsx";
+import { capitalized, severityHints } from "./words.tsx";
 import { changeIncident } from "./actions.ts";
+import { severities } from "../../../src/core/statuses.ts";
 
 type Values = Pick<Incident, "title" | "severity" | "public">;
 

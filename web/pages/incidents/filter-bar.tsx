@@ -3,7 +3,8 @@ import type { RefObject } from "react";
 import { useOverview } from "../../data/overview.ts";
 import { Choice, LiveDot, SearchField } from "../../parts/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
-import { capitalized, severities, statuses } from "./words.tsx";
+import { capitalized } from "./words.tsx";
+import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 
 export function IncidentFilterBar({
   filters,
@@ -45,7 +46,7 @@ export function IncidentFilterBar({
       <Choice
         label="Status"
         value={filters.status}
-        options={statuses.map((status) => [status, capitalized(status)])}
+        options={incidentStatuses.map((status) => [status, capitalized(status)])}
         onChange={(status) => put("status", status)}
       />
       <Choice

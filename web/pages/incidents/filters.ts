@@ -1,5 +1,5 @@
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { severities, statuses } from "./words.tsx";
+import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 
 /** What the list is narrowed to, as it stands in the address. */
 export type IncidentFilters = {
@@ -17,7 +17,7 @@ const oneOf = <T extends string>(value: unknown, options: readonly T[]): T | und
 /** Whatever somebody typed into the address becomes filters that the server takes. */
 export function incidentFiltersOf(search: Record<string, unknown>): IncidentFilters {
   const { q, monitor } = search;
-  const status = oneOf(search["status"], statuses);
+  const status = oneOf(search["status"], incidentStatuses);
   const severity = oneOf(search["severity"], severities);
   const open = oneOf(search["open"], ["true", "false"]);
   const page = Number(search["page"]);

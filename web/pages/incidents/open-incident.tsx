@@ -21,7 +21,8 @@ import { TemplatesMenu } from "./templates-menu.tsx";
 import { AudienceLine } from "./audience-line.tsx";
 import { useAudience } from "./data.ts";
 import { opening } from "./opening.ts";
-import { capitalized, severities, severityHints } from "./words.tsx";
+import { capitalized, severityHints } from "./words.tsx";
+import { severities } from "../../../src/core/statuses.ts";
 
 type Values = {
   title: string;

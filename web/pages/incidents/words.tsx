@@ -3,9 +3,6 @@ import { type State, StateIcon } from "../../parts/state-icon.tsx";
 
 type Severity = IncidentSummary["severity"];
 
-export const statuses: IncidentStatus[] = ["investigating", "identified", "monitoring", "resolved"];
-export const severities: Severity[] = ["minor", "major", "critical"];
-
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What a severity means to those who choose one. */

@@ -1,0 +1,74 @@
+import { badgeKinds } from "./badges.ts";
+import { v2Names } from "./statuspage-v2.ts";
+
+const page = "/status/:slug";
+
+/** What of a page stands behind its address, which is this one or the root of one of its hosts. */
+const parts = {
+  page: "",
+  json: ".json",
+  rss: "/feed.rss",
+  atom: "/feed.atom",
+  ics: "/maintenance.ics",
+  subscribe: "/subscribe",
+  logo: "/logo",
+  history: "/history",
+  incident: "/incidents/:id",
+  v2: "/api/v2/:name.json",
+} as const;
+export type PartName = keyof typeof parts;
+
+/** Every path at which the public pages answer. */
+export const publicPaths = {
+  ...(Object.fromEntries(Object.entries(parts).map(([name, rest]) => [name, `${page}${rest}`])) as {
+    [Name in PartName]: `${typeof page}${(typeof parts)[Name]}`;
+  }),
+  link: `${page}/:verb/:token`,
+  badge: "/badge/monitor/:id/:kind.svg",
+  file: "/status-files/:file",
+} as const;
+
+/** What may stand in the place of a parameter. */
+const values: Record<string, string> = {
+  slug: "[a-z0-9-]{1,63}",
+  id: "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+  name: v2Names.join("|"),
+  kind: badgeKinds.join("|"),
+  verb: "confirm|unsubscribe",
+  token: "[\\w.-]{1,400}",
+  file: "[^/]+",
+};
+
+/** The path as a regular expression, with a group for each parameter. */
+function sourceOf(path: string, groupOf = (name: string) => name): string {
+  return path
+    .replaceAll(".", "\\.")
+    .replace(/:(\w+)/g, (_, name: string) => `(?<${groupOf(name)}>${values[name]})`);
+}
+
+const wholeOf = (path: string) => new RegExp(`^${sourceOf(path)}$`);
+
+export const badgePath = wholeOf(publicPaths.badge);
+/** The links of e-mails. */
+export const linkPath = wholeOf(publicPaths.link);
+/** Matches the beginning of the path of a page or of one of its parts. */
+export const pagePath = new RegExp(`^${sourceOf(page)}(?=\\.json$|/|$)`);
+
+/** In one expression, because every request of a public page asks for it: the group of a part has its parameter. */
+const anyPart = new RegExp(
+  `^(?:${Object.entries(parts)
+    .map(([name, rest]) =>
+      rest.includes(":") ? sourceOf(rest, () => name) : `(?<${name}>${sourceOf(rest) || "/?"})`,
+    )
+    .join("|")})$`,
+);
+
+/** Which part stands at this path behind a page's address, and the parameter in it; null for none. */
+export function partNameAt(path: string): { name: PartName; parameter: string } | null {
+  const groups = anyPart.exec(path)?.groups ?? {};
+  for (const name in groups) {
+    const parameter = groups[name];
+    if (parameter !== undefined) return { name: name as PartName, parameter };
+  }
+  return null;
+}
