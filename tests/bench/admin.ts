@@ -25,7 +25,7 @@ export async function adminSuite() {
   if (!hasChromium)
     throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
   await using snapshot = await manyMonitors();
-  const browser = await launchChromium();
+  const browser = launchChromium();
   try {
     const options = { viewport: { width: 1440, height: 900 } };
     const signedIn = { ...options, storageState: snapshot.storageState };

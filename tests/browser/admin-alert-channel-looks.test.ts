@@ -1,58 +1,54 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browsing.ts";
 
-if (hasChromium)
-  describe("pages of alert channels", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    /** One that has delivered, and then failed. */
-    let id = "";
-    let status = 200;
-    const receiver = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: async (request) => {
-        await request.text();
-        return new Response("", { status });
-      },
-    });
-
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-      const path = "/api/v1/alert-channels";
-      const url = `http://127.0.0.1:${receiver.port}/alerts`;
-      const made = (body: object) => world.ask("POST", path, body);
-      await made({ type: "email", name: "Office", to: ["office@acme.example"], enabled: false });
-      ({ id } = await made({ type: "webhook", name: "Deploy bot", url, default: true }));
-      await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Router")}`, {
-        alertChannelIds: [id],
-      });
-      await world.ask("POST", `${path}/${id}/test`);
-      status = 500;
-      await world.ask("POST", `${path}/${id}/test`);
-    });
-    afterAll(async () => {
-      await browser.close();
-      await receiver.stop(true);
-      await world[Symbol.asyncDispose]();
-    });
-
-    for (const [name, place] of [
-      ["alert-channels", () => "/alert-channels"],
-      ["alert-channel", () => `/alert-channels/${id}`],
-      ["alert-channel-new", () => "/alert-channels?new="],
-      ["alert-channel-form", () => "/alert-channels?new=telegram"],
-      ["alert-channel-form-ntfy", () => "/alert-channels?new=ntfy"],
-      ["alert-channel-form-webhook", () => "/alert-channels?new=webhook"],
-    ] as const)
-      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-        await using opened = await world.open(browser, place());
-        await opened.page.locator(".panel").first().waitFor();
-        await opened.page.waitForTimeout(300);
-        expect(await flawsOfLooks(opened.page, name)).toEqual([]);
-        expect(ownFaults(opened.faults)).toEqual([]);
-      });
+describeInChromium("pages of alert channels", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  /** One that has delivered, and then failed. */
+  let id = "";
+  let status = 200;
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      await request.text();
+      return new Response("", { status });
+    },
   });
+
+  beforeAll(async () => {
+    world = await adminWorld();
+    const path = "/api/v1/alert-channels";
+    const url = `http://127.0.0.1:${receiver.port}/alerts`;
+    const made = (body: object) => world.ask("POST", path, body);
+    await made({ type: "email", name: "Office", to: ["office@acme.example"], enabled: false });
+    ({ id } = await made({ type: "webhook", name: "Deploy bot", url, default: true }));
+    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Router")}`, {
+      alertChannelIds: [id],
+    });
+    await world.ask("POST", `${path}/${id}/test`);
+    status = 500;
+    await world.ask("POST", `${path}/${id}/test`);
+  });
+  afterAll(async () => {
+    await receiver.stop(true);
+    await world[Symbol.asyncDispose]();
+  });
+
+  for (const [name, place] of [
+    ["alert-channels", () => "/alert-channels"],
+    ["alert-channel", () => `/alert-channels/${id}`],
+    ["alert-channel-new", () => "/alert-channels?new="],
+    ["alert-channel-form", () => "/alert-channels?new=telegram"],
+    ["alert-channel-form-ntfy", () => "/alert-channels?new=ntfy"],
+    ["alert-channel-form-webhook", () => "/alert-channels?new=webhook"],
+  ] as const)
+    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+      await using opened = await world.open(browser, place());
+      await opened.page.locator(".panel").first().waitFor();
+      await opened.page.waitForTimeout(300);
+      expect(await flawsOfLooks(opened.page, name)).toEqual([]);
+      expect(ownFaults(opened.faults)).toEqual([]);
+    });
+});

@@ -1,203 +1,192 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browsing.ts";
 
-if (hasChromium)
-  describe("alert channels on the admin page", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    let status = 200;
-    const receiver = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: async (request) => {
-        await request.text();
-        return new Response("", { status });
-      },
-    });
-    const url = `http://127.0.0.1:${receiver.port}/alerts`;
-
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-    });
-    afterAll(async () => {
-      await browser.close();
-      await receiver.stop(true);
-      await world[Symbol.asyncDispose]();
-    });
-
-    const path = "/api/v1/alert-channels";
-    const open = async (where: string) => {
-      const opened = await world.open(browser, where);
-      return opened;
-    };
-    const newest = async () => (await world.ask("GET", path))[0];
-    const channelOf = (id: string) => world.ask("GET", `${path}/${id}`);
-    const made = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
-
-    test("the first channel is made from the gallery by keyboard, told of its flaws at the field, and tested", async () => {
-      await using opened = await open("/alert-channels");
-      const { page } = opened;
-      await page.getByRole("heading", { name: "Nobody is told yet" }).waitFor();
-      expect(await page.locator(".gallery button").count()).toBe(15);
-      await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
-      const name = page.getByLabel("Name", { exact: true });
-      await name.fill("Deploy bot");
-      await name.press("Enter");
-      await page.getByText("Is required.").waitFor();
-      expect(await page.getByLabel("URL", { exact: true }).getAttribute("aria-invalid")).toBe(
-        "true",
-      );
-      await page.getByLabel("URL", { exact: true }).fill(url);
-      const secret = page.getByLabel("Secret", { exact: true });
-      await secret.fill("s3cret");
-      await secret.press("Enter");
-      await page.getByText("Must be whsec_ and the Base64 of 24 to 64 bytes").waitFor();
-      await page.getByRole("button", { name: "Generate" }).press("Enter");
-      const generated = await page.locator(".secret-field code").textContent();
-      expect(generated).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-      expect(await secret.inputValue()).toBe(generated ?? "");
-      await secret.press("Enter");
-      await page.getByRole("heading", { name: "Deploy bot" }).waitFor();
-      await page.getByText("Nothing was sent yet.").waitFor();
-      await page.keyboard.press("t");
-      await page.getByText("The test arrived.").waitFor();
-      await page.getByRole("button", { name: /^Test delivered in/ }).waitFor();
-      const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
-      expect(await newest()).toMatchObject(expected);
-      expect(ownFaults(opened.faults)).toEqual([]);
-    });
-
-    test("what goes wrong stands in every open list within a second, and in the log with its attempts", async () => {
-      const { id } = await newest();
-      await using opened = await open("/alert-channels");
-      const { page } = opened;
-      await page.getByText("Deploy bot").waitFor();
-      status = 503;
-      await world.ask("POST", `${path}/${id}/test`);
-      const issue = page.getByText("The receiver answered HTTP 503");
-      await issue.waitFor();
-      await page.getByRole("link", { name: /Deploy bot/ }).click();
-      await page.getByRole("button", { name: "Test failed" }).click();
-      expect(await page.locator(".attempts li").count()).toBe(1);
-      await page.getByRole("button", { name: "Send test" }).click();
-      await page.getByText("The test did not arrive.").waitFor();
-      status = 200;
-      await page.getByRole("button", { name: "Send test" }).click();
-      await page.getByText("The test arrived.").waitFor();
-      expect(ownFaults(opened.faults)).toEqual([]);
-    });
-
-    test("a secret is kept when it is left empty, and cleared on purpose", async () => {
-      const { id } = await newest();
-      await using opened = await open(`/alert-channels/${id}?edit=true`);
-      const { page } = opened;
-      const secret = page.getByPlaceholder("Set; leave empty to keep it");
-      await secret.fill("x");
-      await secret.fill("");
-      await page.getByLabel("Name", { exact: true }).fill("Bot");
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("heading", { name: /\bBot$/ }).waitFor();
-      expect(await newest()).toMatchObject({ name: "Bot", secretsSet: ["secret"] });
-      await page.keyboard.press("e");
-      await page.getByRole("button", { name: "Clear" }).click();
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect((await newest()).secretsSet).toEqual([]);
-    });
-
-    test("somebody else's change is not overwritten without a choice", async () => {
-      const { id } = await newest();
-      await using opened = await open(`/alert-channels/${id}?edit=true`);
-      const { page } = opened;
-      await page.getByLabel("Name", { exact: true }).fill("Mine");
-      await world.ask("PATCH", `${path}/${id}`, { name: "Theirs" });
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Somebody changed this meanwhile").waitFor();
-      await page.getByRole("button", { name: "Save mine" }).click();
-      await page.getByRole("heading", { name: "Mine" }).waitFor();
-      expect((await newest()).name).toBe("Mine");
-    });
-
-    test("placeholders go into the text where the cursor stands", async () => {
-      const { id } = await made({
-        type: "ntfy",
-        url: undefined,
-        server: url,
-        topic: "a",
-        name: "N",
-      });
-      await using opened = await open(`/alert-channels/${id}?edit=true`);
-      const { page } = opened;
-      await page.getByLabel("Text of alerts").fill(": ");
-      await page.getByLabel("Text of alerts").press("Home");
-      await page.getByRole("button", { name: "monitor", exact: true }).click();
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      expect((await channelOf(id)).template).toBe("{{monitor}}: ");
-    });
-
-    test("a deleted channel is gone at once, comes back by undo, and is not deleted then", async () => {
-      const { id } = await made({ name: "Old bot" });
-      await using opened = await open("/alert-channels");
-      const { page } = opened;
-      const remove = async () => {
-        await page.getByRole("button", { name: "Actions for Old bot" }).click();
-        await page.getByRole("menuitem", { name: "Delete" }).click();
-        await page.getByRole("link", { name: /Old bot/ }).waitFor({ state: "detached" });
-      };
-      await remove();
-      await page.getByRole("button", { name: /Undo/ }).click();
-      await page.getByRole("link", { name: /Old bot/ }).waitFor();
-      expect((await channelOf(id)).name).toBe("Old bot");
-    });
-
-    test("what can still be undone is done at once when its tab is closed", async () => {
-      await made({ name: "Older bot" });
-      await using opened = await open("/alert-channels");
-      const popup = opened.page.waitForEvent("popup");
-      await opened.page.evaluate(() => window.open("/alert-channels"));
-      const tab = await popup;
-      await tab.getByRole("button", { name: "Actions for Older bot" }).click();
-      await tab.getByRole("menuitem", { name: "Delete" }).click();
-      await tab.getByRole("button", { name: /Undo/ }).waitFor();
-      const link = opened.page.getByRole("link", { name: /Older bot/ });
-      await link.waitFor();
-      await tab.close();
-      await link.waitFor({ state: "detached" });
-    });
-
-    test("the palette finds a channel, tests it and makes a new one", async () => {
-      await using opened = await open("/monitors");
-      const { page } = opened;
-      await page.getByRole("heading", { name: "Monitors" }).waitFor();
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("send test to mine");
-      await page.getByRole("option", { name: "Send test to Mine" }).waitFor();
-      await page.keyboard.press("Enter");
-      await page.getByText(/Mine: Delivered in/).waitFor();
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("new alert channel");
-      await page.keyboard.press("Enter");
-      await page.getByRole("dialog", { name: "New alert channel" }).waitFor();
-    });
-
-    test("a viewer sees what happens, and no action", async () => {
-      const { id } = await newest();
-      await using opened = await visitAs(
-        browser,
-        world,
-        "viewer",
-        `/alert-channels/${id}?edit=true`,
-      );
-      const { page } = opened;
-      await page.getByRole("heading", { name: "Deliveries" }).waitFor();
-      for (const name of ["Send test", "Edit", "Disable", "Save"])
-        expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
-      await page.goto(`${world.url}/alert-channels?new=`);
-      await page.getByText("Mine").waitFor();
-      expect(await page.getByRole("button", { name: "New channel" }).count()).toBe(0);
-      expect(await page.getByRole("dialog").count()).toBe(0);
-    });
+describeInChromium("alert channels on the admin page", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let status = 200;
+  const receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      await request.text();
+      return new Response("", { status });
+    },
   });
+  const url = `http://127.0.0.1:${receiver.port}/alerts`;
+
+  beforeAll(async () => {
+    world = await adminWorld();
+  });
+  afterAll(async () => {
+    await receiver.stop(true);
+    await world[Symbol.asyncDispose]();
+  });
+
+  const path = "/api/v1/alert-channels";
+  const open = async (where: string) => {
+    const opened = await world.open(browser, where);
+    return opened;
+  };
+  const newest = async () => (await world.ask("GET", path))[0];
+  const channelOf = (id: string) => world.ask("GET", `${path}/${id}`);
+  const made = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
+
+  test("the first channel is made from the gallery by keyboard, told of its flaws at the field, and tested", async () => {
+    await using opened = await open("/alert-channels");
+    const { page } = opened;
+    await page.getByRole("heading", { name: "Nobody is told yet" }).waitFor();
+    expect(await page.locator(".gallery button").count()).toBe(15);
+    await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
+    const name = page.getByLabel("Name", { exact: true });
+    await name.fill("Deploy bot");
+    await name.press("Enter");
+    await page.getByText("Is required.").waitFor();
+    expect(await page.getByLabel("URL", { exact: true }).getAttribute("aria-invalid")).toBe("true");
+    await page.getByLabel("URL", { exact: true }).fill(url);
+    const secret = page.getByLabel("Secret", { exact: true });
+    await secret.fill("s3cret");
+    await secret.press("Enter");
+    await page.getByText("Must be whsec_ and the Base64 of 24 to 64 bytes").waitFor();
+    await page.getByRole("button", { name: "Generate" }).press("Enter");
+    const generated = await page.locator(".secret-field code").textContent();
+    expect(generated).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await secret.inputValue()).toBe(generated ?? "");
+    await secret.press("Enter");
+    await page.getByRole("heading", { name: "Deploy bot" }).waitFor();
+    await page.getByText("Nothing was sent yet.").waitFor();
+    await page.keyboard.press("t");
+    await page.getByText("The test arrived.").waitFor();
+    await page.getByRole("button", { name: /^Test delivered in/ }).waitFor();
+    const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
+    expect(await newest()).toMatchObject(expected);
+    expect(ownFaults(opened.faults)).toEqual([]);
+  });
+
+  test("what goes wrong stands in every open list within a second, and in the log with its attempts", async () => {
+    const { id } = await newest();
+    await using opened = await open("/alert-channels");
+    const { page } = opened;
+    await page.getByText("Deploy bot").waitFor();
+    status = 503;
+    await world.ask("POST", `${path}/${id}/test`);
+    const issue = page.getByText("The receiver answered HTTP 503");
+    await issue.waitFor();
+    await page.getByRole("link", { name: /Deploy bot/ }).click();
+    await page.getByRole("button", { name: "Test failed" }).click();
+    expect(await page.locator(".attempts li").count()).toBe(1);
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("The test did not arrive.").waitFor();
+    status = 200;
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByText("The test arrived.").waitFor();
+    expect(ownFaults(opened.faults)).toEqual([]);
+  });
+
+  test("a secret is kept when it is left empty, and cleared on purpose", async () => {
+    const { id } = await newest();
+    await using opened = await open(`/alert-channels/${id}?edit=true`);
+    const { page } = opened;
+    const secret = page.getByPlaceholder("Set; leave empty to keep it");
+    await secret.fill("x");
+    await secret.fill("");
+    await page.getByLabel("Name", { exact: true }).fill("Bot");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: /\bBot$/ }).waitFor();
+    expect(await newest()).toMatchObject({ name: "Bot", secretsSet: ["secret"] });
+    await page.keyboard.press("e");
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await newest()).secretsSet).toEqual([]);
+  });
+
+  test("somebody else's change is not overwritten without a choice", async () => {
+    const { id } = await newest();
+    await using opened = await open(`/alert-channels/${id}?edit=true`);
+    const { page } = opened;
+    await page.getByLabel("Name", { exact: true }).fill("Mine");
+    await world.ask("PATCH", `${path}/${id}`, { name: "Theirs" });
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Somebody changed this meanwhile").waitFor();
+    await page.getByRole("button", { name: "Save mine" }).click();
+    await page.getByRole("heading", { name: "Mine" }).waitFor();
+    expect((await newest()).name).toBe("Mine");
+  });
+
+  test("placeholders go into the text where the cursor stands", async () => {
+    const { id } = await made({
+      type: "ntfy",
+      url: undefined,
+      server: url,
+      topic: "a",
+      name: "N",
+    });
+    await using opened = await open(`/alert-channels/${id}?edit=true`);
+    const { page } = opened;
+    await page.getByLabel("Text of alerts").fill(": ");
+    await page.getByLabel("Text of alerts").press("Home");
+    await page.getByRole("button", { name: "monitor", exact: true }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await channelOf(id)).template).toBe("{{monitor}}: ");
+  });
+
+  test("a deleted channel is gone at once, comes back by undo, and is not deleted then", async () => {
+    const { id } = await made({ name: "Old bot" });
+    await using opened = await open("/alert-channels");
+    const { page } = opened;
+    const remove = async () => {
+      await page.getByRole("button", { name: "Actions for Old bot" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByRole("link", { name: /Old bot/ }).waitFor({ state: "detached" });
+    };
+    await remove();
+    await page.getByRole("button", { name: /Undo/ }).click();
+    await page.getByRole("link", { name: /Old bot/ }).waitFor();
+    expect((await channelOf(id)).name).toBe("Old bot");
+  });
+
+  test("what can still be undone is done at once when its tab is closed", async () => {
+    await made({ name: "Older bot" });
+    await using opened = await open("/alert-channels");
+    const popup = opened.page.waitForEvent("popup");
+    await opened.page.evaluate(() => window.open("/alert-channels"));
+    const tab = await popup;
+    await tab.getByRole("button", { name: "Actions for Older bot" }).click();
+    await tab.getByRole("menuitem", { name: "Delete" }).click();
+    await tab.getByRole("button", { name: /Undo/ }).waitFor();
+    const link = opened.page.getByRole("link", { name: /Older bot/ });
+    await link.waitFor();
+    await tab.close();
+    await link.waitFor({ state: "detached" });
+  });
+
+  test("the palette finds a channel, tests it and makes a new one", async () => {
+    await using opened = await open("/monitors");
+    const { page } = opened;
+    await page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("send test to mine");
+    await page.getByRole("option", { name: "Send test to Mine" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText(/Mine: Delivered in/).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("new alert channel");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "New alert channel" }).waitFor();
+  });
+
+  test("a viewer sees what happens, and no action", async () => {
+    const { id } = await newest();
+    await using opened = await visitAs(browser, world, "viewer", `/alert-channels/${id}?edit=true`);
+    const { page } = opened;
+    await page.getByRole("heading", { name: "Deliveries" }).waitFor();
+    for (const name of ["Send test", "Edit", "Disable", "Save"])
+      expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
+    await page.goto(`${world.url}/alert-channels?new=`);
+    await page.getByText("Mine").waitFor();
+    expect(await page.getByRole("button", { name: "New channel" }).count()).toBe(0);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+});

@@ -1,13 +1,7 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { freshMachine, owner, ownFaults } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  violations,
-  visit,
-} from "../support/browsing.ts";
+import { describeInChromium, violations, visit } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 
 /** What the element with the focus is called. */
@@ -17,103 +11,96 @@ const focused = (page: Page) =>
     return (element?.labels?.[0] ?? element)?.textContent;
   });
 
-if (hasChromium)
-  describe("the first run in Chromium", () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await launchChromium();
-    });
-    afterAll(() => browser.close());
+describeInChromium("the first run", (browser) => {
+  test("the console's link, one form and one pasted address lead to a green monitor, which is live from then on", async () => {
+    await using fresh = await freshMachine();
+    let healthy = true;
+    await using site = await target((response) => answer(healthy ? 200 : 502)(response));
+    await using open = await visit(browser, `${fresh.url}/set-up#${fresh.token}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Set up Signalbox" }).click();
+    await page.getByText("Must be an e-mail address").waitFor();
+    expect(await page.locator(":focus").getAttribute("aria-invalid")).toBe("true");
+    expect(await violations(page)).toEqual([]);
 
-    test("the console's link, one form and one pasted address lead to a green monitor, which is live from then on", async () => {
-      await using fresh = await freshMachine();
-      let healthy = true;
-      await using site = await target((response) => answer(healthy ? 200 : 502)(response));
-      await using open = await visit(browser, `${fresh.url}/set-up#${fresh.token}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Set up Signalbox" }).click();
-      await page.getByText("Must be an e-mail address").waitFor();
-      expect(await page.locator(":focus").getAttribute("aria-invalid")).toBe("true");
-      expect(await violations(page)).toEqual([]);
+    await page.getByLabel("Organization").fill(owner.organization);
+    await page.getByLabel("Your name").fill(owner.name);
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/");
+    expect(await violations(page)).toEqual([]);
 
-      await page.getByLabel("Organization").fill(owner.organization);
-      await page.getByLabel("Your name").fill(owner.name);
-      await page.getByLabel("E-mail").fill(owner.email);
-      await page.getByLabel("Password", { exact: true }).fill(owner.password);
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
-      expect(new URL(page.url()).pathname).toBe("/");
-      expect(await violations(page)).toEqual([]);
+    await page.keyboard.type(site.at("/shop"));
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("listitem").filter({ hasText: "/shop" });
+    await row.getByRole("img", { name: "Up" }).waitFor();
 
-      await page.keyboard.type(site.at("/shop"));
-      await page.keyboard.press("Enter");
-      const row = page.getByRole("listitem").filter({ hasText: "/shop" });
-      await row.getByRole("img", { name: "Up" }).waitFor();
-
-      healthy = false;
-      await row.getByRole("button", { name: /Actions/ }).click();
-      await page.getByRole("menuitem", { name: "Check now" }).click();
-      await row
-        .getByText("HTTP 502")
-        .or(row.getByRole("img", { name: "Down" }))
-        .first()
-        .waitFor();
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("the first field that is wrong has the focus, however late or early the page is drawn", async () => {
-      await using fresh = await freshMachine();
-      const address = `${fresh.url}/set-up#${fresh.token}`;
-      await using open = await visit(browser, address, {}, (page) =>
-        // A frame that comes before anything was drawn, as on a machine that has much to do.
-        page.addInitScript(() => {
-          const later = globalThis.requestAnimationFrame;
-          let early = 0;
-          globalThis.requestAnimationFrame = (draw) => {
-            if (early++ > 1_000) return later(draw);
-            queueMicrotask(() => draw(performance.now()));
-            return 0;
-          };
-        }),
-      );
-      const { page } = open;
-      const button = page.getByRole("button", { name: "Set up Signalbox" });
-      await button.click();
-      await page.getByText("Must be an e-mail address").waitFor();
-      expect(await focused(page)).toBe("Organization");
-      // A refusal that names no field leaves the focus where it was.
-      await page.getByLabel("Organization").fill(owner.organization);
-      await page.getByLabel("Your name").fill(owner.name);
-      await page.getByLabel("E-mail").fill(owner.email);
-      await page.getByLabel("Password", { exact: true }).fill(owner.password);
-      await page.route("**/dashboard/set-up", (route) => route.abort());
-      await button.click();
-      await page.getByRole("alert").waitFor();
-      expect(await focused(page)).toBe("Set up Signalbox");
-    });
-
-    test("without a session every page asks to sign in, then leads where one wanted to go, until one signs out", async () => {
-      await using fresh = await freshMachine();
-      const { url, token } = fresh;
-      await fetch(`${url}/dashboard/set-up`, {
-        method: "POST",
-        headers: { Origin: url, "Content-Type": "application/json" },
-        body: JSON.stringify({ ...owner, token }),
-      });
-      await using open = await visit(browser, `${url}/monitors?q=shop`);
-      const { page } = open;
-      await page.getByLabel("E-mail").fill(owner.email);
-      await page.getByLabel("Password", { exact: true }).fill("a wrong password");
-      await page.keyboard.press("Enter");
-      await page.getByRole("alert").waitFor();
-      await page.getByLabel("Password", { exact: true }).fill(owner.password);
-      await page.keyboard.press("Enter");
-      await page.waitForURL(`${url}/monitors?q=shop`);
-      await page.getByRole("button", { name: /Organization and account/ }).click();
-      await page.getByRole("menuitem", { name: "Sign out" }).click();
-      await page.getByLabel("E-mail").waitFor();
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
+    healthy = false;
+    await row.getByRole("button", { name: /Actions/ }).click();
+    await page.getByRole("menuitem", { name: "Check now" }).click();
+    await row
+      .getByText("HTTP 502")
+      .or(row.getByRole("img", { name: "Down" }))
+      .first()
+      .waitFor();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
   });
+
+  test("the first field that is wrong has the focus, however late or early the page is drawn", async () => {
+    await using fresh = await freshMachine();
+    const address = `${fresh.url}/set-up#${fresh.token}`;
+    await using open = await visit(browser, address, {}, (page) =>
+      // A frame that comes before anything was drawn, as on a machine that has much to do.
+      page.addInitScript(() => {
+        const later = globalThis.requestAnimationFrame;
+        let early = 0;
+        globalThis.requestAnimationFrame = (draw) => {
+          if (early++ > 1_000) return later(draw);
+          queueMicrotask(() => draw(performance.now()));
+          return 0;
+        };
+      }),
+    );
+    const { page } = open;
+    const button = page.getByRole("button", { name: "Set up Signalbox" });
+    await button.click();
+    await page.getByText("Must be an e-mail address").waitFor();
+    expect(await focused(page)).toBe("Organization");
+    // A refusal that names no field leaves the focus where it was.
+    await page.getByLabel("Organization").fill(owner.organization);
+    await page.getByLabel("Your name").fill(owner.name);
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await page.route("**/dashboard/set-up", (route) => route.abort());
+    await button.click();
+    await page.getByRole("alert").waitFor();
+    expect(await focused(page)).toBe("Set up Signalbox");
+  });
+
+  test("without a session every page asks to sign in, then leads where one wanted to go, until one signs out", async () => {
+    await using fresh = await freshMachine();
+    const { url, token } = fresh;
+    await fetch(`${url}/dashboard/set-up`, {
+      method: "POST",
+      headers: { Origin: url, "Content-Type": "application/json" },
+      body: JSON.stringify({ ...owner, token }),
+    });
+    await using open = await visit(browser, `${url}/monitors?q=shop`);
+    const { page } = open;
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password", { exact: true }).fill("a wrong password");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Password", { exact: true }).fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${url}/monitors?q=shop`);
+    await page.getByRole("button", { name: /Organization and account/ }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.getByLabel("E-mail").waitFor();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+});

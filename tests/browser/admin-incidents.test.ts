@@ -1,194 +1,182 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
+import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 
-if (hasChromium)
-  describe("incidents in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    let incidentId = "";
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-      const { ask, idOf } = world;
-      await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
-      await ask("POST", "/api/v1/alert-channels", {
-        type: "webhook",
-        name: "Slack #ops",
-        url: world.site.at("/hook"),
-      });
-      const opened = await ask("POST", "/api/v1/incidents", {
-        title: "Checkout fails for some customers",
-        severity: "major",
-        monitorId: idOf("Checkout"),
-        message: "Between 8 and 12 % of payments are rejected.",
-      });
-      incidentId = opened.id;
-      const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
-      await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
+describeInChromium("incidents", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let incidentId = "";
+  beforeAll(async () => {
+    world = await adminWorld();
+    const { ask, idOf } = world;
+    await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
+    await ask("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Slack #ops",
+      url: world.site.at("/hook"),
     });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
+    const opened = await ask("POST", "/api/v1/incidents", {
+      title: "Checkout fails for some customers",
+      severity: "major",
+      monitorId: idOf("Checkout"),
+      message: "Between 8 and 12 % of payments are rejected.",
     });
+    incidentId = opened.id;
+    const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
+    await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
 
-    const places: Record<string, () => { path: string; ready: string }> = {
-      incidents: () => ({ path: "/incidents", ready: "Slow search results" }),
-      incident: () => ({ path: `/incidents/${incidentId}`, ready: "Post update" }),
-    };
+  const places: Record<string, () => { path: string; ready: string }> = {
+    incidents: () => ({ path: "/incidents", ready: "Slow search results" }),
+    incident: () => ({ path: `/incidents/${incidentId}`, ready: "Post update" }),
+  };
 
-    for (const [name, place] of Object.entries(places))
-      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-        const { path, ready } = place();
-        await using open = await world.open(browser, path);
-        const { page } = open;
-        await page.getByText(ready).first().waitFor();
-        expect(await flawsOfLooks(page, name)).toEqual([]);
-        await open.shifts();
-        expect(open.faults).toEqual([]);
-      });
-
-    test("by keyboard alone: an incident is opened from the palette, identified, resolved and reopened, and the public page follows", async () => {
-      await using open = await world.open(browser, "/");
+  for (const [name, place] of Object.entries(places))
+    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+      const { path, ready } = place();
+      await using open = await world.open(browser, path);
       const { page } = open;
-      await page.getByText("Web shop").waitFor();
-      await page.keyboard.press("ControlOrMeta+k");
-      await page.keyboard.type("open an inc");
-      await page.getByRole("option", { name: "Open an incident" }).waitFor();
-      await page.keyboard.press("Enter");
-      await dialog(page, "Open an incident").waitFor();
-      expect(await violations(page)).toEqual([]);
-      await page.keyboard.press("Enter");
-      await page.getByText("Must have at least 1 character.").waitFor();
-      await page.keyboard.type("Mails arrive late");
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Mails arrive late" }).waitFor();
-      await page.getByText("1 open").first().waitFor({ state: "detached" });
-
-      await page.keyboard.press("u");
-      await message(page).waitFor();
-      await page.keyboard.type("A queue is stuck.");
-      await page.getByText("Identified", { exact: true }).first().click();
-      await message(page).focus();
-      await page.keyboard.press("ControlOrMeta+Enter");
-      await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
-      await page.getByText("Slack #ops will be told").waitFor();
-      await page
-        .getByText(/· you$/)
-        .first()
-        .waitFor();
-      await page.waitForFunction(
-        () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
-      );
-
-      await page.getByRole("button", { name: "Resolve" }).press("Enter");
-      await page.getByText("Incident resolved.").waitFor();
-      await page.getByRole("button", { name: "Reopen" }).first().press("Enter");
-      await page.getByRole("button", { name: "Resolve" }).first().waitFor();
-      const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
-      const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
-      expect(shown).toContain("A queue is stuck.");
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {
-      await using open = await world.open(browser, `/incidents/${incidentId}`);
-      const { page } = open;
-      await message(page).fill("We are rolling back.");
-      await page.getByText("Monitoring", { exact: true }).click();
-      await page.getByRole("button", { name: "Preview" }).click();
-      const frame = page.frameLocator("iframe");
-      await frame.getByText("We are rolling back.").waitFor();
-      await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
-      await page.screenshot({ path: join(screenshots, "admin-incident-preview-1280-light.png") });
-      await page.keyboard.press("Escape");
-      expect(await message(page).inputValue()).toBe("We are rolling back.");
-      const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
-      expect(updates).toHaveLength(1);
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
-      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow pages" });
-      await using open = await world.open(browser, `/incidents/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Templates" }).click();
-      await page.getByRole("menuitem", { name: /Looking into it/ }).click();
-      expect(await message(page).inputValue()).toStartWith("We are looking into it.");
-      await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
-      await page.getByText("Found it elsewhere.").waitFor();
-      await page.getByRole("button", { name: "Post update" }).click();
-      await dialog(page, "Somebody changed this meanwhile").waitFor();
-      await page.getByRole("button", { name: "Save mine" }).click();
-      await page
-        .getByRole("listitem")
-        .getByText(/^We are looking into it/)
-        .waitFor();
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a deletion can be taken back; filters stand in the address and survive a reload", async () => {
-      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
-      await using open = await world.open(browser, `/incidents/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "More actions" }).click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      await page.getByText("Deleted By mistake").waitFor();
-      const row = page.getByRole("link", { name: /By mistake/ });
-      await row.waitFor({ state: "detached" });
-      await page.getByRole("button", { name: /Undo/ }).click();
-      await row.waitFor();
-      await page.getByRole("button", { name: "Severity" }).click();
-      await page.getByRole("menuitem", { name: "Major" }).click();
-      await row.waitFor({ state: "detached" });
-      await page.getByLabel("Filter by title").fill("checkout");
-      await page.waitForURL(/severity=major.*q=checkout|q=checkout.*severity=major/);
-      await page.reload();
-      await page.getByRole("link", { name: /Checkout fails/ }).waitFor();
-      expect(await page.getByRole("link", { name: /By mistake/ }).count()).toBe(0);
+      await page.getByText(ready).first().waitFor();
+      expect(await flawsOfLooks(page, name)).toEqual([]);
       await open.shifts();
       expect(open.faults).toEqual([]);
     });
 
-    test("what scripts do to incidents is on open pages within a second", async () => {
-      await using open = await world.open(browser, "/incidents");
-      const { page } = open;
-      await page.getByText("Live", { exact: true }).waitFor();
-      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Told by a script" });
-      const row = page.getByRole("region", { name: "Open" }).getByText("Told by a script");
-      await row.waitFor();
-      await world.ask("DELETE", `/api/v1/incidents/${id}`);
-      await row.waitFor({ state: "detached" });
-    });
+  test("by keyboard alone: an incident is opened from the palette, identified, resolved and reopened, and the public page follows", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByText("Web shop").waitFor();
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.keyboard.type("open an inc");
+    await page.getByRole("option", { name: "Open an incident" }).waitFor();
+    await page.keyboard.press("Enter");
+    await dialog(page, "Open an incident").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByText("Must have at least 1 character.").waitFor();
+    await page.keyboard.type("Mails arrive late");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Mails arrive late" }).waitFor();
+    await page.getByText("1 open").first().waitFor({ state: "detached" });
 
-    test("viewers read all of it and are offered nothing that they may not do", async () => {
-      await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
-      const { page } = open;
-      await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();
-      for (const name of ["Post update", "Correct", "Resolve"])
-        expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
-      await page.keyboard.press("v");
-      await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
-      await page.keyboard.press("Escape");
-      await page.goto(`${world.url}/incidents`);
-      await page.getByText("Slow search results").waitFor();
-      expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
+    await page.keyboard.press("u");
+    await message(page).waitFor();
+    await page.keyboard.type("A queue is stuck.");
+    await page.getByText("Identified", { exact: true }).first().click();
+    await message(page).focus();
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
+    await page.getByText("Slack #ops will be told").waitFor();
+    await page
+      .getByText(/· you$/)
+      .first()
+      .waitFor();
+    await page.waitForFunction(
+      () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
+    );
+
+    await page.getByRole("button", { name: "Resolve" }).press("Enter");
+    await page.getByText("Incident resolved.").waitFor();
+    await page.getByRole("button", { name: "Reopen" }).first().press("Enter");
+    await page.getByRole("button", { name: "Resolve" }).first().waitFor();
+    const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
+    const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
+    expect(shown).toContain("A queue is stuck.");
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
   });
+
+  test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
+    const { page } = open;
+    await message(page).fill("We are rolling back.");
+    await page.getByText("Monitoring", { exact: true }).click();
+    await page.getByRole("button", { name: "Preview" }).click();
+    const frame = page.frameLocator("iframe");
+    await frame.getByText("We are rolling back.").waitFor();
+    await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
+    await page.screenshot({ path: join(screenshots, "admin-incident-preview-1280-light.png") });
+    await page.keyboard.press("Escape");
+    expect(await message(page).inputValue()).toBe("We are rolling back.");
+    const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
+    expect(updates).toHaveLength(1);
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow pages" });
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Templates" }).click();
+    await page.getByRole("menuitem", { name: /Looking into it/ }).click();
+    expect(await message(page).inputValue()).toStartWith("We are looking into it.");
+    await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
+    await page.getByText("Found it elsewhere.").waitFor();
+    await page.getByRole("button", { name: "Post update" }).click();
+    await dialog(page, "Somebody changed this meanwhile").waitFor();
+    await page.getByRole("button", { name: "Save mine" }).click();
+    await page
+      .getByRole("listitem")
+      .getByText(/^We are looking into it/)
+      .waitFor();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a deletion can be taken back; filters stand in the address and survive a reload", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByText("Deleted By mistake").waitFor();
+    const row = page.getByRole("link", { name: /By mistake/ });
+    await row.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /Undo/ }).click();
+    await row.waitFor();
+    await page.getByRole("button", { name: "Severity" }).click();
+    await page.getByRole("menuitem", { name: "Major" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.getByLabel("Filter by title").fill("checkout");
+    await page.waitForURL(/severity=major.*q=checkout|q=checkout.*severity=major/);
+    await page.reload();
+    await page.getByRole("link", { name: /Checkout fails/ }).waitFor();
+    expect(await page.getByRole("link", { name: /By mistake/ }).count()).toBe(0);
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("what scripts do to incidents is on open pages within a second", async () => {
+    await using open = await world.open(browser, "/incidents");
+    const { page } = open;
+    await page.getByText("Live", { exact: true }).waitFor();
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Told by a script" });
+    const row = page.getByRole("region", { name: "Open" }).getByText("Told by a script");
+    await row.waitFor();
+    await world.ask("DELETE", `/api/v1/incidents/${id}`);
+    await row.waitFor({ state: "detached" });
+  });
+
+  test("viewers read all of it and are offered nothing that they may not do", async () => {
+    await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
+    const { page } = open;
+    await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();
+    for (const name of ["Post update", "Correct", "Resolve"])
+      expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
+    await page.keyboard.press("v");
+    await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
+    await page.keyboard.press("Escape");
+    await page.goto(`${world.url}/incidents`);
+    await page.getByText("Slow search results").waitFor();
+    expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+});

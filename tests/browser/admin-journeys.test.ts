@@ -1,341 +1,329 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { TOTP } from "otpauth";
 import { owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  screenshots,
-  violations,
-  visit,
-} from "../support/browsing.ts";
+import { describeInChromium, screenshots, violations, visit } from "../support/browsing.ts";
 import { journeyWorld, refusalOf, signIn, until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
-if (hasChromium)
-  describe("journeys through the admin page in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof journeyWorld>>;
-    beforeAll(async () => {
-      [browser, world] = await Promise.all([launchChromium(), journeyWorld()]);
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    test("a monitor that goes down alerts, and its incident stands on the public page until it is back", async () => {
-      await using shop = await target(answer(200));
-      await using hook = await target(answer(204));
-      const { ask, get, url } = world;
-      await ask("POST", "/api/v1/alert-channels", {
-        type: "webhook",
-        name: "On-call",
-        url: hook.at("/alerts"),
-        default: true,
-      });
-      const [{ id: pageId, slug }] = await get("/status-pages");
-      const sections = [{ name: "Shop", groupId: world.shop, monitors: [] }];
-      await ask("PATCH", `/api/v1/status-pages/${pageId}`, { sections });
-
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      await page.getByRole("button", { name: "New monitor" }).click();
-      await page.getByRole("button", { name: "More types and options" }).click();
-      const editor = page.getByRole("dialog");
-      await editor.getByLabel("Name", { exact: true }).fill("Checkout");
-      await editor.getByRole("textbox", { name: "URL" }).fill(shop.at("/checkout"));
-      await editor.getByRole("combobox", { name: "Group" }).click();
-      await page.getByRole("option", { name: "Shop" }).click();
-      await editor.getByRole("button", { name: "Timing" }).click();
-      await editor.getByLabel("Retries").fill("0");
-      await editor.getByRole("button", { name: "Alerts" }).click();
-      await editor.getByRole("combobox", { name: "Open an incident" }).click();
-      await page.getByRole("option", { name: "Critical" }).click();
-      await editor.getByRole("button", { name: "Create monitor" }).click();
-      const row = rowOf(page, "Checkout");
-      await row.getByRole("img", { name: "Up", exact: true }).waitFor();
-
-      const checkNow = async () => {
-        await row.getByRole("button", { name: "Actions for Checkout" }).click();
-        await page.getByRole("menuitem", { name: "Check now" }).click();
-      };
-      shop.reply(answer(503));
-      await checkNow();
-      await row.getByRole("img", { name: "Down", exact: true }).waitFor();
-      await row.getByText("503").waitFor();
-      await hook.untilAsked(1);
-      expect(JSON.parse(hook.asked[0]?.body ?? "")).toMatchObject({
-        type: "monitor.down",
-        data: { monitor: { name: "Checkout" } },
-      });
-
-      const [incident] = await get("/incidents?open=true");
-      expect(incident).toMatchObject({ origin: "monitor", severity: "critical" });
-      const shown = (path: string) => fetch(`${url}${path}`).then((answer) => answer.text());
-      const pagePath = `/status/${slug}`;
-      await until(
-        () => shown(pagePath),
-        (html) => html.includes(incident.title),
-      );
-      await using visitor = await visit(browser, `${url}${pagePath}`);
-      await visitor.page.getByText(incident.title).first().waitFor();
-
-      shop.reply(answer(200));
-      await checkNow();
-      await row.getByRole("img", { name: "Up", exact: true }).waitFor();
-      const ended = await until(
-        () => get(`/incidents/${incident.id}`),
-        ({ status }) => status === "resolved",
-      );
-      await until(
-        () => shown(`/status/${slug}/incidents/${incident.id}`),
-        (html) => html.includes("Resolved"),
-      );
-      await visitor.page.goto(`${url}/status/${slug}/incidents/${incident.id}`);
-      await visitor.page.getByText(ended.title).first().waitFor();
-      await visitor.page.getByText("Resolved").first().waitFor();
-      await Promise.all([open.shifts(), visitor.shifts()]);
-      expect([...open.faults, ...visitor.faults]).toEqual([]);
-    });
-
-    test("a group that is paused in the page says so in REST, and its targets are left alone", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      await page.getByRole("button", { name: "Pause Office" }).click();
-      await rowOf(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
-      const groups: { name: string; paused: boolean }[] = await until(
-        () => world.get("/monitor-groups"),
-        (all) => all.some(({ paused }: { paused: boolean }) => paused),
-      );
-      expect(groups).toMatchObject([
-        { name: "Shop", paused: false },
-        { name: "Office", paused: true },
-      ]);
-      const counts = () => ["/router", "/printer"].map(world.checksOf);
-      const [before, free] = [counts(), world.checksOf("/blog")];
-      // Another of the same interval is checked again meanwhile.
-      while (world.checksOf("/blog") < free + 2)
-        await world.site.untilAsked(world.site.asked.length + 1);
-      expect(counts()).toEqual(before);
-      await page.getByRole("button", { name: "Resume Office" }).click();
-      await rowOf(page, "Router").getByRole("img", { name: "Up", exact: true }).waitFor();
-      expect(world.checksOf("/router")).toBeGreaterThan(before[0] ?? 0);
-    });
-
-    test("groups that are reordered by keyboard are so in REST", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      const names = async (): Promise<string[]> =>
-        (await world.get("/monitor-groups")).map(({ name }: { name: string }) => name);
-      expect(await names()).toEqual(["Shop", "Office"]);
-      await page.getByRole("button", { name: /^Office/ }).focus();
-      await page.keyboard.press("Alt+ArrowUp");
-      await until(names, ([first]) => first === "Office");
-      expect(await page.locator(":focus").textContent()).toStartWith("Office");
-      await page.keyboard.press("Alt+ArrowDown");
-      await until(names, ([first]) => first === "Shop");
-    });
-
-    test("what the first page shows is asked for once, while its script is still on its way", async () => {
-      await using open = await world.open(browser, "/monitors");
-      const { page } = open;
-      const heading = page.getByRole("heading", { name: "Monitors" });
-      await heading.waitFor();
-      const asked: string[] = [];
-      page.on("request", (request) => {
-        const { pathname } = new URL(request.url());
-        if (/^\/dashboard\/(session|overview)$/.test(pathname)) asked.push(pathname);
-      });
-      await page.reload();
-      await heading.waitFor();
-      expect(asked).toEqual(["/dashboard/session", "/dashboard/overview"]);
-    });
-
-    test("by keyboard alone one comes from signing in to a new monitor, and to its page", async () => {
-      await using open = await visit(browser, world.url);
-      const { page } = open;
-      await page.getByLabel("E-mail").waitFor();
-      await page.keyboard.type(owner.email);
-      await page.keyboard.press("Tab");
-      await page.keyboard.type(owner.password);
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Monitors" }).waitFor();
-      await rowOf(page, "Blog").waitFor();
-      await page.keyboard.press("n");
-      await page.keyboard.type(world.site.at("/keyboard"));
-      await page.keyboard.press("Enter");
-      const row = page.getByRole("listitem").filter({ hasText: "/keyboard" });
-      await row.getByRole("img", { name: "Up", exact: true }).waitFor();
-      await page.keyboard.press("Control+k");
-      await page.getByRole("dialog").waitFor();
-      await page.keyboard.type("keyboard");
-      await page
-        .getByRole("option", { name: /\/keyboard/ })
-        .first()
-        .waitFor();
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: /\/keyboard/ }).waitFor();
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a viewer is offered nothing to do, a member nothing of administrators, and the server refuses both", async () => {
-      const [viewer, member] = [await world.person("viewer"), await world.person("member")];
-      await using open = await visit(browser, world.url);
-      const { page } = open;
-      await signIn(page, viewer);
-      await rowOf(page, "Router").waitFor();
-      for (const name of [/New monitor/, /New group/, /^Pause/, /^Mute/])
-        expect(await page.getByRole("button", { name }).count()).toBe(0);
-      expect(await page.getByRole("checkbox").count()).toBe(0);
-      await page.getByRole("button", { name: "Actions for Router" }).click();
-      await page.getByRole("menuitem").first().waitFor();
-      expect(
-        await page.getByRole("menuitem", { name: /pause|mute|edit|delete|check/i }).count(),
-      ).toBe(0);
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("n");
-      expect(await page.getByLabel("What to watch").count()).toBe(0);
-      const router = `/api/v1/monitors/${world.idOf("Router")}`;
-      const refused: [method: string, path: string, body?: object][] = [
-        ["POST", "/api/v1/monitors", { type: "push", name: "Sneaky" }],
-        ["PATCH", router, { paused: true }],
-        ["DELETE", router],
-        ["POST", `${router}/check`],
-        ["POST", `/monitor-groups/${world.office}/pause`],
-        ["POST", "/monitors/bulk", { monitorIds: [world.idOf("Router")], delete: true }],
-      ];
-      for (const [method, path, body] of refused)
-        expect([path, await refusalOf(page, method, path, body)]).toEqual([path, "403 FORBIDDEN"]);
-
-      await using other = await visit(browser, world.url);
-      await signIn(other.page, member);
-      await rowOf(other.page, "Router").waitFor();
-      expect(await other.page.getByRole("button", { name: "New monitor" }).count()).toBe(1);
-      const admins: [method: string, path: string, body?: object][] = [
-        ["PATCH", "/api/v1/settings", {}],
-        ["PATCH", "/organization", { name: "Mine" }],
-        ["GET", "/api-keys"],
-        ["POST", "/invitations", { email: "friend@acme.example", role: "owner" }],
-        ["GET", "/audit-log"],
-      ];
-      for (const [method, path, body] of admins)
-        expect([path, await refusalOf(other.page, method, path, body)]).toEqual([
-          path,
-          "403 FORBIDDEN",
-        ]);
-    });
-
-    test("many monitors are tagged, moved and muted at once, as REST shows", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      for (const name of ["Router", "Blog"]) {
-        await page.getByRole("link", { name: new RegExp(`^${name}`) }).focus();
-        await page.keyboard.press("x");
-      }
-      const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
-      await bar.getByText("2 monitors selected").waitFor();
-      await bar.getByRole("button", { name: "Tags" }).click();
-      await page.getByRole("combobox", { name: "Tags to add" }).fill("critical");
-      await page.keyboard.press("Enter");
-      await page.getByRole("button", { name: "Add", exact: true }).click();
-      await page.getByText("Changed 2 monitors").first().waitFor();
-      await page.keyboard.press("Escape");
-      await bar.getByRole("button", { name: "Move" }).click();
-      await page.getByRole("menuitem", { name: "Shop" }).click();
-      await bar.getByRole("button", { name: "Mute" }).click();
-      await page.getByRole("menuitem", { name: "Mute", exact: true }).click();
-      for (const name of ["Router", "Blog"])
-        await until(
-          () => world.get(`/monitors/${world.idOf(name)}`),
-          ({ tags, groupId, muted }) =>
-            String(tags) === "critical" && groupId === world.shop && muted === true,
-        );
-      expect(await world.get(`/monitors/${world.idOf("Printer")}`)).toMatchObject({
-        tags: [],
-        groupId: world.office,
-        muted: false,
-      });
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
-
-    test("two-factor asks for a code, and opens nothing before", async () => {
-      const admin = await world.person("admin");
-      const call = (path: string, body: object, cookie = "") =>
-        fetch(`${world.url}/dashboard${path}`, {
-          method: "POST",
-          headers: { Origin: world.url, Cookie: cookie, "Content-Type": "application/json" },
-          body: JSON.stringify(body),
-        });
-      const signedIn = await call("/sign-in", admin);
-      const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-      const begun = (await (
-        await call("/two-factor", { password: admin.password }, cookie)
-      ).json()) as {
-        data: { secret: string };
-      };
-      const codes = new TOTP({ secret: begun.data.secret });
-      const first = { code: codes.generate() };
-      expect((await call("/two-factor/confirm", first, cookie)).status).toBe(200);
-
-      await using open = await visit(browser, world.url);
-      const { page } = open;
-      await signIn(page, admin);
-      await page.getByLabel("Code").fill(first.code);
-      await page.keyboard.press("Enter");
-      // The one that was used already is worth nothing.
-      await page
-        .getByLabel("Code")
-        .and(page.locator("[aria-invalid=true]"))
-        .or(page.getByRole("alert"))
-        .first()
-        .waitFor();
-      expect(await refusalOf(page, "GET", "/overview")).toBe("401 UNAUTHORIZED");
-      await page.getByLabel("Code").fill(codes.generate({ timestamp: Date.now() + 30_000 }));
-      await page.keyboard.press("Enter");
-      await rowOf(page, "Printer").waitFor();
-      await open.shifts();
-
-      // Somebody else has the password and tries codes: the open page says so.
-      const waiting = (await call("/sign-in", admin)).headers.get("set-cookie")?.split(";")[0];
-      const guessed = await call("/sign-in/code", { code: "000000" }, waiting);
-      expect(guessed.status).toBe(401);
-      const banner = page.getByRole("status").filter({ hasText: "two-factor" });
-      await banner.getByText("1 wrong two-factor code came after your right password").waitFor();
-      await banner.getByText("from 127.0.0.1").waitFor();
-      await call("/sign-in/code", { code: "000000" }, waiting);
-      await banner.getByText("2 wrong two-factor codes came").waitFor();
-      expect(await banner.innerText()).toMatch(/the first .+, the last .+ from 127\.0\.0\.1\./);
-      // It stays until the person says that they know, whoever else comes and goes.
-      await page.reload();
-      await banner.waitFor();
-      expect((await call("/profile/wrong-codes/acknowledge", {}, waiting)).status).toBe(401);
-      expect((await call("/profile/wrong-codes/acknowledge", {})).status).toBe(401);
-      await page.reload();
-      await banner.waitFor();
-      await page.screenshot({ path: join(screenshots, "admin-wrong-codes-1440.png") });
-      expect(await violations(page)).toEqual([]);
-      await page.setViewportSize({ width: 360, height: 800 });
-      await page.screenshot({ path: join(screenshots, "admin-wrong-codes-360.png") });
-      await page.getByRole("button", { name: "I know" }).click();
-      await page.getByText("wrong two-factor code").waitFor({ state: "detached" });
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("while the server is stopped the page says so, and goes on by itself once it is back", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      await page.getByText("Live", { exact: true }).waitFor();
-      await world.stop();
-      await page.getByText("The connection to Signalbox is lost").waitFor();
-      await rowOf(page, "Printer").waitFor();
-      await world.box.serve({ flags: ["--rate-limit", "0"], port: world.port });
-      await world.rest("PATCH", `/api/v1/monitors/${world.idOf("Printer")}`, { name: "Plotter" });
-      await rowOf(page, "Plotter").waitFor();
-      await page.getByText("The connection to Signalbox is lost").waitFor({ state: "detached" });
-      await page.getByText("Live", { exact: true }).waitFor();
-    });
+describeInChromium("journeys through the admin page", (browser) => {
+  let world: Awaited<ReturnType<typeof journeyWorld>>;
+  beforeAll(async () => {
+    world = await journeyWorld();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("a monitor that goes down alerts, and its incident stands on the public page until it is back", async () => {
+    await using shop = await target(answer(200));
+    await using hook = await target(answer(204));
+    const { ask, get, url } = world;
+    await ask("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: "On-call",
+      url: hook.at("/alerts"),
+      default: true,
+    });
+    const [{ id: pageId, slug }] = await get("/status-pages");
+    const sections = [{ name: "Shop", groupId: world.shop, monitors: [] }];
+    await ask("PATCH", `/api/v1/status-pages/${pageId}`, { sections });
+
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByRole("button", { name: "New monitor" }).click();
+    await page.getByRole("button", { name: "More types and options" }).click();
+    const editor = page.getByRole("dialog");
+    await editor.getByLabel("Name", { exact: true }).fill("Checkout");
+    await editor.getByRole("textbox", { name: "URL" }).fill(shop.at("/checkout"));
+    await editor.getByRole("combobox", { name: "Group" }).click();
+    await page.getByRole("option", { name: "Shop" }).click();
+    await editor.getByRole("button", { name: "Timing" }).click();
+    await editor.getByLabel("Retries").fill("0");
+    await editor.getByRole("button", { name: "Alerts" }).click();
+    await editor.getByRole("combobox", { name: "Open an incident" }).click();
+    await page.getByRole("option", { name: "Critical" }).click();
+    await editor.getByRole("button", { name: "Create monitor" }).click();
+    const row = rowOf(page, "Checkout");
+    await row.getByRole("img", { name: "Up", exact: true }).waitFor();
+
+    const checkNow = async () => {
+      await row.getByRole("button", { name: "Actions for Checkout" }).click();
+      await page.getByRole("menuitem", { name: "Check now" }).click();
+    };
+    shop.reply(answer(503));
+    await checkNow();
+    await row.getByRole("img", { name: "Down", exact: true }).waitFor();
+    await row.getByText("503").waitFor();
+    await hook.untilAsked(1);
+    expect(JSON.parse(hook.asked[0]?.body ?? "")).toMatchObject({
+      type: "monitor.down",
+      data: { monitor: { name: "Checkout" } },
+    });
+
+    const [incident] = await get("/incidents?open=true");
+    expect(incident).toMatchObject({ origin: "monitor", severity: "critical" });
+    const shown = (path: string) => fetch(`${url}${path}`).then((answer) => answer.text());
+    const pagePath = `/status/${slug}`;
+    await until(
+      () => shown(pagePath),
+      (html) => html.includes(incident.title),
+    );
+    await using visitor = await visit(browser, `${url}${pagePath}`);
+    await visitor.page.getByText(incident.title).first().waitFor();
+
+    shop.reply(answer(200));
+    await checkNow();
+    await row.getByRole("img", { name: "Up", exact: true }).waitFor();
+    const ended = await until(
+      () => get(`/incidents/${incident.id}`),
+      ({ status }) => status === "resolved",
+    );
+    await until(
+      () => shown(`/status/${slug}/incidents/${incident.id}`),
+      (html) => html.includes("Resolved"),
+    );
+    await visitor.page.goto(`${url}/status/${slug}/incidents/${incident.id}`);
+    await visitor.page.getByText(ended.title).first().waitFor();
+    await visitor.page.getByText("Resolved").first().waitFor();
+    await Promise.all([open.shifts(), visitor.shifts()]);
+    expect([...open.faults, ...visitor.faults]).toEqual([]);
+  });
+
+  test("a group that is paused in the page says so in REST, and its targets are left alone", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByRole("button", { name: "Pause Office" }).click();
+    await rowOf(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
+    const groups: { name: string; paused: boolean }[] = await until(
+      () => world.get("/monitor-groups"),
+      (all) => all.some(({ paused }: { paused: boolean }) => paused),
+    );
+    expect(groups).toMatchObject([
+      { name: "Shop", paused: false },
+      { name: "Office", paused: true },
+    ]);
+    const counts = () => ["/router", "/printer"].map(world.checksOf);
+    const [before, free] = [counts(), world.checksOf("/blog")];
+    // Another of the same interval is checked again meanwhile.
+    while (world.checksOf("/blog") < free + 2)
+      await world.site.untilAsked(world.site.asked.length + 1);
+    expect(counts()).toEqual(before);
+    await page.getByRole("button", { name: "Resume Office" }).click();
+    await rowOf(page, "Router").getByRole("img", { name: "Up", exact: true }).waitFor();
+    expect(world.checksOf("/router")).toBeGreaterThan(before[0] ?? 0);
+  });
+
+  test("groups that are reordered by keyboard are so in REST", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const names = async (): Promise<string[]> =>
+      (await world.get("/monitor-groups")).map(({ name }: { name: string }) => name);
+    expect(await names()).toEqual(["Shop", "Office"]);
+    await page.getByRole("button", { name: /^Office/ }).focus();
+    await page.keyboard.press("Alt+ArrowUp");
+    await until(names, ([first]) => first === "Office");
+    expect(await page.locator(":focus").textContent()).toStartWith("Office");
+    await page.keyboard.press("Alt+ArrowDown");
+    await until(names, ([first]) => first === "Shop");
+  });
+
+  test("what the first page shows is asked for once, while its script is still on its way", async () => {
+    await using open = await world.open(browser, "/monitors");
+    const { page } = open;
+    const heading = page.getByRole("heading", { name: "Monitors" });
+    await heading.waitFor();
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (/^\/dashboard\/(session|overview)$/.test(pathname)) asked.push(pathname);
+    });
+    await page.reload();
+    await heading.waitFor();
+    expect(asked).toEqual(["/dashboard/session", "/dashboard/overview"]);
+  });
+
+  test("by keyboard alone one comes from signing in to a new monitor, and to its page", async () => {
+    await using open = await visit(browser, world.url);
+    const { page } = open;
+    await page.getByLabel("E-mail").waitFor();
+    await page.keyboard.type(owner.email);
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await rowOf(page, "Blog").waitFor();
+    await page.keyboard.press("n");
+    await page.keyboard.type(world.site.at("/keyboard"));
+    await page.keyboard.press("Enter");
+    const row = page.getByRole("listitem").filter({ hasText: "/keyboard" });
+    await row.getByRole("img", { name: "Up", exact: true }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type("keyboard");
+    await page
+      .getByRole("option", { name: /\/keyboard/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: /\/keyboard/ }).waitFor();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a viewer is offered nothing to do, a member nothing of administrators, and the server refuses both", async () => {
+    const [viewer, member] = [await world.person("viewer"), await world.person("member")];
+    await using open = await visit(browser, world.url);
+    const { page } = open;
+    await signIn(page, viewer);
+    await rowOf(page, "Router").waitFor();
+    for (const name of [/New monitor/, /New group/, /^Pause/, /^Mute/])
+      expect(await page.getByRole("button", { name }).count()).toBe(0);
+    expect(await page.getByRole("checkbox").count()).toBe(0);
+    await page.getByRole("button", { name: "Actions for Router" }).click();
+    await page.getByRole("menuitem").first().waitFor();
+    expect(
+      await page.getByRole("menuitem", { name: /pause|mute|edit|delete|check/i }).count(),
+    ).toBe(0);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("n");
+    expect(await page.getByLabel("What to watch").count()).toBe(0);
+    const router = `/api/v1/monitors/${world.idOf("Router")}`;
+    const refused: [method: string, path: string, body?: object][] = [
+      ["POST", "/api/v1/monitors", { type: "push", name: "Sneaky" }],
+      ["PATCH", router, { paused: true }],
+      ["DELETE", router],
+      ["POST", `${router}/check`],
+      ["POST", `/monitor-groups/${world.office}/pause`],
+      ["POST", "/monitors/bulk", { monitorIds: [world.idOf("Router")], delete: true }],
+    ];
+    for (const [method, path, body] of refused)
+      expect([path, await refusalOf(page, method, path, body)]).toEqual([path, "403 FORBIDDEN"]);
+
+    await using other = await visit(browser, world.url);
+    await signIn(other.page, member);
+    await rowOf(other.page, "Router").waitFor();
+    expect(await other.page.getByRole("button", { name: "New monitor" }).count()).toBe(1);
+    const admins: [method: string, path: string, body?: object][] = [
+      ["PATCH", "/api/v1/settings", {}],
+      ["PATCH", "/organization", { name: "Mine" }],
+      ["GET", "/api-keys"],
+      ["POST", "/invitations", { email: "friend@acme.example", role: "owner" }],
+      ["GET", "/audit-log"],
+    ];
+    for (const [method, path, body] of admins)
+      expect([path, await refusalOf(other.page, method, path, body)]).toEqual([
+        path,
+        "403 FORBIDDEN",
+      ]);
+  });
+
+  test("many monitors are tagged, moved and muted at once, as REST shows", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    for (const name of ["Router", "Blog"]) {
+      await page.getByRole("link", { name: new RegExp(`^${name}`) }).focus();
+      await page.keyboard.press("x");
+    }
+    const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
+    await bar.getByText("2 monitors selected").waitFor();
+    await bar.getByRole("button", { name: "Tags" }).click();
+    await page.getByRole("combobox", { name: "Tags to add" }).fill("critical");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("Changed 2 monitors").first().waitFor();
+    await page.keyboard.press("Escape");
+    await bar.getByRole("button", { name: "Move" }).click();
+    await page.getByRole("menuitem", { name: "Shop" }).click();
+    await bar.getByRole("button", { name: "Mute" }).click();
+    await page.getByRole("menuitem", { name: "Mute", exact: true }).click();
+    for (const name of ["Router", "Blog"])
+      await until(
+        () => world.get(`/monitors/${world.idOf(name)}`),
+        ({ tags, groupId, muted }) =>
+          String(tags) === "critical" && groupId === world.shop && muted === true,
+      );
+    expect(await world.get(`/monitors/${world.idOf("Printer")}`)).toMatchObject({
+      tags: [],
+      groupId: world.office,
+      muted: false,
+    });
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("two-factor asks for a code, and opens nothing before", async () => {
+    const admin = await world.person("admin");
+    const call = (path: string, body: object, cookie = "") =>
+      fetch(`${world.url}/dashboard${path}`, {
+        method: "POST",
+        headers: { Origin: world.url, Cookie: cookie, "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const signedIn = await call("/sign-in", admin);
+    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const begun = (await (
+      await call("/two-factor", { password: admin.password }, cookie)
+    ).json()) as {
+      data: { secret: string };
+    };
+    const codes = new TOTP({ secret: begun.data.secret });
+    const first = { code: codes.generate() };
+    expect((await call("/two-factor/confirm", first, cookie)).status).toBe(200);
+
+    await using open = await visit(browser, world.url);
+    const { page } = open;
+    await signIn(page, admin);
+    await page.getByLabel("Code").fill(first.code);
+    await page.keyboard.press("Enter");
+    // The one that was used already is worth nothing.
+    await page
+      .getByLabel("Code")
+      .and(page.locator("[aria-invalid=true]"))
+      .or(page.getByRole("alert"))
+      .first()
+      .waitFor();
+    expect(await refusalOf(page, "GET", "/overview")).toBe("401 UNAUTHORIZED");
+    await page.getByLabel("Code").fill(codes.generate({ timestamp: Date.now() + 30_000 }));
+    await page.keyboard.press("Enter");
+    await rowOf(page, "Printer").waitFor();
+    await open.shifts();
+
+    // Somebody else has the password and tries codes: the open page says so.
+    const waiting = (await call("/sign-in", admin)).headers.get("set-cookie")?.split(";")[0];
+    const guessed = await call("/sign-in/code", { code: "000000" }, waiting);
+    expect(guessed.status).toBe(401);
+    const banner = page.getByRole("status").filter({ hasText: "two-factor" });
+    await banner.getByText("1 wrong two-factor code came after your right password").waitFor();
+    await banner.getByText("from 127.0.0.1").waitFor();
+    await call("/sign-in/code", { code: "000000" }, waiting);
+    await banner.getByText("2 wrong two-factor codes came").waitFor();
+    expect(await banner.innerText()).toMatch(/the first .+, the last .+ from 127\.0\.0\.1\./);
+    // It stays until the person says that they know, whoever else comes and goes.
+    await page.reload();
+    await banner.waitFor();
+    expect((await call("/profile/wrong-codes/acknowledge", {}, waiting)).status).toBe(401);
+    expect((await call("/profile/wrong-codes/acknowledge", {})).status).toBe(401);
+    await page.reload();
+    await banner.waitFor();
+    await page.screenshot({ path: join(screenshots, "admin-wrong-codes-1440.png") });
+    expect(await violations(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.screenshot({ path: join(screenshots, "admin-wrong-codes-360.png") });
+    await page.getByRole("button", { name: "I know" }).click();
+    await page.getByText("wrong two-factor code").waitFor({ state: "detached" });
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("while the server is stopped the page says so, and goes on by itself once it is back", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByText("Live", { exact: true }).waitFor();
+    await world.stop();
+    await page.getByText("The connection to Signalbox is lost").waitFor();
+    await rowOf(page, "Printer").waitFor();
+    await world.box.serve({ flags: ["--rate-limit", "0"], port: world.port });
+    await world.rest("PATCH", `/api/v1/monitors/${world.idOf("Printer")}`, { name: "Plotter" });
+    await rowOf(page, "Plotter").waitFor();
+    await page.getByText("The connection to Signalbox is lost").waitFor({ state: "detached" });
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+});

@@ -1,134 +1,128 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, visitAs } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium, violations } from "../support/browsing.ts";
+import { describeInChromium, violations } from "../support/browsing.ts";
 
 const schemes = ["light", "dark"] as const;
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
-if (hasChromium)
-  describe("maintenance in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    let windowId = "";
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-      const { ask, idOf, office } = world;
-      await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
-      const planned = await ask("POST", "/api/v1/maintenance-windows", {
-        title: "Router firmware",
-        startsAt: "2026-11-01T01:00:00Z",
-        endsAt: "2026-11-01T03:00:00Z",
-        timeZone: "Europe/Berlin",
-        rrule: "FREQ=WEEKLY;BYDAY=SU",
-        groupIds: [office.id],
-      });
-      windowId = planned.id;
-      await ask("POST", "/api/v1/maintenance-windows", {
-        title: "Print server",
-        startsAt: new Date(Date.now() - 3_600_000).toISOString(),
-        endsAt: new Date(Date.now() + 7_200_000).toISOString(),
-        monitorIds: [idOf("NAS")],
-      });
+describeInChromium("maintenance", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let windowId = "";
+  beforeAll(async () => {
+    world = await adminWorld();
+    const { ask, idOf, office } = world;
+    await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
+    const planned = await ask("POST", "/api/v1/maintenance-windows", {
+      title: "Router firmware",
+      startsAt: "2026-11-01T01:00:00Z",
+      endsAt: "2026-11-01T03:00:00Z",
+      timeZone: "Europe/Berlin",
+      rrule: "FREQ=WEEKLY;BYDAY=SU",
+      groupIds: [office.id],
     });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    const places: Record<string, () => { path: string; ready: string }> = {
-      maintenance: () => ({ path: "/maintenance", ready: "Coming up" }),
-      calendar: () => ({ path: "/maintenance?view=calendar", ready: "Router firmware" }),
-      window: () => ({ path: `/maintenance/${windowId}`, ready: "Next times" }),
-    };
-
-    for (const [name, place] of Object.entries(places))
-      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-        const { path, ready } = place();
-        await using open = await world.open(browser, path);
-        const { page } = open;
-        await page.getByText(ready).first().waitFor();
-        expect(await flawsOfLooks(page, name)).toEqual([]);
-        await open.shifts();
-        expect(open.faults).toEqual([]);
-      });
-
-    test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
-      await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
-      const { page } = open;
-      await page.getByRole("button", { name: "Plan maintenance on Thursday 15 January" }).click();
-      const editor = dialog(page, "Plan maintenance");
-      await editor.getByLabel("Title").fill("Disk check");
-      expect(await editor.getByLabel("Starts").inputValue()).toBe("2060-01-15T02:00");
-      await editor.getByLabel("Ends").fill("2060-01-15T01:00");
-      await editor.getByText("It must be after startsAt.").waitFor();
-      await editor.getByLabel("Ends").fill("2060-01-15T03:30");
-      await editor.getByRole("combobox", { name: "Repeats" }).click();
-      await page.getByRole("option", { name: "Monthly" }).click();
-      await editor.getByRole("combobox", { name: "On", exact: true }).click();
-      await page.getByRole("option", { name: "A weekday" }).click();
-      await editor.getByRole("combobox", { name: "Goes on" }).click();
-      await page.getByRole("option", { name: "A number of times" }).click();
-      await editor.getByLabel("Times", { exact: true }).fill("3");
-      await editor.getByText("Thu 15 Jan 2060, 02:00 – 03:30").waitFor();
-      await editor.getByRole("combobox", { name: "Groups" }).click();
-      await page.getByRole("option", { name: "Office" }).click();
-      await page.keyboard.press("Escape");
-      for (const colorScheme of schemes) {
-        await inTheme(page, colorScheme);
-        expect(await violations(page)).toEqual([]);
-      }
-      await editor.getByRole("button", { name: "Plan maintenance" }).click();
-      await page.getByRole("heading", { name: "Disk check" }).waitFor();
-      await page.getByText("Every month on the third Thursday, 3 times").waitFor();
-      const id = page.url().split("/").at(-1) ?? "";
-      expect(await world.ask("GET", `/api/v1/maintenance-windows/${id}`)).toMatchObject({
-        startsAt: "2060-01-15T01:00:00.000Z",
-        endsAt: "2060-01-15T02:30:00.000Z",
-        timeZone: "Europe/Berlin",
-        rrule: "FREQ=MONTHLY;BYDAY=3TH;COUNT=3",
-        groupIds: [world.office.id],
-      });
-
-      await page.keyboard.press("e");
-      const again = dialog(page, "Edit maintenance");
-      expect(await again.getByRole("combobox", { name: "Repeats" }).inputValue()).toBe("Monthly");
-      await again.getByRole("combobox", { name: "Repeats" }).click();
-      await page.getByRole("option", { name: "By a rule of my own" }).click();
-      await again.getByLabel("Rule").fill("FREQ=MINUTELY");
-      await again.getByText("It must not repeat more often than every hour.").waitFor();
-      await again.getByLabel("Rule").fill("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU");
-      await again.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("listitem").getByText("Sun 2 Jan 2061, 02:00 – 03:30").waitFor();
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
-
-    test("what runs is on top and can be ended now; its monitors follow", async () => {
-      await using open = await world.open(browser, "/maintenance");
-      const { page } = open;
-      const running = page.getByRole("region", { name: "Running now" });
-      await running.getByRole("button", { name: "End now" }).click();
-      await page.getByText("Ended Print server").waitFor();
-      await running.waitFor({ state: "detached" });
-      await page.getByText("Over", { exact: true }).click();
-      await page.getByRole("link", { name: /Print server/ }).waitFor();
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
-
-    test("viewers read all of it and are offered nothing that they may not do", async () => {
-      await using open = await visitAs(browser, world, "viewer", "/maintenance?view=calendar");
-      const { page } = open;
-      await page.getByText("Router firmware").first().waitFor();
-      expect(await page.getByRole("button", { name: /Plan maintenance/ }).count()).toBe(0);
-      await page.goto(`${world.url}/maintenance/${windowId}`);
-      await page.getByText("Next times").waitFor();
-      expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
-      await open.shifts();
-      expect(open.faults).toEqual([]);
+    windowId = planned.id;
+    await ask("POST", "/api/v1/maintenance-windows", {
+      title: "Print server",
+      startsAt: new Date(Date.now() - 3_600_000).toISOString(),
+      endsAt: new Date(Date.now() + 7_200_000).toISOString(),
+      monitorIds: [idOf("NAS")],
     });
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const places: Record<string, () => { path: string; ready: string }> = {
+    maintenance: () => ({ path: "/maintenance", ready: "Coming up" }),
+    calendar: () => ({ path: "/maintenance?view=calendar", ready: "Router firmware" }),
+    window: () => ({ path: `/maintenance/${windowId}`, ready: "Next times" }),
+  };
+
+  for (const [name, place] of Object.entries(places))
+    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+      const { path, ready } = place();
+      await using open = await world.open(browser, path);
+      const { page } = open;
+      await page.getByText(ready).first().waitFor();
+      expect(await flawsOfLooks(page, name)).toEqual([]);
+      await open.shifts();
+      expect(open.faults).toEqual([]);
+    });
+
+  test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
+    await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
+    const { page } = open;
+    await page.getByRole("button", { name: "Plan maintenance on Thursday 15 January" }).click();
+    const editor = dialog(page, "Plan maintenance");
+    await editor.getByLabel("Title").fill("Disk check");
+    expect(await editor.getByLabel("Starts").inputValue()).toBe("2060-01-15T02:00");
+    await editor.getByLabel("Ends").fill("2060-01-15T01:00");
+    await editor.getByText("It must be after startsAt.").waitFor();
+    await editor.getByLabel("Ends").fill("2060-01-15T03:30");
+    await editor.getByRole("combobox", { name: "Repeats" }).click();
+    await page.getByRole("option", { name: "Monthly" }).click();
+    await editor.getByRole("combobox", { name: "On", exact: true }).click();
+    await page.getByRole("option", { name: "A weekday" }).click();
+    await editor.getByRole("combobox", { name: "Goes on" }).click();
+    await page.getByRole("option", { name: "A number of times" }).click();
+    await editor.getByLabel("Times", { exact: true }).fill("3");
+    await editor.getByText("Thu 15 Jan 2060, 02:00 – 03:30").waitFor();
+    await editor.getByRole("combobox", { name: "Groups" }).click();
+    await page.getByRole("option", { name: "Office" }).click();
+    await page.keyboard.press("Escape");
+    for (const colorScheme of schemes) {
+      await inTheme(page, colorScheme);
+      expect(await violations(page)).toEqual([]);
+    }
+    await editor.getByRole("button", { name: "Plan maintenance" }).click();
+    await page.getByRole("heading", { name: "Disk check" }).waitFor();
+    await page.getByText("Every month on the third Thursday, 3 times").waitFor();
+    const id = page.url().split("/").at(-1) ?? "";
+    expect(await world.ask("GET", `/api/v1/maintenance-windows/${id}`)).toMatchObject({
+      startsAt: "2060-01-15T01:00:00.000Z",
+      endsAt: "2060-01-15T02:30:00.000Z",
+      timeZone: "Europe/Berlin",
+      rrule: "FREQ=MONTHLY;BYDAY=3TH;COUNT=3",
+      groupIds: [world.office.id],
+    });
+
+    await page.keyboard.press("e");
+    const again = dialog(page, "Edit maintenance");
+    expect(await again.getByRole("combobox", { name: "Repeats" }).inputValue()).toBe("Monthly");
+    await again.getByRole("combobox", { name: "Repeats" }).click();
+    await page.getByRole("option", { name: "By a rule of my own" }).click();
+    await again.getByLabel("Rule").fill("FREQ=MINUTELY");
+    await again.getByText("It must not repeat more often than every hour.").waitFor();
+    await again.getByLabel("Rule").fill("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU");
+    await again.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("listitem").getByText("Sun 2 Jan 2061, 02:00 – 03:30").waitFor();
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("what runs is on top and can be ended now; its monitors follow", async () => {
+    await using open = await world.open(browser, "/maintenance");
+    const { page } = open;
+    const running = page.getByRole("region", { name: "Running now" });
+    await running.getByRole("button", { name: "End now" }).click();
+    await page.getByText("Ended Print server").waitFor();
+    await running.waitFor({ state: "detached" });
+    await page.getByText("Over", { exact: true }).click();
+    await page.getByRole("link", { name: /Print server/ }).waitFor();
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("viewers read all of it and are offered nothing that they may not do", async () => {
+    await using open = await visitAs(browser, world, "viewer", "/maintenance?view=calendar");
+    const { page } = open;
+    await page.getByText("Router firmware").first().waitFor();
+    expect(await page.getByRole("button", { name: /Plan maintenance/ }).count()).toBe(0);
+    await page.goto(`${world.url}/maintenance/${windowId}`);
+    await page.getByText("Next times").waitFor();
+    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+});

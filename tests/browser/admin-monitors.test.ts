@@ -1,170 +1,164 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium, violations } from "../support/browsing.ts";
+import { describeInChromium, violations } from "../support/browsing.ts";
 
 const schemes = ["light", "dark"] as const;
 
 /** The names of the rows, from top to bottom. */
 const namesOn = (page: Page) => page.locator(".row-name b").allTextContents();
 
-if (hasChromium)
-  describe("the Monitors page in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    const places = () => ({
-      monitors: { path: "/", ready: "Web shop" },
-      monitor: { path: `/monitors/${world.idOf("Web shop")}`, ready: "Recent checks" },
-    });
-
-    for (const name of ["monitors", "monitor"] as const)
-      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-        const { path, ready } = places()[name];
-        await using open = await world.open(browser, path);
-        const { page } = open;
-        await page.getByText(ready).first().waitFor();
-        expect(await flawsOfLooks(page, name)).toEqual([]);
-        await open.shifts();
-        expect(open.faults).toEqual([]);
-      });
-
-    test("editors, palette and shortcuts have no violations either", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      const judge = async () => {
-        for (const colorScheme of schemes) {
-          await inTheme(page, colorScheme);
-          expect(await violations(page)).toEqual([]);
-        }
-      };
-      await page.getByText("Web shop").waitFor();
-      await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
-      await judge();
-      await page.keyboard.press("Escape");
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      await page.keyboard.press("ControlOrMeta+k");
-      await page.getByRole("option", { name: /New group/ }).waitFor();
-      await judge();
-      await page.getByRole("option", { name: /New monitor/ }).click();
-      await page.getByRole("button", { name: "What is expected" }).click();
-      await page.getByRole("button", { name: "Request", exact: true }).click();
-      await judge();
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
-
-    test("by keyboard alone: rows are walked and moved, also into the next group, and groups folded", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      const focused = () => page.locator(":focus").textContent();
-      await page.getByRole("link", { name: /^Checkout/ }).focus();
-      await page.keyboard.press("ArrowDown");
-      expect(await focused()).toStartWith("Web shop");
-      const order = async () =>
-        (await world.ask("GET", "/api/v1/monitor-groups")).map((group: any) => group.monitorIds);
-      const wait = async (ids: string[][]) => {
-        const wanted = JSON.stringify(ids);
-        while (JSON.stringify(await order()) !== wanted) await Bun.sleep(20);
-      };
-      const [checkout, shop, search, router, nas] = [
-        "Checkout",
-        "Web shop",
-        "Search",
-        "Router",
-        "NAS",
-      ].map(world.idOf) as [string, string, string, string, string];
-      await page.keyboard.press("Alt+ArrowDown");
-      await page.keyboard.press("Alt+ArrowDown");
-      await wait([
-        [checkout, search],
-        [shop, router, nas],
-      ]);
-      expect(await focused()).toStartWith("Web shop");
-      expect(await namesOn(page)).toEqual([
-        "Checkout",
-        "Search",
-        "Web shop",
-        "Router",
-        "NAS",
-        "Blog",
-      ]);
-      await page.keyboard.press("Alt+ArrowUp");
-      await page.keyboard.press("Alt+ArrowUp");
-      await wait([
-        [checkout, shop, search],
-        [router, nas],
-      ]);
-      await page.getByRole("button", { name: /^Production/ }).focus();
-      await page.keyboard.press("Enter");
-      await rowOf(page, "Checkout").waitFor({ state: "detached" });
-      await page.keyboard.press("Enter");
-      await page.keyboard.press("Alt+ArrowDown");
-      await wait([
-        [router, nas],
-        [checkout, shop, search],
-      ]);
-      await page.keyboard.press("Alt+ArrowUp");
-      await wait([
-        [checkout, shop, search],
-        [router, nas],
-      ]);
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
-
-    test("a group that is paused as a whole says so in the REST API, its rows follow live", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      await page.getByRole("button", { name: "Pause Office" }).click();
-      await rowOf(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
-      const path = `/api/v1/monitor-groups/${world.office.id}`;
-      expect(await world.ask("GET", path)).toMatchObject({ paused: true, muted: false });
-      await page.getByRole("button", { name: "Resume Office" }).click();
-      await rowOf(page, "Router").getByRole("img", { name: "Up" }).waitFor();
-    });
-
-    test("a deletion can be taken back for ten seconds", async () => {
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      await page.getByRole("button", { name: "Actions for NAS" }).click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      await rowOf(page, "NAS").waitFor({ state: "detached" });
-      await page.getByRole("button", { name: /^Undo/ }).click();
-      await rowOf(page, "NAS").waitFor();
-      expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
-    });
-
-    test("what two people change is a choice, and what was typed outlives the session", async () => {
-      const path = `/api/v1/monitors/${world.idOf("Search")}`;
-      await using open = await world.open(browser, `/monitors/${world.idOf("Search")}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Edit" }).click();
-      await page.getByLabel("Name", { exact: true }).fill("Search engine");
-      await world.ask("PATCH", path, { description: "Changed by somebody else" });
-      await page.context().clearCookies();
-      const dialog = page.getByRole("dialog", { name: "Your session has ended" });
-      await dialog.getByLabel("Password", { exact: true }).fill(owner.password);
-      await dialog.getByRole("button", { name: "Sign in" }).click();
-      await dialog.waitFor({ state: "detached" });
-
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("dialog", { name: "Somebody changed this meanwhile" }).waitFor();
-      expect(await world.ask("GET", path)).toMatchObject({ name: "Search" });
-      await page.getByRole("button", { name: "Save mine" }).click();
-      await page.getByRole("heading", { name: "Search engine" }).waitFor();
-      expect(await world.ask("GET", path)).toMatchObject({ name: "Search engine" });
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
+describeInChromium("the Monitors page", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  beforeAll(async () => {
+    world = await adminWorld();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const places = () => ({
+    monitors: { path: "/", ready: "Web shop" },
+    monitor: { path: `/monitors/${world.idOf("Web shop")}`, ready: "Recent checks" },
+  });
+
+  for (const name of ["monitors", "monitor"] as const)
+    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+      const { path, ready } = places()[name];
+      await using open = await world.open(browser, path);
+      const { page } = open;
+      await page.getByText(ready).first().waitFor();
+      expect(await flawsOfLooks(page, name)).toEqual([]);
+      await open.shifts();
+      expect(open.faults).toEqual([]);
+    });
+
+  test("editors, palette and shortcuts have no violations either", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const judge = async () => {
+      for (const colorScheme of schemes) {
+        await inTheme(page, colorScheme);
+        expect(await violations(page)).toEqual([]);
+      }
+    };
+    await page.getByText("Web shop").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Shortcuts" }).waitFor();
+    await judge();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.getByRole("option", { name: /New group/ }).waitFor();
+    await judge();
+    await page.getByRole("option", { name: /New monitor/ }).click();
+    await page.getByRole("button", { name: "What is expected" }).click();
+    await page.getByRole("button", { name: "Request", exact: true }).click();
+    await judge();
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("by keyboard alone: rows are walked and moved, also into the next group, and groups folded", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const focused = () => page.locator(":focus").textContent();
+    await page.getByRole("link", { name: /^Checkout/ }).focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await focused()).toStartWith("Web shop");
+    const order = async () =>
+      (await world.ask("GET", "/api/v1/monitor-groups")).map((group: any) => group.monitorIds);
+    const wait = async (ids: string[][]) => {
+      const wanted = JSON.stringify(ids);
+      while (JSON.stringify(await order()) !== wanted) await Bun.sleep(20);
+    };
+    const [checkout, shop, search, router, nas] = [
+      "Checkout",
+      "Web shop",
+      "Search",
+      "Router",
+      "NAS",
+    ].map(world.idOf) as [string, string, string, string, string];
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.keyboard.press("Alt+ArrowDown");
+    await wait([
+      [checkout, search],
+      [shop, router, nas],
+    ]);
+    expect(await focused()).toStartWith("Web shop");
+    expect(await namesOn(page)).toEqual([
+      "Checkout",
+      "Search",
+      "Web shop",
+      "Router",
+      "NAS",
+      "Blog",
+    ]);
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.keyboard.press("Alt+ArrowUp");
+    await wait([
+      [checkout, shop, search],
+      [router, nas],
+    ]);
+    await page.getByRole("button", { name: /^Production/ }).focus();
+    await page.keyboard.press("Enter");
+    await rowOf(page, "Checkout").waitFor({ state: "detached" });
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Alt+ArrowDown");
+    await wait([
+      [router, nas],
+      [checkout, shop, search],
+    ]);
+    await page.keyboard.press("Alt+ArrowUp");
+    await wait([
+      [checkout, shop, search],
+      [router, nas],
+    ]);
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("a group that is paused as a whole says so in the REST API, its rows follow live", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByRole("button", { name: "Pause Office" }).click();
+    await rowOf(page, "Router").getByRole("img", { name: "Paused" }).waitFor();
+    const path = `/api/v1/monitor-groups/${world.office.id}`;
+    expect(await world.ask("GET", path)).toMatchObject({ paused: true, muted: false });
+    await page.getByRole("button", { name: "Resume Office" }).click();
+    await rowOf(page, "Router").getByRole("img", { name: "Up" }).waitFor();
+  });
+
+  test("a deletion can be taken back for ten seconds", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByRole("button", { name: "Actions for NAS" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await rowOf(page, "NAS").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await rowOf(page, "NAS").waitFor();
+    expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
+  });
+
+  test("what two people change is a choice, and what was typed outlives the session", async () => {
+    const path = `/api/v1/monitors/${world.idOf("Search")}`;
+    await using open = await world.open(browser, `/monitors/${world.idOf("Search")}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Search engine");
+    await world.ask("PATCH", path, { description: "Changed by somebody else" });
+    await page.context().clearCookies();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByLabel("Password", { exact: true }).fill(owner.password);
+    await dialog.getByRole("button", { name: "Sign in" }).click();
+    await dialog.waitFor({ state: "detached" });
+
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog", { name: "Somebody changed this meanwhile" }).waitFor();
+    expect(await world.ask("GET", path)).toMatchObject({ name: "Search" });
+    await page.getByRole("button", { name: "Save mine" }).click();
+    await page.getByRole("heading", { name: "Search engine" }).waitFor();
+    expect(await world.ask("GET", path)).toMatchObject({ name: "Search engine" });
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+});

@@ -1,208 +1,196 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  visit,
-  violations,
-} from "../support/browsing.ts";
+import { describeInChromium, violations, visit } from "../support/browsing.ts";
 
-if (hasChromium)
-  describe("people and organizations in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    test("a viewer joins by a link that is shown once, and sees no action they may not do", async () => {
-      await using open = await world.open(browser, "/settings/people");
-      const { page } = open;
-      await page.getByRole("button", { name: "Invite somebody" }).click();
-      await page.getByLabel("E-mail").fill("vera@acme.example");
-      await page.getByRole("combobox", { name: "Role" }).click();
-      await page.getByRole("option", { name: /^viewer/ }).click();
-      await page.getByRole("button", { name: "Make invitation" }).click();
-      const shown = page.getByLabel("Invitation link");
-      await shown.waitFor();
-      expect(await violations(page)).toEqual([]);
-      const link = (await shown.textContent()) ?? "";
-      await page.getByRole("button", { name: "Done" }).click();
-      await page.getByText("vera@acme.example").waitFor();
-
-      const address = new URL(link);
-      await using other = await visit(browser, `${world.url}/invitation${address.hash}`);
-      const theirs = other.page;
-      await theirs.getByLabel("Your name").fill("Vera Rubin");
-      await theirs.getByLabel("Choose a password").fill("dark matter it is");
-      await theirs.keyboard.press("Enter");
-      await theirs.getByText("Web shop").first().waitFor();
-      // Told to the page of the one who invited.
-      await page.getByText("Vera Rubin").waitFor();
-
-      await theirs.getByRole("link", { name: "Settings" }).click();
-      await theirs.getByText("Time zone").waitFor();
-      const names = await theirs
-        .getByRole("navigation", { name: "Settings" })
-        .getByRole("link")
-        .allTextContents();
-      expect(names).toEqual(["Organization", "People", "My profile", "About"]);
-      expect(await theirs.getByRole("button", { name: "Save" }).count()).toBe(0);
-      await theirs.getByRole("link", { name: "People" }).click();
-      await theirs.getByText(owner.email).waitFor();
-      expect(await theirs.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
-      await theirs.goto(`${world.url}/settings/api-keys`);
-      await theirs.getByText("This needs the role admin").waitFor();
-
-      await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
-      await page.getByRole("menuitem", { name: /^member/ }).click();
-      await page.getByText("Vera Rubin is member now").waitFor();
-      // At once on her page, which goes on.
-      await theirs.getByRole("link", { name: "Monitors" }).click();
-      await theirs.getByRole("button", { name: "New monitor" }).first().waitFor();
-      await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
-      await page.getByRole("menuitem", { name: "Remove" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-      await page.getByText("Removed Vera Rubin").waitFor();
-      await theirs.getByText("Your session has ended").waitFor();
-      await page.getByRole("link", { name: "Audit log" }).click();
-      await page
-        .getByText(/gave .* another role/)
-        .first()
-        .waitFor();
-      await page.getByText("Vera Rubin joined").first().waitFor();
-      expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
-    });
-
-    test("another organization shows nothing of this one, and a link leads to the one that has the record", async () => {
-      await using open = await world.open(browser, "/settings/organizations");
-      const { page } = open;
-      const switcher = page.getByRole("button", { name: "Organization and account" });
-      const current = page.locator(".rail-person-words");
-      await page.getByLabel("Name of the new organization").fill("Umbrella");
-      await page.getByRole("button", { name: "Make organization" }).click();
-      await current.getByText("Umbrella").waitFor();
-      await page.getByRole("link", { name: "Monitors" }).click();
-      await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
-      expect(await page.getByText("Web shop").count()).toBe(0);
-
-      // A link to a record of the other one switches to it.
-      await page.goto(`${world.url}/monitors/${world.idOf("Web shop")}`);
-      await page.getByRole("heading", { name: "Web shop" }).waitFor();
-      await current.getByText(owner.organization).waitFor();
-
-      // Switching by hand leaves the record's page and stays.
-      await switcher.click();
-      await page.getByRole("menuitem", { name: "Umbrella" }).click();
-      await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
-      await current.getByText("Umbrella").waitFor();
-      expect(new URL(page.url()).pathname).toBe("/monitors");
-
-      // What waits to be undone is done where it belongs, before the switch.
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("switch to acme");
-      await page.keyboard.press("Enter");
-      await page.getByText("Blog").first().waitFor();
-      await page
-        .getByRole("listitem")
-        .filter({ hasText: "Blog" })
-        .getByRole("button", { name: /Actions/ })
-        .click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      await switcher.click();
-      await page.getByRole("menuitem", { name: "Umbrella" }).click();
-      await current.getByText("Umbrella").waitFor();
-      const left = await world.ask("GET", "/api/v1/monitors?per_page=100");
-      expect(left.map(({ name }: { name: string }) => name)).not.toContain("Blog");
-
-      // Another tab looks at another organization, and neither moves the other.
-      const opening = page.waitForEvent("popup");
-      await page.evaluate(() => void window.open("/monitors"));
-      const tab = await opening;
-      await tab.getByRole("button", { name: "Organization and account" }).click();
-      await tab.getByRole("menuitem", { name: owner.organization }).click();
-      await tab.getByText("Web shop").first().waitFor();
-      await page.reload();
-      await current.getByText("Umbrella").waitFor();
-      await tab.close();
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("who runs the appliance makes another one, who then sees all organizations; one is deleted by its short name", async () => {
-      await world.ask("POST", "/organizations", { name: "Short-lived" });
-      await using other = await visitAs(browser, world, "viewer", "/settings/organizations");
-      await other.page.getByText("For administrators").waitFor();
-      expect(await other.page.getByRole("link", { name: "Organizations" }).count()).toBe(0);
-
-      await using open = await world.open(browser, "/settings/people");
-      const { page } = open;
-      await page.getByRole("button", { name: "Actions for viewer" }).click();
-      await page.getByRole("menuitem", { name: "Make administrator" }).click();
-      await page.getByText("runs the appliance").nth(1).waitFor();
-
-      // Told to their page as well.
-      await other.page.getByRole("link", { name: "Administrators" }).click();
-      await other.page.getByText(owner.email).waitFor();
-      await other.page.getByRole("button", { name: "Take it from viewer" }).click();
-      await other.page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
-      await other.page.getByText("For administrators").waitFor();
-
-      await page.getByRole("link", { name: "Organizations" }).click();
-      await page.getByRole("button", { name: "Actions for Short-lived" }).click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      const verb = page.getByRole("button", { name: "Delete for good" });
-      expect(await verb.isDisabled()).toBe(true);
-      expect(await violations(page)).toEqual([]);
-      await page.getByLabel("Type short-lived").fill("short-lived");
-      await verb.click();
-      await page.getByText("Short-lived is deleted").waitFor();
-      expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
-      expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
-    });
-
-    test("somebody known joins a further organization: signed in with a click, else with their password", async () => {
-      await using other = await visitAs(browser, world, "viewer", "/monitors");
-      await other.page.getByText("Web shop").first().waitFor();
-      const session = (
-        await other.page.context().request.get(`${world.url}/dashboard/session`)
-      ).json();
-      const { person } = ((await session) as { data: any }).data;
-      const second = await world.ask("POST", "/organizations", { name: "Second" });
-      const { link } = await world.ask("POST", `/invitations?organization=${second.id}`, {
-        email: person.email,
-        role: "viewer",
-      });
-      const { hash } = new URL(link);
-      await using fresh = await visit(browser, `${world.url}/invitation${hash}`);
-      await fresh.page.getByLabel("Your name").waitFor();
-      await fresh.page.getByRole("button", { name: "I have an account here" }).click();
-      await fresh.page.getByLabel("Your password").fill("not my password");
-      await fresh.page.keyboard.press("Enter");
-      await fresh.page.getByText("The e-mail address or the password is wrong.").waitFor();
-      expect(await violations(fresh.page)).toEqual([]);
-
-      // Whoever is signed in with the address only says yes.
-      await other.page.goto(`${world.url}/invitation${hash}`);
-      await other.page.getByRole("heading", { name: "Join Second" }).waitFor();
-      expect(await other.page.getByRole("textbox").count()).toBe(0);
-      await other.page.getByRole("button", { name: "Join" }).click();
-      await other.page.getByRole("button", { name: "Organization and account" }).click();
-      await other.page.getByRole("menuitem", { name: "Second" }).waitFor();
-      await other.page.keyboard.press("Escape");
-
-      // Removed from the one that they look at, they see the other, and stay signed in.
-      await world.ask("DELETE", `/people/${person.id}`);
-      await other.page.locator(".rail-person-words").getByText("Second").waitFor();
-      await other.page.getByRole("heading", { name: "Monitors" }).waitFor();
-      expect(await other.page.getByText("Web shop").count()).toBe(0);
-      expect(await other.page.getByRole("dialog").count()).toBe(0);
-      expect([ownFaults(fresh.faults), ownFaults(other.faults)]).toEqual([[], []]);
-    });
+describeInChromium("people and organizations", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  beforeAll(async () => {
+    world = await adminWorld();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("a viewer joins by a link that is shown once, and sees no action they may not do", async () => {
+    await using open = await world.open(browser, "/settings/people");
+    const { page } = open;
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByLabel("E-mail").fill("vera@acme.example");
+    await page.getByRole("combobox", { name: "Role" }).click();
+    await page.getByRole("option", { name: /^viewer/ }).click();
+    await page.getByRole("button", { name: "Make invitation" }).click();
+    const shown = page.getByLabel("Invitation link");
+    await shown.waitFor();
+    expect(await violations(page)).toEqual([]);
+    const link = (await shown.textContent()) ?? "";
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByText("vera@acme.example").waitFor();
+
+    const address = new URL(link);
+    await using other = await visit(browser, `${world.url}/invitation${address.hash}`);
+    const theirs = other.page;
+    await theirs.getByLabel("Your name").fill("Vera Rubin");
+    await theirs.getByLabel("Choose a password").fill("dark matter it is");
+    await theirs.keyboard.press("Enter");
+    await theirs.getByText("Web shop").first().waitFor();
+    // Told to the page of the one who invited.
+    await page.getByText("Vera Rubin").waitFor();
+
+    await theirs.getByRole("link", { name: "Settings" }).click();
+    await theirs.getByText("Time zone").waitFor();
+    const names = await theirs
+      .getByRole("navigation", { name: "Settings" })
+      .getByRole("link")
+      .allTextContents();
+    expect(names).toEqual(["Organization", "People", "My profile", "About"]);
+    expect(await theirs.getByRole("button", { name: "Save" }).count()).toBe(0);
+    await theirs.getByRole("link", { name: "People" }).click();
+    await theirs.getByText(owner.email).waitFor();
+    expect(await theirs.getByRole("button", { name: /Invite|Actions for/ }).count()).toBe(0);
+    await theirs.goto(`${world.url}/settings/api-keys`);
+    await theirs.getByText("This needs the role admin").waitFor();
+
+    await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
+    await page.getByRole("menuitem", { name: /^member/ }).click();
+    await page.getByText("Vera Rubin is member now").waitFor();
+    // At once on her page, which goes on.
+    await theirs.getByRole("link", { name: "Monitors" }).click();
+    await theirs.getByRole("button", { name: "New monitor" }).first().waitFor();
+    await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
+    await page.getByRole("menuitem", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("Removed Vera Rubin").waitFor();
+    await theirs.getByText("Your session has ended").waitFor();
+    await page.getByRole("link", { name: "Audit log" }).click();
+    await page
+      .getByText(/gave .* another role/)
+      .first()
+      .waitFor();
+    await page.getByText("Vera Rubin joined").first().waitFor();
+    expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
+  });
+
+  test("another organization shows nothing of this one, and a link leads to the one that has the record", async () => {
+    await using open = await world.open(browser, "/settings/organizations");
+    const { page } = open;
+    const switcher = page.getByRole("button", { name: "Organization and account" });
+    const current = page.locator(".rail-person-words");
+    await page.getByLabel("Name of the new organization").fill("Umbrella");
+    await page.getByRole("button", { name: "Make organization" }).click();
+    await current.getByText("Umbrella").waitFor();
+    await page.getByRole("link", { name: "Monitors" }).click();
+    await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+    expect(await page.getByText("Web shop").count()).toBe(0);
+
+    // A link to a record of the other one switches to it.
+    await page.goto(`${world.url}/monitors/${world.idOf("Web shop")}`);
+    await page.getByRole("heading", { name: "Web shop" }).waitFor();
+    await current.getByText(owner.organization).waitFor();
+
+    // Switching by hand leaves the record's page and stays.
+    await switcher.click();
+    await page.getByRole("menuitem", { name: "Umbrella" }).click();
+    await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+    await current.getByText("Umbrella").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/monitors");
+
+    // What waits to be undone is done where it belongs, before the switch.
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("switch to acme");
+    await page.keyboard.press("Enter");
+    await page.getByText("Blog").first().waitFor();
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: "Blog" })
+      .getByRole("button", { name: /Actions/ })
+      .click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await switcher.click();
+    await page.getByRole("menuitem", { name: "Umbrella" }).click();
+    await current.getByText("Umbrella").waitFor();
+    const left = await world.ask("GET", "/api/v1/monitors?per_page=100");
+    expect(left.map(({ name }: { name: string }) => name)).not.toContain("Blog");
+
+    // Another tab looks at another organization, and neither moves the other.
+    const opening = page.waitForEvent("popup");
+    await page.evaluate(() => void window.open("/monitors"));
+    const tab = await opening;
+    await tab.getByRole("button", { name: "Organization and account" }).click();
+    await tab.getByRole("menuitem", { name: owner.organization }).click();
+    await tab.getByText("Web shop").first().waitFor();
+    await page.reload();
+    await current.getByText("Umbrella").waitFor();
+    await tab.close();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("who runs the appliance makes another one, who then sees all organizations; one is deleted by its short name", async () => {
+    await world.ask("POST", "/organizations", { name: "Short-lived" });
+    await using other = await visitAs(browser, world, "viewer", "/settings/organizations");
+    await other.page.getByText("For administrators").waitFor();
+    expect(await other.page.getByRole("link", { name: "Organizations" }).count()).toBe(0);
+
+    await using open = await world.open(browser, "/settings/people");
+    const { page } = open;
+    await page.getByRole("button", { name: "Actions for viewer" }).click();
+    await page.getByRole("menuitem", { name: "Make administrator" }).click();
+    await page.getByText("runs the appliance").nth(1).waitFor();
+
+    // Told to their page as well.
+    await other.page.getByRole("link", { name: "Administrators" }).click();
+    await other.page.getByText(owner.email).waitFor();
+    await other.page.getByRole("button", { name: "Take it from viewer" }).click();
+    await other.page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
+    await other.page.getByText("For administrators").waitFor();
+
+    await page.getByRole("link", { name: "Organizations" }).click();
+    await page.getByRole("button", { name: "Actions for Short-lived" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const verb = page.getByRole("button", { name: "Delete for good" });
+    expect(await verb.isDisabled()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel("Type short-lived").fill("short-lived");
+    await verb.click();
+    await page.getByText("Short-lived is deleted").waitFor();
+    expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
+    expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
+  });
+
+  test("somebody known joins a further organization: signed in with a click, else with their password", async () => {
+    await using other = await visitAs(browser, world, "viewer", "/monitors");
+    await other.page.getByText("Web shop").first().waitFor();
+    const session = (
+      await other.page.context().request.get(`${world.url}/dashboard/session`)
+    ).json();
+    const { person } = ((await session) as { data: any }).data;
+    const second = await world.ask("POST", "/organizations", { name: "Second" });
+    const { link } = await world.ask("POST", `/invitations?organization=${second.id}`, {
+      email: person.email,
+      role: "viewer",
+    });
+    const { hash } = new URL(link);
+    await using fresh = await visit(browser, `${world.url}/invitation${hash}`);
+    await fresh.page.getByLabel("Your name").waitFor();
+    await fresh.page.getByRole("button", { name: "I have an account here" }).click();
+    await fresh.page.getByLabel("Your password").fill("not my password");
+    await fresh.page.keyboard.press("Enter");
+    await fresh.page.getByText("The e-mail address or the password is wrong.").waitFor();
+    expect(await violations(fresh.page)).toEqual([]);
+
+    // Whoever is signed in with the address only says yes.
+    await other.page.goto(`${world.url}/invitation${hash}`);
+    await other.page.getByRole("heading", { name: "Join Second" }).waitFor();
+    expect(await other.page.getByRole("textbox").count()).toBe(0);
+    await other.page.getByRole("button", { name: "Join" }).click();
+    await other.page.getByRole("button", { name: "Organization and account" }).click();
+    await other.page.getByRole("menuitem", { name: "Second" }).waitFor();
+    await other.page.keyboard.press("Escape");
+
+    // Removed from the one that they look at, they see the other, and stay signed in.
+    await world.ask("DELETE", `/people/${person.id}`);
+    await other.page.locator(".rail-person-words").getByText("Second").waitFor();
+    await other.page.getByRole("heading", { name: "Monitors" }).waitFor();
+    expect(await other.page.getByText("Web shop").count()).toBe(0);
+    expect(await other.page.getByRole("dialog").count()).toBe(0);
+    expect([ownFaults(fresh.faults), ownFaults(other.faults)]).toEqual([[], []]);
+  });
+});

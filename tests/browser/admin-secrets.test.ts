@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
+import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
 
 const asked = "The address changed: enter this again for the new one";
 const again = "Enter it again for the new address";
@@ -28,162 +22,156 @@ async function look(page: Page, name: string) {
   await page.screenshot({ path: join(screenshots, `admin-${name}-390-light.png`) });
 }
 
-if (hasChromium)
-  describe("stored secrets in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    const secrets = {
-      bearerToken: "a-token",
-      basicAuth: { username: "probe", password: "a-password" },
-      headers: { "X-Api-Key": "a-key", "X-Team": "ops" },
-    };
-    const shop = (name: string): Promise<{ id: string }> =>
-      world.ask("POST", "/api/v1/monitors", {
-        type: "http",
-        name,
-        url: world.site.at(`/${name}`),
-        interval: 86_400,
-        ...secrets,
-      });
-    const lastAsked = (path: string) => world.site.asked.findLast((one) => one.path === path);
-
-    /** The editor of a monitor with its sections open. */
-    async function editing(page: Page) {
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
-      await page.getByRole("button", { name: "Request", exact: true }).click();
-      await page.getByLabel("Value of X-Api-Key").waitFor();
-    }
-
-    test("a monitor's address is changed: its secrets are asked for, each at its field, and go with it when entered again", async () => {
-      const { id } = await shop("moving");
-      await using open = await world.open(browser, `/monitors/${id}`);
-      const { page } = open;
-      await editing(page);
-      const fields = {
-        bearer: page.getByLabel("Bearer token"),
-        password: page.getByLabel("Password", { exact: true }),
-        key: page.getByLabel("Value of X-Api-Key"),
-        team: page.getByLabel("Value of X-Team"),
-      };
-      const placeholders = () =>
-        Promise.all(Object.values(fields).map((field) => field.getAttribute("placeholder")));
-      expect(await placeholders()).toEqual([kept, kept, kept, kept]);
-      const url = world.site.at("/moved").replace("127.0.0.1", "localhost");
-      await page.getByLabel("URL", { exact: true }).fill(url);
-      expect(await placeholders()).toEqual([again, again, again, again]);
-      await save(page);
-      await page.getByText(asked).first().waitFor();
-      expect(await page.getByText(`${asked}, or clear it.`).count()).toBe(2);
-      expect(await page.getByText(`${asked}, or remove it.`).count()).toBe(2);
-      await page.waitForFunction(
-        () => document.activeElement?.getAttribute("aria-invalid") === "true",
-      );
-      await look(page, "secrets-asked-again");
-      await fields.bearer.fill("new-token");
-      await fields.password.fill("new-password");
-      await fields.key.fill("new-key");
-      await page.getByRole("button", { name: "Remove X-Team" }).click();
-      await save(page);
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      const saved = await world.ask("GET", `/api/v1/monitors/${id}`);
-      expect([saved.url, saved.headers]).toEqual([url, { "X-Api-Key": null }]);
-      await world.ask("POST", `/api/v1/monitors/${id}/check`);
-      expect(lastAsked("/moved")?.headers).toMatchObject({
-        authorization: "Bearer new-token",
-        "x-api-key": "new-key",
-      });
-      expect(lastAsked("/moved")?.headers).not.toHaveProperty("x-team");
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("what was left alone is kept, and Test now is made with it before anything is saved", async () => {
-      const { id } = await shop("staying");
-      await using open = await world.open(browser, `/monitors/${id}`);
-      const { page } = open;
-      await editing(page);
-      await page.getByLabel("URL", { exact: true }).fill(world.site.at("/tried"));
-      await page.getByLabel("Value of X-Team").fill("infra");
-      await page.getByRole("button", { name: "Test now" }).click();
-      await page.getByText("Up", { exact: true }).last().waitFor();
-      const sent = { authorization: "Bearer a-token", "x-api-key": "a-key", "x-team": "infra" };
-      expect(lastAsked("/tried")?.headers).toMatchObject(sent);
-      await save(page);
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      await world.ask("POST", `/api/v1/monitors/${id}/check`);
-      expect(lastAsked("/tried")?.headers).toMatchObject(sent);
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a copy says that it has no secrets, and needs the values of its headers", async () => {
-      const { id } = await shop("original");
-      await using open = await world.open(browser, `/monitors/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "More actions" }).click();
-      await page.getByRole("menuitem", { name: "Duplicate" }).click();
-      await page.getByText("Secrets are not copied").waitFor();
-      await page.getByRole("button", { name: "Request", exact: true }).click();
-      const key = page.getByLabel("Value of X-Api-Key");
-      expect(await key.getAttribute("placeholder")).toBe("Enter its value");
-      const create = page.getByRole("button", { name: "Create monitor" });
-      await create.click();
-      await page.getByText("Needs its value").first().waitFor();
-      expect(await page.getByText("Needs its value").count()).toBe(2);
-      await look(page, "secrets-copy");
-      await key.fill("copied");
-      await page.getByRole("button", { name: "Remove X-Team" }).click();
-      await create.click();
-      await page.getByRole("dialog").waitFor({ state: "detached" });
-      const all = await world.ask("GET", "/api/v1/monitors?q=Copy%20of%20original");
-      expect(all).toMatchObject([{ secretsSet: [], headers: { "X-Api-Key": null } }]);
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a channel's and the mail server's are asked for as well", async () => {
-      const { id } = await world.ask("POST", "/api/v1/alert-channels", {
-        type: "webhook",
-        name: "Bot",
-        url: world.site.at("/hook"),
-        headers: { "X-Api-Key": "a-key" },
-        secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-      });
-      const smtp = { host: "mail.lan", user: "box", password: "a-password", from: "box@mail.lan" };
-      await world.ask("PATCH", "/api/v1/settings", { smtp });
-      await using open = await world.open(browser, `/alert-channels/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
-      await page.getByLabel("URL", { exact: true }).fill("http://elsewhere.lan/hook");
-      await save(page);
-      await page.getByText(`${asked}, or clear it.`).waitFor();
-      await page.getByText(`${asked}, or remove it.`).waitFor();
-      await look(page, "secrets-channel");
-
-      await page.goto(`${world.url}/settings/mail-server`);
-      await page.getByLabel("Host").fill("elsewhere.lan");
-      const password = page.getByLabel("Password", { exact: true });
-      expect(await password.getAttribute("placeholder")).toBe(again);
-      await page.getByRole("button", { name: "Send test mail" }).click();
-      await page.getByText(`${asked}, or clear it.`).waitFor();
-      await look(page, "secrets-mail-server");
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("whoever may not write reads in words why there is no address to report to", async () => {
-      const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Job" });
-      await using mine = await world.open(browser, `/monitors/${id}`);
-      await mine.page.getByText("/push/").waitFor();
-      await using theirs = await visitAs(browser, world, "viewer", `/monitors/${id}`);
-      await theirs.page.getByText("Whoever knows it may report").waitFor();
-      expect(await theirs.page.content()).not.toContain("/push/");
-      await look(theirs.page, "push-viewer");
-      expect(ownFaults(theirs.faults)).toEqual([]);
-    });
+describeInChromium("stored secrets", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  beforeAll(async () => {
+    world = await adminWorld();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const secrets = {
+    bearerToken: "a-token",
+    basicAuth: { username: "probe", password: "a-password" },
+    headers: { "X-Api-Key": "a-key", "X-Team": "ops" },
+  };
+  const shop = (name: string): Promise<{ id: string }> =>
+    world.ask("POST", "/api/v1/monitors", {
+      type: "http",
+      name,
+      url: world.site.at(`/${name}`),
+      interval: 86_400,
+      ...secrets,
+    });
+  const lastAsked = (path: string) => world.site.asked.findLast((one) => one.path === path);
+
+  /** The editor of a monitor with its sections open. */
+  async function editing(page: Page) {
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("button", { name: "Request", exact: true }).click();
+    await page.getByLabel("Value of X-Api-Key").waitFor();
+  }
+
+  test("a monitor's address is changed: its secrets are asked for, each at its field, and go with it when entered again", async () => {
+    const { id } = await shop("moving");
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    await editing(page);
+    const fields = {
+      bearer: page.getByLabel("Bearer token"),
+      password: page.getByLabel("Password", { exact: true }),
+      key: page.getByLabel("Value of X-Api-Key"),
+      team: page.getByLabel("Value of X-Team"),
+    };
+    const placeholders = () =>
+      Promise.all(Object.values(fields).map((field) => field.getAttribute("placeholder")));
+    expect(await placeholders()).toEqual([kept, kept, kept, kept]);
+    const url = world.site.at("/moved").replace("127.0.0.1", "localhost");
+    await page.getByLabel("URL", { exact: true }).fill(url);
+    expect(await placeholders()).toEqual([again, again, again, again]);
+    await save(page);
+    await page.getByText(asked).first().waitFor();
+    expect(await page.getByText(`${asked}, or clear it.`).count()).toBe(2);
+    expect(await page.getByText(`${asked}, or remove it.`).count()).toBe(2);
+    await page.waitForFunction(
+      () => document.activeElement?.getAttribute("aria-invalid") === "true",
+    );
+    await look(page, "secrets-asked-again");
+    await fields.bearer.fill("new-token");
+    await fields.password.fill("new-password");
+    await fields.key.fill("new-key");
+    await page.getByRole("button", { name: "Remove X-Team" }).click();
+    await save(page);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const saved = await world.ask("GET", `/api/v1/monitors/${id}`);
+    expect([saved.url, saved.headers]).toEqual([url, { "X-Api-Key": null }]);
+    await world.ask("POST", `/api/v1/monitors/${id}/check`);
+    expect(lastAsked("/moved")?.headers).toMatchObject({
+      authorization: "Bearer new-token",
+      "x-api-key": "new-key",
+    });
+    expect(lastAsked("/moved")?.headers).not.toHaveProperty("x-team");
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("what was left alone is kept, and Test now is made with it before anything is saved", async () => {
+    const { id } = await shop("staying");
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    await editing(page);
+    await page.getByLabel("URL", { exact: true }).fill(world.site.at("/tried"));
+    await page.getByLabel("Value of X-Team").fill("infra");
+    await page.getByRole("button", { name: "Test now" }).click();
+    await page.getByText("Up", { exact: true }).last().waitFor();
+    const sent = { authorization: "Bearer a-token", "x-api-key": "a-key", "x-team": "infra" };
+    expect(lastAsked("/tried")?.headers).toMatchObject(sent);
+    await save(page);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await world.ask("POST", `/api/v1/monitors/${id}/check`);
+    expect(lastAsked("/tried")?.headers).toMatchObject(sent);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a copy says that it has no secrets, and needs the values of its headers", async () => {
+    const { id } = await shop("original");
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Duplicate" }).click();
+    await page.getByText("Secrets are not copied").waitFor();
+    await page.getByRole("button", { name: "Request", exact: true }).click();
+    const key = page.getByLabel("Value of X-Api-Key");
+    expect(await key.getAttribute("placeholder")).toBe("Enter its value");
+    const create = page.getByRole("button", { name: "Create monitor" });
+    await create.click();
+    await page.getByText("Needs its value").first().waitFor();
+    expect(await page.getByText("Needs its value").count()).toBe(2);
+    await look(page, "secrets-copy");
+    await key.fill("copied");
+    await page.getByRole("button", { name: "Remove X-Team" }).click();
+    await create.click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const all = await world.ask("GET", "/api/v1/monitors?q=Copy%20of%20original");
+    expect(all).toMatchObject([{ secretsSet: [], headers: { "X-Api-Key": null } }]);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a channel's and the mail server's are asked for as well", async () => {
+    const { id } = await world.ask("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Bot",
+      url: world.site.at("/hook"),
+      headers: { "X-Api-Key": "a-key" },
+      secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    });
+    const smtp = { host: "mail.lan", user: "box", password: "a-password", from: "box@mail.lan" };
+    await world.ask("PATCH", "/api/v1/settings", { smtp });
+    await using open = await world.open(browser, `/alert-channels/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByLabel("URL", { exact: true }).fill("http://elsewhere.lan/hook");
+    await save(page);
+    await page.getByText(`${asked}, or clear it.`).waitFor();
+    await page.getByText(`${asked}, or remove it.`).waitFor();
+    await look(page, "secrets-channel");
+
+    await page.goto(`${world.url}/settings/mail-server`);
+    await page.getByLabel("Host").fill("elsewhere.lan");
+    const password = page.getByLabel("Password", { exact: true });
+    expect(await password.getAttribute("placeholder")).toBe(again);
+    await page.getByRole("button", { name: "Send test mail" }).click();
+    await page.getByText(`${asked}, or clear it.`).waitFor();
+    await look(page, "secrets-mail-server");
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("whoever may not write reads in words why there is no address to report to", async () => {
+    const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Job" });
+    await using mine = await world.open(browser, `/monitors/${id}`);
+    await mine.page.getByText("/push/").waitFor();
+    await using theirs = await visitAs(browser, world, "viewer", `/monitors/${id}`);
+    await theirs.page.getByText("Whoever knows it may report").waitFor();
+    expect(await theirs.page.content()).not.toContain("/push/");
+    await look(theirs.page, "push-viewer");
+    expect(ownFaults(theirs.faults)).toEqual([]);
+  });
+});

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { TOTP } from "otpauth";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
+import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
 import { mailServer } from "../support/mail-server.ts";
 
 const sections = {
@@ -31,217 +25,211 @@ const sections = {
 const inDialog = (page: Page, name: string) =>
   page.getByRole("dialog").getByRole("button", { name, exact: true });
 
-if (hasChromium)
-  describe("the settings in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-      await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    test("axe finds nothing on any of them in either theme, they fit three widths and are kept as pictures", async () => {
-      await using open = await world.open(browser, "/settings");
-      const { page } = open;
-      for (const [section, ready] of Object.entries(sections)) {
-        await page.setViewportSize({ width: 1440, height: 1000 });
-        await page.goto(`${world.url}/settings/${section}`);
-        await page.getByText(ready).first().waitFor();
-        const issues = await flawsOfLooks(page, `settings-${section}`);
-        expect([section, issues]).toEqual([section, []]);
-      }
-      await page.goto(`${world.url}/settings`);
-      await page.getByRole("link", { name: "API keys" }).waitFor();
-      expect(await violations(page)).toEqual([]);
-      await page.screenshot({ path: join(screenshots, "admin-settings-768-light.png") });
-      await page.getByRole("link", { name: "API keys" }).click();
-      await page.getByRole("heading", { name: "API keys" }).waitFor();
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
-
-    test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
-      await using open = await world.open(browser, "/monitors");
-      const { page } = open;
-      await page.getByText("Web shop").first().waitFor();
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("new api");
-      await page.keyboard.press("Enter");
-      await page.getByRole("dialog", { name: "New API key" }).waitFor();
-      await page.keyboard.press("Enter");
-      await page
-        .getByText(/Must not be blank|Must have/)
-        .first()
-        .waitFor();
-      await page.keyboard.type("Chat bot");
-      await page.keyboard.press("Enter");
-      const shown = page.getByLabel("API key", { exact: true });
-      await shown.waitFor();
-      expect(await violations(page)).toEqual([]);
-      const key = (await shown.textContent()) ?? "";
-      const asked = () =>
-        fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
-      expect((await asked()).status).toBe(200);
-      await inDialog(page, "Done").click();
-      await page.getByRole("button", { name: "Actions for Chat bot" }).click();
-      await page.getByRole("menuitem", { name: "Revoke" }).click();
-      await inDialog(page, "Revoke").click();
-      await page.getByText("Revoked Chat bot").waitFor();
-      // A key is trusted for half a second after it was looked up.
-      await page.waitForTimeout(600);
-      expect((await asked()).status).toBe(401);
-      expect(await page.content()).not.toContain(key);
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a mail server is tried before it is saved, says what is wrong at the field, and is then set", async () => {
-      await using server = await mailServer();
-      await using open = await world.open(browser, "/settings/mail-server");
-      const { page } = open;
-      await page.getByLabel("Host").fill("169.254.169.254");
-      await page.getByLabel("From").fill("Signalbox <box@acme.example>");
-      await page.getByRole("button", { name: "Send test mail" }).click();
-      await page.getByText(/Must not be connected to/).waitFor();
-      const smtp = server.smtp();
-      await page.getByLabel("Host").fill(smtp.host);
-      await page.getByText("None", { exact: true }).click();
-      await page.getByLabel("Port").fill(String(smtp.port));
-      await page.getByRole("button", { name: "Send test mail" }).click();
-      await page.getByText("The mail server took it").waitFor();
-      expect(server.mail().to).toEqual([owner.email]);
-      await page.getByRole("button", { name: "Set mail server" }).click();
-      await page.getByText("Saved", { exact: true }).waitFor();
-      expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
-      await page.getByRole("button", { name: "Remove" }).click();
-      await page.getByRole("button", { name: /Undo/ }).click();
-      await page.getByLabel("Host").waitFor();
-      expect(await page.getByLabel("Host").inputValue()).toBe(smtp.host);
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a mail server lets a mailbox in by an app or a service account, whose secrets are asked for and kept", async () => {
-      await world.ask("PATCH", "/api/v1/settings", { smtp: null });
-      await using open = await world.open(browser, "/settings/mail-server");
-      const { page } = open;
-      await page.getByText("Microsoft", { exact: true }).click();
-      expect(await page.getByLabel("Host").inputValue()).toBe("smtp.office365.com");
-      expect(await flawsOfLooks(page, "settings-mail-server-microsoft")).toEqual([]);
-      await page.setViewportSize({ width: 1440, height: 1000 });
-      await page.getByLabel("Mailbox").fill("box@acme.example");
-      await page.getByLabel("Tenant").fill("acme.onmicrosoft.com");
-      await page.getByLabel("Client ID").fill("9f3a");
-      await page.getByLabel("From").fill("Signalbox <box@acme.example>");
-      await page.getByRole("button", { name: "Set mail server" }).click();
-      await page.getByText("Is required where auth is microsoft").waitFor();
-      await page.getByLabel("Client secret").fill("s3cret");
-      await page.getByRole("button", { name: "Set mail server" }).click();
-      await page.getByText("Saved", { exact: true }).waitFor();
-      const set = () => world.ask("GET", "/api/v1/settings");
-      expect(await set()).toMatchObject({
-        smtp: { auth: "microsoft", tenant: "acme.onmicrosoft.com", tls: "starttls" },
-        secretsSet: ["smtp.clientSecret"],
-      });
-      await page.getByLabel("From").fill("box@acme.example");
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("Saved", { exact: true }).first().waitFor();
-      expect((await set()).secretsSet).toEqual(["smtp.clientSecret"]);
-      await page.getByText("Google", { exact: true }).click();
-      expect(await page.getByLabel("Host").inputValue()).toBe("smtp.gmail.com");
-      await page.getByLabel("Service account key").fill("{}");
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText(/Must be the JSON of a service account's key/).waitFor();
-      expect((await set()).smtp.auth).toBe("microsoft");
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("two people who change the organization at once get a choice", async () => {
-      await using open = await world.open(browser, "/settings/organization");
-      const { page } = open;
-      await page.getByLabel("Name", { exact: true }).fill("Acme one");
-      await world.ask("PATCH", "/organization", { name: "Acme two", timeZone: "Europe/Berlin" });
-      await page.locator(".rail-person-words").getByText("Acme two").waitFor();
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByRole("button", { name: "Look at theirs" }).click();
-      await page.waitForFunction(
-        () => document.querySelector<HTMLInputElement>("form input")?.value === "Acme two",
-      );
-      await page.getByLabel("Name", { exact: true }).fill(owner.organization);
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("Saved", { exact: true }).waitFor();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("two-factor is turned on by scanning, shows recovery codes once, and is turned off by the password", async () => {
-      await using open = await visitAs(browser, world, "viewer", "/settings/profile");
-      const { page } = open;
-      await page.getByRole("button", { name: "Turn on" }).click();
-      await page.getByLabel("Your password").fill("not my password");
-      await page.keyboard.press("Enter");
-      await page.getByText("Is not your password.").waitFor();
-      expect(await violations(page)).toEqual([]);
-      await page.getByLabel("Your password").fill(owner.password);
-      await page.keyboard.press("Enter");
-      await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
-      expect(await violations(page)).toEqual([]);
-      await page.screenshot({ path: join(screenshots, "admin-settings-two-factor-1440.png") });
-      const secret = (await page.locator(".secret-key").textContent())?.replaceAll(" ", "") ?? "";
-      await page.getByLabel("Code", { exact: true }).fill("000000");
-      await page.keyboard.press("Enter");
-      await page.locator("[aria-invalid=true]").waitFor();
-      await page.getByLabel("Code", { exact: true }).fill(new TOTP({ secret }).generate());
-      await page.keyboard.press("Enter");
-      await page.getByRole("dialog", { name: "Your recovery codes" }).waitFor();
-      expect(await page.locator(".codes code").count()).toBe(10);
-      expect(await violations(page)).toEqual([]);
-      await inDialog(page, "I keep them").click();
-      await page.getByRole("button", { name: "Turn off" }).click();
-      await page.getByLabel("Your password").fill(owner.password);
-      await page.keyboard.press("Enter");
-      await page.getByText("Two-factor sign-in is off").waitFor();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("another e-mail address takes the password, and a new password keeps one signed in here alone", async () => {
-      await using open = await visitAs(browser, world, "viewer", "/settings/profile");
-      const { page } = open;
-      const email = page.getByLabel("E-mail");
-      await email.waitFor();
-      expect(await page.getByLabel("Your password").count()).toBe(0);
-      await email.fill("vera.rubin@acme.example");
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("Is required for another e-mail address").waitFor();
-      await page.getByLabel("Your password").fill(owner.password);
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("Saved", { exact: true }).waitFor();
-      expect(await page.getByLabel("Your password").count()).toBe(0);
-      await page.getByLabel("Current password").fill(owner.password);
-      await page.getByLabel("New password").fill("dark matter it is");
-      await page.getByRole("button", { name: "Change password" }).click();
-      await page.getByText("Password changed").waitFor();
-      await page.getByRole("link", { name: "People" }).click();
-      await page.getByText("vera.rubin@acme.example").waitFor();
-      await page.getByRole("link", { name: "Monitors" }).click();
-      await page.getByText("Live", { exact: true }).waitFor();
-      expect(await page.getByRole("dialog").count()).toBe(0);
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("a backup comes as a whole database", async () => {
-      await using open = await world.open(browser, "/settings/backup");
-      const { page } = open;
-      const downloading = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Download backup" }).click();
-      const download = await downloading;
-      expect(download.suggestedFilename()).toMatch(/^signalbox-\d{4}-\d\d-\d\d-\d{4}\.db$/);
-      const copy = new Database(await download.path(), { readonly: true });
-      expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
-      copy.close();
-      await page.getByText("The server keeps no copy").waitFor();
-      expect(open.faults).toEqual([]);
-    });
+describeInChromium("the settings", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  beforeAll(async () => {
+    world = await adminWorld();
+    await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("axe finds nothing on any of them in either theme, they fit three widths and are kept as pictures", async () => {
+    await using open = await world.open(browser, "/settings");
+    const { page } = open;
+    for (const [section, ready] of Object.entries(sections)) {
+      await page.setViewportSize({ width: 1440, height: 1000 });
+      await page.goto(`${world.url}/settings/${section}`);
+      await page.getByText(ready).first().waitFor();
+      const issues = await flawsOfLooks(page, `settings-${section}`);
+      expect([section, issues]).toEqual([section, []]);
+    }
+    await page.goto(`${world.url}/settings`);
+    await page.getByRole("link", { name: "API keys" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(screenshots, "admin-settings-768-light.png") });
+    await page.getByRole("link", { name: "API keys" }).click();
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
+    await using open = await world.open(browser, "/monitors");
+    const { page } = open;
+    await page.getByText("Web shop").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("new api");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "New API key" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page
+      .getByText(/Must not be blank|Must have/)
+      .first()
+      .waitFor();
+    await page.keyboard.type("Chat bot");
+    await page.keyboard.press("Enter");
+    const shown = page.getByLabel("API key", { exact: true });
+    await shown.waitFor();
+    expect(await violations(page)).toEqual([]);
+    const key = (await shown.textContent()) ?? "";
+    const asked = () =>
+      fetch(`${world.url}/api/v1/monitors`, { headers: { Authorization: `Bearer ${key}` } });
+    expect((await asked()).status).toBe(200);
+    await inDialog(page, "Done").click();
+    await page.getByRole("button", { name: "Actions for Chat bot" }).click();
+    await page.getByRole("menuitem", { name: "Revoke" }).click();
+    await inDialog(page, "Revoke").click();
+    await page.getByText("Revoked Chat bot").waitFor();
+    // A key is trusted for half a second after it was looked up.
+    await page.waitForTimeout(600);
+    expect((await asked()).status).toBe(401);
+    expect(await page.content()).not.toContain(key);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a mail server is tried before it is saved, says what is wrong at the field, and is then set", async () => {
+    await using server = await mailServer();
+    await using open = await world.open(browser, "/settings/mail-server");
+    const { page } = open;
+    await page.getByLabel("Host").fill("169.254.169.254");
+    await page.getByLabel("From").fill("Signalbox <box@acme.example>");
+    await page.getByRole("button", { name: "Send test mail" }).click();
+    await page.getByText(/Must not be connected to/).waitFor();
+    const smtp = server.smtp();
+    await page.getByLabel("Host").fill(smtp.host);
+    await page.getByText("None", { exact: true }).click();
+    await page.getByLabel("Port").fill(String(smtp.port));
+    await page.getByRole("button", { name: "Send test mail" }).click();
+    await page.getByText("The mail server took it").waitFor();
+    expect(server.mail().to).toEqual([owner.email]);
+    await page.getByRole("button", { name: "Set mail server" }).click();
+    await page.getByText("Saved", { exact: true }).waitFor();
+    expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("button", { name: /Undo/ }).click();
+    await page.getByLabel("Host").waitFor();
+    expect(await page.getByLabel("Host").inputValue()).toBe(smtp.host);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a mail server lets a mailbox in by an app or a service account, whose secrets are asked for and kept", async () => {
+    await world.ask("PATCH", "/api/v1/settings", { smtp: null });
+    await using open = await world.open(browser, "/settings/mail-server");
+    const { page } = open;
+    await page.getByText("Microsoft", { exact: true }).click();
+    expect(await page.getByLabel("Host").inputValue()).toBe("smtp.office365.com");
+    expect(await flawsOfLooks(page, "settings-mail-server-microsoft")).toEqual([]);
+    await page.setViewportSize({ width: 1440, height: 1000 });
+    await page.getByLabel("Mailbox").fill("box@acme.example");
+    await page.getByLabel("Tenant").fill("acme.onmicrosoft.com");
+    await page.getByLabel("Client ID").fill("9f3a");
+    await page.getByLabel("From").fill("Signalbox <box@acme.example>");
+    await page.getByRole("button", { name: "Set mail server" }).click();
+    await page.getByText("Is required where auth is microsoft").waitFor();
+    await page.getByLabel("Client secret").fill("s3cret");
+    await page.getByRole("button", { name: "Set mail server" }).click();
+    await page.getByText("Saved", { exact: true }).waitFor();
+    const set = () => world.ask("GET", "/api/v1/settings");
+    expect(await set()).toMatchObject({
+      smtp: { auth: "microsoft", tenant: "acme.onmicrosoft.com", tls: "starttls" },
+      secretsSet: ["smtp.clientSecret"],
+    });
+    await page.getByLabel("From").fill("box@acme.example");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved", { exact: true }).first().waitFor();
+    expect((await set()).secretsSet).toEqual(["smtp.clientSecret"]);
+    await page.getByText("Google", { exact: true }).click();
+    expect(await page.getByLabel("Host").inputValue()).toBe("smtp.gmail.com");
+    await page.getByLabel("Service account key").fill("{}");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText(/Must be the JSON of a service account's key/).waitFor();
+    expect((await set()).smtp.auth).toBe("microsoft");
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("two people who change the organization at once get a choice", async () => {
+    await using open = await world.open(browser, "/settings/organization");
+    const { page } = open;
+    await page.getByLabel("Name", { exact: true }).fill("Acme one");
+    await world.ask("PATCH", "/organization", { name: "Acme two", timeZone: "Europe/Berlin" });
+    await page.locator(".rail-person-words").getByText("Acme two").waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Look at theirs" }).click();
+    await page.waitForFunction(
+      () => document.querySelector<HTMLInputElement>("form input")?.value === "Acme two",
+    );
+    await page.getByLabel("Name", { exact: true }).fill(owner.organization);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved", { exact: true }).waitFor();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("two-factor is turned on by scanning, shows recovery codes once, and is turned off by the password", async () => {
+    await using open = await visitAs(browser, world, "viewer", "/settings/profile");
+    const { page } = open;
+    await page.getByRole("button", { name: "Turn on" }).click();
+    await page.getByLabel("Your password").fill("not my password");
+    await page.keyboard.press("Enter");
+    await page.getByText("Is not your password.").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel("Your password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(screenshots, "admin-settings-two-factor-1440.png") });
+    const secret = (await page.locator(".secret-key").textContent())?.replaceAll(" ", "") ?? "";
+    await page.getByLabel("Code", { exact: true }).fill("000000");
+    await page.keyboard.press("Enter");
+    await page.locator("[aria-invalid=true]").waitFor();
+    await page.getByLabel("Code", { exact: true }).fill(new TOTP({ secret }).generate());
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Your recovery codes" }).waitFor();
+    expect(await page.locator(".codes code").count()).toBe(10);
+    expect(await violations(page)).toEqual([]);
+    await inDialog(page, "I keep them").click();
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await page.getByLabel("Your password").fill(owner.password);
+    await page.keyboard.press("Enter");
+    await page.getByText("Two-factor sign-in is off").waitFor();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("another e-mail address takes the password, and a new password keeps one signed in here alone", async () => {
+    await using open = await visitAs(browser, world, "viewer", "/settings/profile");
+    const { page } = open;
+    const email = page.getByLabel("E-mail");
+    await email.waitFor();
+    expect(await page.getByLabel("Your password").count()).toBe(0);
+    await email.fill("vera.rubin@acme.example");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Is required for another e-mail address").waitFor();
+    await page.getByLabel("Your password").fill(owner.password);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved", { exact: true }).waitFor();
+    expect(await page.getByLabel("Your password").count()).toBe(0);
+    await page.getByLabel("Current password").fill(owner.password);
+    await page.getByLabel("New password").fill("dark matter it is");
+    await page.getByRole("button", { name: "Change password" }).click();
+    await page.getByText("Password changed").waitFor();
+    await page.getByRole("link", { name: "People" }).click();
+    await page.getByText("vera.rubin@acme.example").waitFor();
+    await page.getByRole("link", { name: "Monitors" }).click();
+    await page.getByText("Live", { exact: true }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a backup comes as a whole database", async () => {
+    await using open = await world.open(browser, "/settings/backup");
+    const { page } = open;
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download backup" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^signalbox-\d{4}-\d\d-\d\d-\d{4}\.db$/);
+    const copy = new Database(await download.path(), { readonly: true });
+    expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    copy.close();
+    await page.getByText("The server keeps no copy").waitFor();
+    expect(open.faults).toEqual([]);
+  });
+});

@@ -1,147 +1,141 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browsing.ts";
 import { pixel } from "../support/images.ts";
 import { until } from "../support/status-client.ts";
 
-if (hasChromium)
-  describe("the editor of a status page", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    let id = "";
+describeInChromium("the editor of a status page", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let id = "";
 
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-      id = (await world.ask("GET", path))[0].id;
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    const path = "/api/v1/status-pages";
-    const open = async (where: string) => {
-      const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
-      return opened;
-    };
-    const stored = () => world.ask("GET", `${path}/${id}`);
-    const previewOf = (page: Page) => page.frameLocator("iframe");
-    const save = async (page: Page) => {
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("Saved", { exact: true }).waitFor();
-    };
-
-    test("what is typed is seen in the preview at once, and on the page itself only when it is saved", async () => {
-      const address = `${world.url}/status/acme-gmbh`;
-      await using opened = await open(`/status-pages/${id}`);
-      const { page } = opened;
-      const preview = previewOf(page);
-      await preview.locator("main").waitFor();
-      await page.getByLabel("Title").fill("Acme, all of it");
-      await page.getByRole("button", { name: "Add a group" }).click();
-      await page.getByRole("menuitem", { name: "Production" }).click();
-      await page.getByRole("button", { name: /monitors of Production/ }).click();
-      await page.getByLabel("Public name of Checkout").fill("Paying");
-      await page.getByLabel("Accent color").fill("#b45309");
-      await page.getByText("Dark", { exact: true }).click();
-      await preview.getByText("Acme, all of it").waitFor();
-      await preview.getByText("Paying").waitFor();
-      await preview.locator("html[data-theme=dark]").waitFor();
-      const accent = await preview.locator("html").evaluate((root) => root.style.cssText);
-      expect(accent).toContain("--accent");
-      expect(await (await fetch(address)).text()).not.toContain("Acme, all of it");
-      await save(page);
-      const text = await until(address, (text) => text.includes("Acme, all of it"));
-      expect(text).toContain("Paying");
-      expect(ownFaults(opened.faults)).toEqual([]);
-    });
-
-    test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
-      await using opened = await open(`/status-pages/${id}`);
-      const { page } = opened;
-      await page.getByRole("button", { name: "Add a list" }).click();
-      await page.getByLabel("Name of the section").fill("Network");
-      await page.getByRole("combobox", { name: "Add a monitor to Network" }).click();
-      await page.getByRole("option", { name: "Router" }).click();
-      await page.getByRole("combobox", { name: "Add a monitor to Network" }).click();
-      await page.getByRole("option", { name: "NAS" }).click();
-      await page.getByRole("button", { name: "Move NAS", exact: true }).press("ArrowUp");
-      await page.getByRole("button", { name: "Move Network", exact: true }).press("ArrowUp");
-      expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
-        "Move Network",
-      );
-      await save(page);
-      const { sections } = await stored();
-      expect(sections.map(({ name }: { name: string | null }) => name)).toEqual(["Network", null]);
-      const [router, nas] = [world.idOf("Router"), world.idOf("NAS")];
-      expect(sections[0].monitors.map((one: { id: string }) => one.id)).toEqual([nas, router]);
-    });
-
-    test("sections are moved by dragging", async () => {
-      await using opened = await open(`/status-pages/${id}`);
-      const { page } = opened;
-      const sections = page.locator(".section");
-      await page
-        .getByRole("button", { name: "Move Production", exact: true })
-        .dragTo(sections.first());
-      await page.getByText("Preview, not saved yet").waitFor();
-      await save(page);
-      const names = (await stored()).sections.map((one: { name: string | null }) => one.name);
-      expect(names).toEqual([null, "Network"]);
-    });
-
-    test("what the API refuses stands at its field, and a missing password too", async () => {
-      await using opened = await open(`/status-pages/${id}`);
-      const { page } = opened;
-      await page.getByLabel("Address").fill("Not a slug");
-      await page.getByText(/^Preview as before: slug must/).waitFor();
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText(/^Must have 1 to 63 of a-z/).waitFor();
-      expect(await page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
-      await page.getByRole("button", { name: "Discard" }).click();
-      expect(await page.getByLabel("Address").inputValue()).toBe("acme-gmbh");
-      await page.getByRole("combobox", { name: "Visibility" }).click();
-      await page.getByRole("option", { name: "With a password" }).click();
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByText("Is required while visibility is password.").waitFor();
-    });
-
-    test("a change by somebody else is a choice; leaving with something unsaved is asked about", async () => {
-      await using opened = await open(`/status-pages/${id}`);
-      const { page } = opened;
-      await page.getByLabel("Description").fill("Mine");
-      await world.ask("PATCH", `${path}/${id}`, { description: "Theirs" });
-      await page.getByRole("button", { name: "Save", exact: true }).click();
-      await page.getByRole("button", { name: "Look at theirs" }).click();
-      await page.getByText("Theirs").first().waitFor();
-      expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
-      await page.getByLabel("Description").fill("Mine again");
-      await page.getByRole("link", { name: "Alert channels" }).click();
-      await page.getByText("Leave without saving?").waitFor();
-      await page.getByRole("button", { name: "Stay" }).click();
-      expect(await page.getByLabel("Description").inputValue()).toBe("Mine again");
-      await page.getByRole("link", { name: "Alert channels" }).click();
-      await page.getByRole("button", { name: "Leave" }).click();
-      await page.getByRole("heading", { name: "Alert channels" }).waitFor();
-    });
-
-    test("a logo with a script is refused at its field; a good one is on the page and in the preview", async () => {
-      await using opened = await open(`/status-pages/${id}`);
-      const { page } = opened;
-      const file = page.locator("input[type=file]");
-      const script = '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>';
-      const type = "image/svg+xml";
-      await file.setInputFiles({ name: "a.svg", mimeType: type, buffer: Buffer.from(script) });
-      await page.getByText(/^The image must/).waitFor();
-      const good = { name: "a.png", mimeType: "image/png", buffer: Buffer.from(pixel.png) };
-      await file.setInputFiles(good);
-      await page.getByAltText("The logo now").waitFor();
-      await previewOf(page).locator(".name img").waitFor();
-      await page.getByRole("button", { name: "Remove", exact: true }).click();
-      await page.getByText("Logo removed").waitFor();
-      expect((await stored()).logoUrl).toBeNull();
-      expect(ownFaults(opened.faults)).toEqual([]);
-    });
+  beforeAll(async () => {
+    world = await adminWorld();
+    id = (await world.ask("GET", path))[0].id;
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const path = "/api/v1/status-pages";
+  const open = async (where: string) => {
+    const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
+    return opened;
+  };
+  const stored = () => world.ask("GET", `${path}/${id}`);
+  const previewOf = (page: Page) => page.frameLocator("iframe");
+  const save = async (page: Page) => {
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved", { exact: true }).waitFor();
+  };
+
+  test("what is typed is seen in the preview at once, and on the page itself only when it is saved", async () => {
+    const address = `${world.url}/status/acme-gmbh`;
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    const preview = previewOf(page);
+    await preview.locator("main").waitFor();
+    await page.getByLabel("Title").fill("Acme, all of it");
+    await page.getByRole("button", { name: "Add a group" }).click();
+    await page.getByRole("menuitem", { name: "Production" }).click();
+    await page.getByRole("button", { name: /monitors of Production/ }).click();
+    await page.getByLabel("Public name of Checkout").fill("Paying");
+    await page.getByLabel("Accent color").fill("#b45309");
+    await page.getByText("Dark", { exact: true }).click();
+    await preview.getByText("Acme, all of it").waitFor();
+    await preview.getByText("Paying").waitFor();
+    await preview.locator("html[data-theme=dark]").waitFor();
+    const accent = await preview.locator("html").evaluate((root) => root.style.cssText);
+    expect(accent).toContain("--accent");
+    expect(await (await fetch(address)).text()).not.toContain("Acme, all of it");
+    await save(page);
+    const text = await until(address, (text) => text.includes("Acme, all of it"));
+    expect(text).toContain("Paying");
+    expect(ownFaults(opened.faults)).toEqual([]);
+  });
+
+  test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    await page.getByRole("button", { name: "Add a list" }).click();
+    await page.getByLabel("Name of the section").fill("Network");
+    await page.getByRole("combobox", { name: "Add a monitor to Network" }).click();
+    await page.getByRole("option", { name: "Router" }).click();
+    await page.getByRole("combobox", { name: "Add a monitor to Network" }).click();
+    await page.getByRole("option", { name: "NAS" }).click();
+    await page.getByRole("button", { name: "Move NAS", exact: true }).press("ArrowUp");
+    await page.getByRole("button", { name: "Move Network", exact: true }).press("ArrowUp");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
+      "Move Network",
+    );
+    await save(page);
+    const { sections } = await stored();
+    expect(sections.map(({ name }: { name: string | null }) => name)).toEqual(["Network", null]);
+    const [router, nas] = [world.idOf("Router"), world.idOf("NAS")];
+    expect(sections[0].monitors.map((one: { id: string }) => one.id)).toEqual([nas, router]);
+  });
+
+  test("sections are moved by dragging", async () => {
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    const sections = page.locator(".section");
+    await page
+      .getByRole("button", { name: "Move Production", exact: true })
+      .dragTo(sections.first());
+    await page.getByText("Preview, not saved yet").waitFor();
+    await save(page);
+    const names = (await stored()).sections.map((one: { name: string | null }) => one.name);
+    expect(names).toEqual([null, "Network"]);
+  });
+
+  test("what the API refuses stands at its field, and a missing password too", async () => {
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    await page.getByLabel("Address").fill("Not a slug");
+    await page.getByText(/^Preview as before: slug must/).waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText(/^Must have 1 to 63 of a-z/).waitFor();
+    expect(await page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
+    await page.getByRole("button", { name: "Discard" }).click();
+    expect(await page.getByLabel("Address").inputValue()).toBe("acme-gmbh");
+    await page.getByRole("combobox", { name: "Visibility" }).click();
+    await page.getByRole("option", { name: "With a password" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Is required while visibility is password.").waitFor();
+  });
+
+  test("a change by somebody else is a choice; leaving with something unsaved is asked about", async () => {
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    await page.getByLabel("Description").fill("Mine");
+    await world.ask("PATCH", `${path}/${id}`, { description: "Theirs" });
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Look at theirs" }).click();
+    await page.getByText("Theirs").first().waitFor();
+    expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
+    await page.getByLabel("Description").fill("Mine again");
+    await page.getByRole("link", { name: "Alert channels" }).click();
+    await page.getByText("Leave without saving?").waitFor();
+    await page.getByRole("button", { name: "Stay" }).click();
+    expect(await page.getByLabel("Description").inputValue()).toBe("Mine again");
+    await page.getByRole("link", { name: "Alert channels" }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.getByRole("heading", { name: "Alert channels" }).waitFor();
+  });
+
+  test("a logo with a script is refused at its field; a good one is on the page and in the preview", async () => {
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    const file = page.locator("input[type=file]");
+    const script = '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>';
+    const type = "image/svg+xml";
+    await file.setInputFiles({ name: "a.svg", mimeType: type, buffer: Buffer.from(script) });
+    await page.getByText(/^The image must/).waitFor();
+    const good = { name: "a.png", mimeType: "image/png", buffer: Buffer.from(pixel.png) };
+    await file.setInputFiles(good);
+    await page.getByAltText("The logo now").waitFor();
+    await previewOf(page).locator(".name img").waitFor();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByText("Logo removed").waitFor();
+    expect((await stored()).logoUrl).toBeNull();
+    expect(ownFaults(opened.faults)).toEqual([]);
+  });
+});

@@ -1,124 +1,116 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browsing.ts";
 
-if (hasChromium)
-  describe("status pages on the admin page", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    let id = "";
+describeInChromium("status pages on the admin page", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  let id = "";
 
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-      id = (await world.ask("GET", path))[0].id;
-      const checkout = { id: world.idOf("Checkout"), name: "Paying" };
-      await world.ask("PATCH", `${path}/${id}`, {
-        title: "Acme, all of it",
-        sections: [{ groupId: world.production.id, monitors: [checkout] }],
-      });
+  beforeAll(async () => {
+    world = await adminWorld();
+    id = (await world.ask("GET", path))[0].id;
+    const checkout = { id: world.idOf("Checkout"), name: "Paying" };
+    await world.ask("PATCH", `${path}/${id}`, {
+      title: "Acme, all of it",
+      sections: [{ groupId: world.production.id, monitors: [checkout] }],
     });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
 
-    const path = "/api/v1/status-pages";
-    const open = async (where: string) => {
-      const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
-      return opened;
-    };
-    const previewOf = (page: Page) => page.frameLocator("iframe");
+  const path = "/api/v1/status-pages";
+  const open = async (where: string) => {
+    const opened = await world.open(browser, where, { viewport: { width: 1440, height: 900 } });
+    return opened;
+  };
+  const previewOf = (page: Page) => page.frameLocator("iframe");
 
-    test("subscribers are added, found, exported and deleted", async () => {
-      await using opened = await open(`/status-pages/${id}?tab=subscribers`);
-      const { page } = opened;
-      await page.getByText("Nobody subscribes yet").waitFor();
-      const add = page.getByRole("button", { name: "Add subscriber" });
-      for (const email of ["ann@team.example", "bob@team.example"]) {
-        await add.first().click();
-        const dialog = page.getByRole("dialog");
-        await dialog.getByLabel("E-mail address").fill(email);
-        await dialog.getByRole("switch").click();
-        await dialog.getByRole("button", { name: "Add subscriber" }).click();
-        await dialog.waitFor({ state: "detached" });
-        await page.getByText(email, { exact: true }).waitFor();
-      }
-      await page.getByLabel("Search addresses").fill("bob");
-      await page.getByText("ann@team.example", { exact: true }).waitFor({ state: "detached" });
-      const downloading = page.waitForEvent("download");
-      await page.getByRole("button", { name: "Export CSV" }).click();
-      const download = await downloading;
-      expect(download.suggestedFilename()).toBe("subscribers-acme-gmbh.csv");
-      const csv = await Bun.file(await download.path()).text();
-      expect(csv.split("\r\n").map((line) => line.split(",")[1])).toEqual([
-        "address",
-        "ann@team.example",
-        "bob@team.example",
-        undefined,
-      ] as string[]);
-      await page.getByRole("button", { name: "Delete bob@team.example" }).click();
-      await page.getByText("Nobody is like that.").waitFor();
-      await page.getByRole("button", { name: /Undo/ }).click();
-      await page.getByText("bob@team.example", { exact: true }).waitFor();
-      await page.getByRole("link", { name: "Subscribers 2" }).waitFor();
-    });
+  test("subscribers are added, found, exported and deleted", async () => {
+    await using opened = await open(`/status-pages/${id}?tab=subscribers`);
+    const { page } = opened;
+    await page.getByText("Nobody subscribes yet").waitFor();
+    const add = page.getByRole("button", { name: "Add subscriber" });
+    for (const email of ["ann@team.example", "bob@team.example"]) {
+      await add.first().click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("E-mail address").fill(email);
+      await dialog.getByRole("switch").click();
+      await dialog.getByRole("button", { name: "Add subscriber" }).click();
+      await dialog.waitFor({ state: "detached" });
+      await page.getByText(email, { exact: true }).waitFor();
+    }
+    await page.getByLabel("Search addresses").fill("bob");
+    await page.getByText("ann@team.example", { exact: true }).waitFor({ state: "detached" });
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export CSV" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe("subscribers-acme-gmbh.csv");
+    const csv = await Bun.file(await download.path()).text();
+    expect(csv.split("\r\n").map((line) => line.split(",")[1])).toEqual([
+      "address",
+      "ann@team.example",
+      "bob@team.example",
+      undefined,
+    ] as string[]);
+    await page.getByRole("button", { name: "Delete bob@team.example" }).click();
+    await page.getByText("Nobody is like that.").waitFor();
+    await page.getByRole("button", { name: /Undo/ }).click();
+    await page.getByText("bob@team.example", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Subscribers 2" }).waitFor();
+  });
 
-    test("a badge is ready to be pasted", async () => {
-      await using opened = await open(`/status-pages/${id}?tab=addresses`);
-      const { page } = opened;
-      const badge = page.getByAltText("Paying: status");
-      await badge.waitFor();
-      expect(await badge.evaluate((image) => (image as HTMLImageElement).naturalWidth)).not.toBe(0);
-      await page.getByText(/^\[!\[Paying: status\]\(http/).waitFor();
-    });
+  test("a badge is ready to be pasted", async () => {
+    await using opened = await open(`/status-pages/${id}?tab=addresses`);
+    const { page } = opened;
+    const badge = page.getByAltText("Paying: status");
+    await badge.waitFor();
+    expect(await badge.evaluate((image) => (image as HTMLImageElement).naturalWidth)).not.toBe(0);
+    await page.getByText(/^\[!\[Paying: status\]\(http/).waitFor();
+  });
 
-    test("a further page begins hidden, and goes with undo", async () => {
-      await using opened = await open("/status-pages");
-      const { page } = opened;
-      await page.getByText("Acme, all of it").waitFor();
-      await page.keyboard.press("n");
-      await page.getByRole("dialog").getByLabel("Title").fill("Card payments");
-      expect(await page.getByRole("dialog").getByLabel("Address").inputValue()).toBe(
-        "card-payments",
-      );
-      await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "Card payments" }).waitFor();
-      expect((await fetch(`${world.url}/status/card-payments`)).status).toBe(404);
-      await previewOf(page).getByText("Office").waitFor();
-      await page.getByRole("button", { name: "More actions" }).click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      await page.getByRole("heading", { name: "Status pages" }).waitFor();
-      expect(await page.getByRole("link", { name: /^Card payments/ }).count()).toBe(0);
-      await page.getByRole("button", { name: /Undo/ }).click();
-      await page.getByRole("link", { name: /^Card payments/ }).waitFor();
-    });
+  test("a further page begins hidden, and goes with undo", async () => {
+    await using opened = await open("/status-pages");
+    const { page } = opened;
+    await page.getByText("Acme, all of it").waitFor();
+    await page.keyboard.press("n");
+    await page.getByRole("dialog").getByLabel("Title").fill("Card payments");
+    expect(await page.getByRole("dialog").getByLabel("Address").inputValue()).toBe("card-payments");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Card payments" }).waitFor();
+    expect((await fetch(`${world.url}/status/card-payments`)).status).toBe(404);
+    await previewOf(page).getByText("Office").waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Status pages" }).waitFor();
+    expect(await page.getByRole("link", { name: /^Card payments/ }).count()).toBe(0);
+    await page.getByRole("button", { name: /Undo/ }).click();
+    await page.getByRole("link", { name: /^Card payments/ }).waitFor();
+  });
 
-    test("a viewer sees what a page shows and who subscribes, and no action", async () => {
-      await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
-      const { page } = opened;
-      await page.getByText("Paying").waitFor();
-      for (const name of ["Save", "New page", "Add subscriber"])
-        expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
-      await page.getByRole("link", { name: /^Subscribers/ }).click();
-      await page.getByText("ann@team.example").waitFor();
-      expect(await page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
+  test("a viewer sees what a page shows and who subscribes, and no action", async () => {
+    await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
+    const { page } = opened;
+    await page.getByText("Paying").waitFor();
+    for (const name of ["Save", "New page", "Add subscriber"])
+      expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
+    await page.getByRole("link", { name: /^Subscribers/ }).click();
+    await page.getByText("ann@team.example").waitFor();
+    expect(await page.getByRole("button", { name: /^Delete/ }).count()).toBe(0);
+    expect(ownFaults(opened.faults)).toEqual([]);
+  });
+
+  for (const [name, place] of [
+    ["status-pages", () => "/status-pages"],
+    ["status-page", () => `/status-pages/${id}`],
+    ["status-page-subscribers", () => `/status-pages/${id}?tab=subscribers`],
+    ["status-page-addresses", () => `/status-pages/${id}?tab=addresses`],
+  ] as const)
+    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
+      await using opened = await open(place());
+      await opened.page.locator(".panel:visible").first().waitFor();
+      await opened.page.waitForTimeout(500);
+      expect(await flawsOfLooks(opened.page, name)).toEqual([]);
       expect(ownFaults(opened.faults)).toEqual([]);
     });
-
-    for (const [name, place] of [
-      ["status-pages", () => "/status-pages"],
-      ["status-page", () => `/status-pages/${id}`],
-      ["status-page-subscribers", () => `/status-pages/${id}?tab=subscribers`],
-      ["status-page-addresses", () => `/status-pages/${id}?tab=addresses`],
-    ] as const)
-      test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-        await using opened = await open(place());
-        await opened.page.locator(".panel:visible").first().waitFor();
-        await opened.page.waitForTimeout(500);
-        expect(await flawsOfLooks(opened.page, name)).toEqual([]);
-        expect(ownFaults(opened.faults)).toEqual([]);
-      });
-  });
+});

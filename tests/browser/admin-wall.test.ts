@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  overflowOf,
-  screenshots,
-  violations,
-} from "../support/browsing.ts";
+import { describeInChromium, overflowOf, screenshots, violations } from "../support/browsing.ts";
 import { answer } from "../support/target.ts";
 
 /** Whether anything of the wall lies outside the screen, which nobody can scroll. */
@@ -24,101 +17,95 @@ const hidden = (page: Page) =>
       .map((element) => element.className),
   );
 
-if (hasChromium)
-  describe("the wall in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof adminWorld>>;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await adminWorld();
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    test("tells the whole from afar, shows first what is down, and hears of it by itself", async () => {
-      await using open = await world.open(browser, "/wall", { colorScheme: "light" });
-      const { page } = open;
-      await page.getByRole("heading", { name: "Everything is up" }).waitFor();
-      // Dark, whatever the browser prefers.
-      await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
-      expect(await page.locator(".wall-tile h2").allTextContents()).toEqual([
-        "Production",
-        "Office",
-        "Without a group",
-      ]);
-      world.site.reply(answer(502), "/checkout");
-      await world.ask("POST", `/api/v1/monitors/${world.idOf("Checkout")}/check`);
-      await page.getByRole("heading", { name: "1 down" }).waitFor();
-      const card = page.locator(".wall-card").filter({ hasText: "Checkout" });
-      await card.getByText(/Down for/).waitFor();
-      await card.getByText(/HTTP 502/).waitFor();
-      await world.ask("POST", "/api/v1/incidents", { title: "Checkout fails", severity: "major" });
-      await page.getByText("Checkout fails").waitFor();
-      await page.waitForTimeout(250);
-      expect(await violations(page)).toEqual([]);
-      for (const [width, height] of [
-        [360, 780],
-        [768, 1024],
-        [1440, 900],
-        [3840, 2160],
-      ] as const) {
-        await page.setViewportSize({ width, height });
-        await page.waitForTimeout(150);
-        expect([width, await overflowOf(page), await hidden(page)]).toEqual([width, 0, []]);
-        await page.screenshot({ path: join(screenshots, `admin-wall-${width}-dark.png`) });
-      }
-      await page.setViewportSize({ width: 1440, height: 900 });
-      await page.keyboard.press("t");
-      await page.locator("html[data-mantine-color-scheme=light]").waitFor({ state: "attached" });
-      expect(await violations(page)).toEqual([]);
-      await page.screenshot({ path: join(screenshots, "admin-wall-1440-light.png") });
-      await page.keyboard.press("Escape");
-      await page.getByRole("heading", { name: "Monitors" }).waitFor();
-      await open.shifts();
-      expect(ownFaults(open.faults)).toEqual([]);
-    });
-
-    test("fits forty groups and loses nothing of them", async () => {
-      const made = Array.from({ length: 38 }, (_, index) =>
-        world.ask("POST", "/api/v1/monitor-groups", { name: `Group ${index + 1}` }),
-      );
-      await Promise.all(made);
-      await using open = await world.open(browser, "/wall");
-      const { page } = open;
-      await page.getByText("Group 38").waitFor();
-      expect(await page.locator(".wall-tile").count()).toBe(41);
-      expect(await hidden(page)).toEqual([]);
-      expect(open.faults).toEqual([]);
-    });
-
-    test("says that it is old while the server is away, heals by itself, and loads anew after an upgrade", async () => {
-      await using open = await world.open(browser, "/wall");
-      const { page } = open;
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      await page.context().setOffline(true);
-      await page.getByText(/No connection: this is as of/).waitFor();
-      // The server comes back with another page.
-      let loads = 0;
-      page.on("load", () => loads++);
-      let upgraded = true;
-      await page.route("**/wall", async (route) => {
-        const isOld = upgraded && route.request().resourceType() === "fetch";
-        const response = await route.fetch();
-        const text = await response.text();
-        if (!isOld) return route.fulfill({ response });
-        upgraded = false;
-        return route.fulfill({
-          response,
-          body: text.replace(/main-\w+\.js/, "main-newer.js"),
-        });
-      });
-      const loaded = page.waitForEvent("load");
-      await page.context().setOffline(false);
-      await page.getByText(/No connection/).waitFor({ state: "detached" });
-      await loaded;
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      expect(loads).toBe(1);
-    });
+describeInChromium("the wall", (browser) => {
+  let world: Awaited<ReturnType<typeof adminWorld>>;
+  beforeAll(async () => {
+    world = await adminWorld();
   });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("tells the whole from afar, shows first what is down, and hears of it by itself", async () => {
+    await using open = await world.open(browser, "/wall", { colorScheme: "light" });
+    const { page } = open;
+    await page.getByRole("heading", { name: "Everything is up" }).waitFor();
+    // Dark, whatever the browser prefers.
+    await page.locator("html[data-mantine-color-scheme=dark]").waitFor({ state: "attached" });
+    expect(await page.locator(".wall-tile h2").allTextContents()).toEqual([
+      "Production",
+      "Office",
+      "Without a group",
+    ]);
+    world.site.reply(answer(502), "/checkout");
+    await world.ask("POST", `/api/v1/monitors/${world.idOf("Checkout")}/check`);
+    await page.getByRole("heading", { name: "1 down" }).waitFor();
+    const card = page.locator(".wall-card").filter({ hasText: "Checkout" });
+    await card.getByText(/Down for/).waitFor();
+    await card.getByText(/HTTP 502/).waitFor();
+    await world.ask("POST", "/api/v1/incidents", { title: "Checkout fails", severity: "major" });
+    await page.getByText("Checkout fails").waitFor();
+    await page.waitForTimeout(250);
+    expect(await violations(page)).toEqual([]);
+    for (const [width, height] of [
+      [360, 780],
+      [768, 1024],
+      [1440, 900],
+      [3840, 2160],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      await page.waitForTimeout(150);
+      expect([width, await overflowOf(page), await hidden(page)]).toEqual([width, 0, []]);
+      await page.screenshot({ path: join(screenshots, `admin-wall-${width}-dark.png`) });
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.keyboard.press("t");
+    await page.locator("html[data-mantine-color-scheme=light]").waitFor({ state: "attached" });
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(screenshots, "admin-wall-1440-light.png") });
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("fits forty groups and loses nothing of them", async () => {
+    const made = Array.from({ length: 38 }, (_, index) =>
+      world.ask("POST", "/api/v1/monitor-groups", { name: `Group ${index + 1}` }),
+    );
+    await Promise.all(made);
+    await using open = await world.open(browser, "/wall");
+    const { page } = open;
+    await page.getByText("Group 38").waitFor();
+    expect(await page.locator(".wall-tile").count()).toBe(41);
+    expect(await hidden(page)).toEqual([]);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("says that it is old while the server is away, heals by itself, and loads anew after an upgrade", async () => {
+    await using open = await world.open(browser, "/wall");
+    const { page } = open;
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByText(/No connection: this is as of/).waitFor();
+    // The server comes back with another page.
+    let loads = 0;
+    page.on("load", () => loads++);
+    let upgraded = true;
+    await page.route("**/wall", async (route) => {
+      const isOld = upgraded && route.request().resourceType() === "fetch";
+      const response = await route.fetch();
+      const text = await response.text();
+      if (!isOld) return route.fulfill({ response });
+      upgraded = false;
+      return route.fulfill({
+        response,
+        body: text.replace(/main-\w+\.js/, "main-newer.js"),
+      });
+    });
+    const loaded = page.waitForEvent("load");
+    await page.context().setOffline(false);
+    await page.getByText(/No connection/).waitFor({ state: "detached" });
+    await loaded;
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(loads).toBe(1);
+  });
+});

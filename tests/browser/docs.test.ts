@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
-import {
-  type Browser,
-  hasChromium,
-  launchChromium,
-  overflowOf,
-  screenshots,
-  visit,
-} from "../support/browsing.ts";
+import { describeInChromium, overflowOf, screenshots, visit } from "../support/browsing.ts";
 import { machine } from "../support/outside.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
@@ -25,63 +18,56 @@ async function operationsOf(url: string) {
   return Map.groupBy(operations, ({ tag }) => tag);
 }
 
-if (hasChromium)
-  describe("the reference page in Chromium", () => {
-    let browser: Browser;
-    const box = machine();
-    let url = "";
-    beforeAll(async () => {
-      browser = await launchChromium();
-      ({ url } = await box.serve());
-    });
-    afterAll(async () => {
-      await browser.close();
-      await box[Symbol.asyncDispose]();
-    });
+describeInChromium("the reference page", (browser) => {
+  const box = machine();
+  let url = "";
+  beforeAll(async () => {
+    ({ url } = await box.serve());
+  });
+  afterAll(() => box[Symbol.asyncDispose]());
 
-    /** The page once it has read the document. */
-    async function opened(options: BrowserContextOptions = {}) {
-      const open = await visit(browser, `${url}/docs`, options);
-      await open.page.getByRole("heading", { name: "Signalbox API" }).waitFor();
-      return open;
+  /** The page once it has read the document. */
+  async function opened(options: BrowserContextOptions = {}) {
+    const open = await visit(browser, `${url}/docs`, options);
+    await open.page.getByRole("heading", { name: "Signalbox API" }).waitFor();
+    return open;
+  }
+
+  test("leads to every operation of the document under an address of its own", async () => {
+    await using open = await opened({ viewport: { width: 1440, height: 900 } });
+    const { page, faults } = open;
+    const tags = await operationsOf(url);
+    expect(tags.size).toBeGreaterThan(0);
+    for (const [tag, operations] of tags) {
+      const [first] = operations;
+      await page.goto(`${url}/docs#${first?.hash}`);
+      await page.getByRole("heading", { name: first?.summary ?? "", exact: true }).waitFor();
+      const links = page.locator(`a[href*="#tag/${tag}/"]`);
+      const listed = await links.evaluateAll((found) =>
+        found.map((link) => ({
+          hash: new URL((link as HTMLAnchorElement).href).hash.slice(1),
+          text: link.textContent ?? "",
+        })),
+      );
+      for (const { summary, hash } of operations) {
+        const text = listed.find((link) => decodeURI(link.hash) === hash)?.text;
+        expect([hash, text]).toEqual([hash, expect.stringContaining(summary)]);
+      }
     }
+    expect(faults).toEqual([]);
+  });
 
-    test("leads to every operation of the document under an address of its own", async () => {
-      await using open = await opened({ viewport: { width: 1440, height: 900 } });
+  for (const colorScheme of ["light", "dark"] as const)
+    test(`is ${colorScheme} on phones and desks, without a fault or another host`, async () => {
+      await using open = await opened({ colorScheme, viewport: { width: 390, height: 900 } });
       const { page, faults } = open;
-      const tags = await operationsOf(url);
-      expect(tags.size).toBeGreaterThan(0);
-      for (const [tag, operations] of tags) {
-        const [first] = operations;
-        await page.goto(`${url}/docs#${first?.hash}`);
-        await page.getByRole("heading", { name: first?.summary ?? "", exact: true }).waitFor();
-        const links = page.locator(`a[href*="#tag/${tag}/"]`);
-        const listed = await links.evaluateAll((found) =>
-          found.map((link) => ({
-            hash: new URL((link as HTMLAnchorElement).href).hash.slice(1),
-            text: link.textContent ?? "",
-          })),
-        );
-        for (const { summary, hash } of operations) {
-          const text = listed.find((link) => decodeURI(link.hash) === hash)?.text;
-          expect([hash, text]).toEqual([hash, expect.stringContaining(summary)]);
-        }
+      for (const width of [390, 1440]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.evaluate(async () => void (await document.fonts.ready));
+        await page.screenshot({ path: join(screenshots, `docs-${colorScheme}-${width}.png`) });
+        expect(await page.locator(`body.${colorScheme}-mode`).count()).toBe(1);
+        expect([width, await overflowOf(page)]).toEqual([width, 0]);
       }
       expect(faults).toEqual([]);
     });
-
-    for (const colorScheme of ["light", "dark"] as const)
-      test(`is ${colorScheme} on phones and desks, without a fault or another host`, async () => {
-        await using open = await opened({ colorScheme, viewport: { width: 390, height: 900 } });
-        const { page, faults } = open;
-        for (const width of [390, 1440]) {
-          await page.setViewportSize({ width, height: 900 });
-          await page.evaluate(async () => void (await document.fonts.ready));
-          await page.screenshot({ path: join(screenshots, `docs-${colorScheme}-${width}.png`) });
-          expect(await page.locator(`body.${colorScheme}-mode`).count()).toBe(1);
-          expect([width, await overflowOf(page)]).toEqual([width, 0]);
-        }
-        expect(faults).toEqual([]);
-      });
-  });
-else console.warn(`\nNOT TESTED: the reference page, because there is no Chromium.\n`);
+});

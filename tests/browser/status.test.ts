@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import {
-  type Browser,
-  hasChromium,
-  launchChromium,
+  describeInChromium,
   overflowOf,
   screenshots,
   violations,
@@ -59,240 +57,233 @@ const daysOutside = (page: Page) =>
       }).length,
   );
 
-if (hasChromium)
-  describe("the status page in Chromium", () => {
-    let browser: Browser;
-    /** A page for each scene, at which all look and nobody changes anything. */
-    let world: Awaited<ReturnType<typeof statusWorlds>>;
-    const pageOf = (name: string) => world.pages[name] as StatusPage;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await statusWorlds({ typical, ...extremes });
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
+describeInChromium("the status page", (browser) => {
+  /** A page for each scene, at which all look and nobody changes anything. */
+  let world: Awaited<ReturnType<typeof statusWorlds>>;
+  const pageOf = (name: string) => world.pages[name] as StatusPage;
+  beforeAll(async () => {
+    world = await statusWorlds({ typical, ...extremes });
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
 
-    for (const part of parts)
-      test(`${part}: axe finds nothing in either theme, it fits phones, tablets and desks, the browser blocks and complains of nothing`, async () => {
-        // Tall, so that axe sees all of it.
-        const options = { viewport: { width: 768, height: 3_000 } };
-        await using open = await visit(browser, partsOf(pageOf("typical"))[part], options);
-        const { page } = open;
-        expect(await violations(page)).toEqual([]);
-        await page.emulateMedia({ colorScheme: "dark" });
-        expect(await violationsOfColor(page)).toEqual([]);
-        for (const width of widths)
-          for (const colorScheme of schemes) {
-            await page.setViewportSize({ width, height: 900 });
-            await page.emulateMedia({ colorScheme });
-            expect([width, await overflowOf(page)]).toEqual([width, 0]);
-            await picture(page, `${part}-${width}-${colorScheme}`);
-          }
-        await open.shifts();
-        expect(ownFaults(open.faults)).toEqual([]);
-      });
-
-    test("says the same without script", async () => {
-      const texts = [];
-      for (const javaScriptEnabled of [true, false]) {
-        const viewport = { width: 768, height: 3_000 };
-        const page = await browser.newPage({ javaScriptEnabled, viewport });
-        await page.goto(pageOf("typical").address);
-        texts.push(await page.locator("body").innerText());
-        expect(await page.getByRole("img", { name: /^Uptime of 90 days: / }).count()).toBe(7);
-        for (const link of await page.locator("main a, footer a").all()) {
-          const href = await link.evaluate((element) => (element as HTMLAnchorElement).href);
-          expect([href, (await fetch(href)).status]).toEqual([href, 200]);
+  for (const part of parts)
+    test(`${part}: axe finds nothing in either theme, it fits phones, tablets and desks, the browser blocks and complains of nothing`, async () => {
+      // Tall, so that axe sees all of it.
+      const options = { viewport: { width: 768, height: 3_000 } };
+      await using open = await visit(browser, partsOf(pageOf("typical"))[part], options);
+      const { page } = open;
+      expect(await violations(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await violationsOfColor(page)).toEqual([]);
+      for (const width of widths)
+        for (const colorScheme of schemes) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme });
+          expect([width, await overflowOf(page)]).toEqual([width, 0]);
+          await picture(page, `${part}-${width}-${colorScheme}`);
         }
-        await page.close();
+      await open.shifts();
+      expect(ownFaults(open.faults)).toEqual([]);
+    });
+
+  test("says the same without script", async () => {
+    const texts = [];
+    for (const javaScriptEnabled of [true, false]) {
+      const viewport = { width: 768, height: 3_000 };
+      const page = await browser.newPage({ javaScriptEnabled, viewport });
+      await page.goto(pageOf("typical").address);
+      texts.push(await page.locator("body").innerText());
+      expect(await page.getByRole("img", { name: /^Uptime of 90 days: / }).count()).toBe(7);
+      for (const link of await page.locator("main a, footer a").all()) {
+        const href = await link.evaluate((element) => (element as HTMLAnchorElement).href);
+        expect([href, (await fetch(href)).status]).toEqual([href, 200]);
       }
-      const [scripted, plain = ""] = texts;
-      expect(plain).toBe(scripted ?? "");
-      expect(plain).toContain("Some systems are down");
-      expect(plain).toContain("A deploy at 13:58 broke the payment provider's webhook signature.");
-      expect(plain).toContain("Slow search results");
-    });
+      await page.close();
+    }
+    const [scripted, plain = ""] = texts;
+    expect(plain).toBe(scripted ?? "");
+    expect(plain).toContain("Some systems are down");
+    expect(plain).toContain("A deploy at 13:58 broke the payment provider's webhook signature.");
+    expect(plain).toContain("Slow search results");
+  });
 
-    for (const name of ["typical", "calm", "a-week", "one"])
-      test(`nothing moves while ${name} loads, however late its font is`, async () => {
-        for (const width of widths) {
-          const options = { viewport: { width, height: 900 } };
-          await using open = await visit(browser, pageOf(name).address, options, (page) =>
-            page.route("**/inter.woff2", async (route) => {
-              await Bun.sleep(300);
-              await route.continue();
-            }),
-          );
-          const shifts = await open.shifts();
-          expect([width, shifts <= 0.01 ? 0 : shifts]).toEqual([width, 0]);
-        }
-      });
-
-    describe("live refresh", () => {
-      /** A page in which time goes by when the test says so. */
-      const watched = (site: StatusWorld) =>
-        visit(browser, site.address, {}, (page) => page.clock.install());
-
-      const reload = async (page: Page) => {
-        const answered = page.waitForResponse(
-          (response) => response.request().resourceType() === "fetch",
-        );
-        await page.clock.runFor(15_000);
-        await (await answered).finished();
-      };
-
-      test("shows a new incident and its end without a reload, and says nothing to the console", async () => {
-        await using site = await statusWorld({
-          sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }],
-        });
-        await using open = await watched(site);
-        const { page } = open;
-        await page.getByRole("heading", { name: "All systems are up" }).waitFor();
-        await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
-
-        const { json } = await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
-        await until(site.address, (text) => text.includes("Orders are late"));
-        await reload(page);
-        await page.getByRole("heading", { name: "Orders are late" }).waitFor();
-        await page.getByRole("heading", { name: "Some systems are affected" }).waitFor();
-        expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("9a6200");
-
-        await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { status: "resolved" });
-        await until(site.address, (text) => text.includes("All systems are up"));
-        await reload(page);
-        await page.getByRole("heading", { name: "All systems are up" }).waitFor();
-        expect(await page.evaluate(() => "sameDocument" in globalThis)).toBe(true);
-        await open.shifts();
-        expect(open.faults).toEqual([]);
-      });
-
-      test("leaves the page as it was while the server is away, and goes on afterwards", async () => {
-        await using site = await statusWorld();
-        await using open = await watched(site);
-        const { page } = open;
-        await page.route(site.address, (route) => route.abort());
-        const failed = page.waitForEvent("requestfailed");
-        await page.clock.runFor(15_000);
-        await failed;
-        await page.getByRole("heading", { name: "No known problems" }).waitFor();
-
-        await page.unroute(site.address);
-        await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
-        await until(site.address, (text) => text.includes("Orders are late"));
-        await reload(page);
-        await page.getByRole("heading", { name: "Orders are late" }).waitFor();
-      });
-
-      test("keeps the keyboard's place when something else on the page changes", async () => {
-        await using site = await statusWorld({ incidents: [{ title: "Orders are late" }] });
-        await using open = await watched(site);
-        const { page } = open;
-        const link = page.getByRole("link", { name: "All incidents" });
-        await link.focus();
-        await site.api("POST", "/api/v1/incidents", { title: "Invoices are late" });
-        await until(site.address, (text) => text.includes("Invoices are late"));
-        await reload(page);
-        await page.getByRole("heading", { name: "Invoices are late" }).waitFor();
-        expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
-      });
-    });
-
-    describe("what nobody drew", () => {
-      /** Those whose colours and words differ from the usual. */
-      const judged = new Set(["empty", "long-names", "rtl", "pale-accent", "dark-accent"]);
-      for (const name of Object.keys(extremes))
-        test(`${name}: nothing is wider than its window, every day is in sight, no fault, nor any that axe finds`, async () => {
-          await using open = await visit(browser, pageOf(name).address);
-          const { page } = open;
-          for (const width of widths) {
-            await page.setViewportSize({ width, height: 900 });
-            await picture(page, `${name}-${width}-light`);
-            const overflow = await overflowOf(page);
-            const outside = await daysOutside(page);
-            expect({ width, overflow, outside }).toEqual({ width, overflow: 0, outside: 0 });
-          }
-          if (judged.has(name)) {
-            expect(await violations(page)).toEqual([]);
-            await page.emulateMedia({ colorScheme: "dark" });
-            expect(await violationsOfColor(page)).toEqual([]);
-          }
-          await open.shifts();
-          expect(open.faults).toEqual([]);
-        });
-
-      test("text of a script that runs from right to left stands in that direction", async () => {
-        await using open = await visit(browser, pageOf("rtl").address);
-        const directions = await open.page.evaluate(() =>
-          [...document.querySelectorAll(".about, .inc h2, .inc li p, .comp b")].map((element) => {
-            let inner = element;
-            while (inner.firstElementChild !== null) inner = inner.firstElementChild;
-            return `${inner.textContent}: ${getComputedStyle(inner).direction}`;
+  for (const name of ["typical", "calm", "a-week", "one"])
+    test(`nothing moves while ${name} loads, however late its font is`, async () => {
+      for (const width of widths) {
+        const options = { viewport: { width, height: 900 } };
+        await using open = await visit(browser, pageOf(name).address, options, (page) =>
+          page.route("**/inter.woff2", async (route) => {
+            await Bun.sleep(300);
+            await route.continue();
           }),
         );
-        expect(directions.filter((text) => !text.endsWith("rtl"))).toEqual([]);
-      });
-
-      test("a wide logo keeps its proportions beside the title", async () => {
-        await using site = await statusWorld();
-        const painter = await browser.newPage({ viewport: { width: 800, height: 100 } });
-        await painter.setContent('<body style="font-size:80px;margin:0;background:gold">Acme');
-        const png = new Uint8Array(await painter.screenshot());
-        await painter.close();
-        const put = await fetch(`${site.url}/api/v1/status-pages/${site.pageId}/logo`, {
-          method: "PUT",
-          headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "image/png" },
-          body: png,
-        });
-        expect(put.status).toBe(200);
-        await until(site.address, (text) => text.includes("/logo?v="));
-        await using open = await visit(browser, site.address);
-        const { drawn, fit } = await open.page.locator(".name img").evaluate((element) => {
-          const image = element as HTMLImageElement;
-          return { drawn: image.width / image.height, fit: getComputedStyle(image).objectFit };
-        });
-        await picture(open.page, "logo-1280-light");
-        // Either its box has the picture's shape, or the picture is fitted into it.
-        expect(fit === "contain" || Math.abs(drawn - 8) < 0.1).toBe(true);
-        await open.shifts();
-        expect(open.faults).toEqual([]);
-      });
-    });
-
-    test("a page behind a password asks for it well, and opens where it was asked for", async () => {
-      const page = { ...typical.page, visibility: "password", password: "open sesame" };
-      await using site = await statusWorld({ ...typical, page });
-      for (const address of [site.address, `${site.address}/incidents/${site.incidentIds[0]}`]) {
-        const context = await browser.newContext({ viewport: { width: 360, height: 640 } });
-        const form = await context.newPage();
-        await form.goto(address);
-        await picture(form, "password-360-light");
-        expect([address, await violations(form)]).toEqual([address, []]);
-        await form.getByLabel("password").fill("open says me");
-        await form.keyboard.press("Enter");
-        await form.getByRole("alert").waitFor();
-        expect([address, await violations(form)]).toEqual([address, []]);
-        await form.getByLabel("password").fill("open sesame");
-        await form.keyboard.press("Enter");
-        const heading = form.getByRole("heading", { name: "Checkout fails for some customers" });
-        await heading.waitFor();
-        expect(form.url()).toBe(address);
-        await context.close();
+        const shifts = await open.shifts();
+        expect([width, shifts <= 0.01 ? 0 : shifts]).toEqual([width, 0]);
       }
     });
 
-    test("each day says on hover what happened, in words", async () => {
+  describe("live refresh", () => {
+    /** A page in which time goes by when the test says so. */
+    const watched = (site: StatusWorld) =>
+      visit(browser, site.address, {}, (page) => page.clock.install());
+
+    const reload = async (page: Page) => {
+      const answered = page.waitForResponse(
+        (response) => response.request().resourceType() === "fetch",
+      );
+      await page.clock.runFor(15_000);
+      await (await answered).finished();
+    };
+
+    test("shows a new incident and its end without a reload, and says nothing to the console", async () => {
       await using site = await statusWorld({
-        sections: [{ name: "Shop", monitors: [{ name: "Web shop", day: mixedDays(3) }] }],
+        sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }],
       });
-      await using open = await visit(browser, site.address);
-      const texts = await open.page
-        .locator(".bars i")
-        .evaluateAll((bars) => bars.map((bar) => bar.getAttribute("title") ?? ""));
-      expect(texts.length).toBe(90);
-      expect(texts.filter((text) => !/^\d{4}-\d\d-\d\d: \S/.test(text))).toEqual([]);
-      expect(texts.some((text) => text.endsWith(" up, 1 h 30 min down"))).toBe(true);
+      await using open = await watched(site);
+      const { page } = open;
+      await page.getByRole("heading", { name: "All systems are up" }).waitFor();
+      await page.evaluate(() => Object.assign(globalThis, { sameDocument: true }));
+
+      const { json } = await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
+      await until(site.address, (text) => text.includes("Orders are late"));
+      await reload(page);
+      await page.getByRole("heading", { name: "Orders are late" }).waitFor();
+      await page.getByRole("heading", { name: "Some systems are affected" }).waitFor();
+      expect(await page.locator("link[rel=icon]").getAttribute("href")).toContain("9a6200");
+
+      await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { status: "resolved" });
+      await until(site.address, (text) => text.includes("All systems are up"));
+      await reload(page);
+      await page.getByRole("heading", { name: "All systems are up" }).waitFor();
+      expect(await page.evaluate(() => "sameDocument" in globalThis)).toBe(true);
+      await open.shifts();
+      expect(open.faults).toEqual([]);
+    });
+
+    test("leaves the page as it was while the server is away, and goes on afterwards", async () => {
+      await using site = await statusWorld();
+      await using open = await watched(site);
+      const { page } = open;
+      await page.route(site.address, (route) => route.abort());
+      const failed = page.waitForEvent("requestfailed");
+      await page.clock.runFor(15_000);
+      await failed;
+      await page.getByRole("heading", { name: "No known problems" }).waitFor();
+
+      await page.unroute(site.address);
+      await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
+      await until(site.address, (text) => text.includes("Orders are late"));
+      await reload(page);
+      await page.getByRole("heading", { name: "Orders are late" }).waitFor();
+    });
+
+    test("keeps the keyboard's place when something else on the page changes", async () => {
+      await using site = await statusWorld({ incidents: [{ title: "Orders are late" }] });
+      await using open = await watched(site);
+      const { page } = open;
+      const link = page.getByRole("link", { name: "All incidents" });
+      await link.focus();
+      await site.api("POST", "/api/v1/incidents", { title: "Invoices are late" });
+      await until(site.address, (text) => text.includes("Invoices are late"));
+      await reload(page);
+      await page.getByRole("heading", { name: "Invoices are late" }).waitFor();
+      expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
     });
   });
-else console.warn("\nNOT TESTED: the status page in a browser, because there is no Chromium.\n");
+
+  describe("what nobody drew", () => {
+    /** Those whose colours and words differ from the usual. */
+    const judged = new Set(["empty", "long-names", "rtl", "pale-accent", "dark-accent"]);
+    for (const name of Object.keys(extremes))
+      test(`${name}: nothing is wider than its window, every day is in sight, no fault, nor any that axe finds`, async () => {
+        await using open = await visit(browser, pageOf(name).address);
+        const { page } = open;
+        for (const width of widths) {
+          await page.setViewportSize({ width, height: 900 });
+          await picture(page, `${name}-${width}-light`);
+          const overflow = await overflowOf(page);
+          const outside = await daysOutside(page);
+          expect({ width, overflow, outside }).toEqual({ width, overflow: 0, outside: 0 });
+        }
+        if (judged.has(name)) {
+          expect(await violations(page)).toEqual([]);
+          await page.emulateMedia({ colorScheme: "dark" });
+          expect(await violationsOfColor(page)).toEqual([]);
+        }
+        await open.shifts();
+        expect(open.faults).toEqual([]);
+      });
+
+    test("text of a script that runs from right to left stands in that direction", async () => {
+      await using open = await visit(browser, pageOf("rtl").address);
+      const directions = await open.page.evaluate(() =>
+        [...document.querySelectorAll(".about, .inc h2, .inc li p, .comp b")].map((element) => {
+          let inner = element;
+          while (inner.firstElementChild !== null) inner = inner.firstElementChild;
+          return `${inner.textContent}: ${getComputedStyle(inner).direction}`;
+        }),
+      );
+      expect(directions.filter((text) => !text.endsWith("rtl"))).toEqual([]);
+    });
+
+    test("a wide logo keeps its proportions beside the title", async () => {
+      await using site = await statusWorld();
+      const painter = await browser.newPage({ viewport: { width: 800, height: 100 } });
+      await painter.setContent('<body style="font-size:80px;margin:0;background:gold">Acme');
+      const png = new Uint8Array(await painter.screenshot());
+      await painter.close();
+      const put = await fetch(`${site.url}/api/v1/status-pages/${site.pageId}/logo`, {
+        method: "PUT",
+        headers: { Authorization: `Bearer ${site.key}`, "Content-Type": "image/png" },
+        body: png,
+      });
+      expect(put.status).toBe(200);
+      await until(site.address, (text) => text.includes("/logo?v="));
+      await using open = await visit(browser, site.address);
+      const { drawn, fit } = await open.page.locator(".name img").evaluate((element) => {
+        const image = element as HTMLImageElement;
+        return { drawn: image.width / image.height, fit: getComputedStyle(image).objectFit };
+      });
+      await picture(open.page, "logo-1280-light");
+      // Either its box has the picture's shape, or the picture is fitted into it.
+      expect(fit === "contain" || Math.abs(drawn - 8) < 0.1).toBe(true);
+      await open.shifts();
+      expect(open.faults).toEqual([]);
+    });
+  });
+
+  test("a page behind a password asks for it well, and opens where it was asked for", async () => {
+    const page = { ...typical.page, visibility: "password", password: "open sesame" };
+    await using site = await statusWorld({ ...typical, page });
+    for (const address of [site.address, `${site.address}/incidents/${site.incidentIds[0]}`]) {
+      const context = await browser.newContext({ viewport: { width: 360, height: 640 } });
+      const form = await context.newPage();
+      await form.goto(address);
+      await picture(form, "password-360-light");
+      expect([address, await violations(form)]).toEqual([address, []]);
+      await form.getByLabel("password").fill("open says me");
+      await form.keyboard.press("Enter");
+      await form.getByRole("alert").waitFor();
+      expect([address, await violations(form)]).toEqual([address, []]);
+      await form.getByLabel("password").fill("open sesame");
+      await form.keyboard.press("Enter");
+      const heading = form.getByRole("heading", { name: "Checkout fails for some customers" });
+      await heading.waitFor();
+      expect(form.url()).toBe(address);
+      await context.close();
+    }
+  });
+
+  test("each day says on hover what happened, in words", async () => {
+    await using site = await statusWorld({
+      sections: [{ name: "Shop", monitors: [{ name: "Web shop", day: mixedDays(3) }] }],
+    });
+    await using open = await visit(browser, site.address);
+    const texts = await open.page
+      .locator(".bars i")
+      .evaluateAll((bars) => bars.map((bar) => bar.getAttribute("title") ?? ""));
+    expect(texts.length).toBe(90);
+    expect(texts.filter((text) => !/^\d{4}-\d\d-\d\d: \S/.test(text))).toEqual([]);
+    expect(texts.some((text) => text.endsWith(" up, 1 h 30 min down"))).toBe(true);
+  });
+});

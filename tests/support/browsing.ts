@@ -1,7 +1,13 @@
+import { afterAll, describe } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import axe, { type RunOptions } from "axe-core";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser as Chromium,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
 
 /** The headless shell is the same engine without a window to draw, and takes a third of the work. */
 const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) =>
@@ -26,26 +32,34 @@ export const hasChromium = executablePath !== undefined;
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
 /** A Chromium of one test file. */
-export type Browser = Awaited<ReturnType<typeof launchChromium>>;
+export type Browser = ReturnType<typeof launchChromium>;
 
 /**
- * A test that times out takes its processes with it, the browser among them: the next one gets another,
- * so that it fails for nothing but its own faults.
+ * Starts when a page is wanted. A test that times out takes its processes with it, the browser among
+ * them: the next one gets another, so that it fails for nothing but its own faults.
  */
-export async function launchChromium() {
-  if (executablePath === undefined) throw new Error("There is no Chromium.");
-  const launch = () => chromium.launch({ executablePath, args });
-  let browser = launch();
+export function launchChromium() {
+  let browser: Promise<Chromium> | undefined;
   const living = async () => {
-    if (!(await browser).isConnected()) browser = launch();
-    return browser;
+    if (executablePath === undefined) throw new Error("There is no Chromium.");
+    if (!(await browser)?.isConnected()) browser = chromium.launch({ executablePath, args });
+    return (await browser) as Chromium;
   };
-  await browser;
   return {
     newPage: async (options?: BrowserContextOptions) => (await living()).newPage(options),
     newContext: async (options?: BrowserContextOptions) => (await living()).newContext(options),
-    close: async () => (await browser).close(),
+    close: async () => (await browser)?.close(),
   };
+}
+
+/** Tests with a Chromium of their own; skipped, and loudly so, where there is none. */
+export function describeInChromium(name: string, tests: (browser: Browser) => void) {
+  if (!hasChromium) return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
+  describe(`${name} in Chromium`, () => {
+    const browser = launchChromium();
+    afterAll(() => browser.close());
+    tests(browser);
+  });
 }
 
 /** Opens an address in a context of its own; collects what the page complains about and asks of other hosts. */
