@@ -94,7 +94,7 @@ await machine.stop();
 writePast(join(machine.box.dataDir, "signalbox.db"));
 await machine.box.serve({ port: Number(new URL(machine.url).port) });
 
-const browser = await launchChromium();
+const browser = launchChromium();
 await using open = await machine.open(browser, "/", {
   viewport: { width: 1120, height: 720 },
   deviceScaleFactor: 2,
