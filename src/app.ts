@@ -87,7 +87,7 @@ type RunningApp = {
   stop(): Promise<void>;
 };
 
-type Surroundings = {
+type Dependencies = {
   log: Log;
   /** Folders of the migrations and of the web files. */
   migrations: string;
@@ -98,7 +98,7 @@ type Surroundings = {
 /** Composition root: everything that runs is made here. Throws DataError. */
 export async function startApp(
   config: Config,
-  { log, migrations, web, clock = systemClock }: Surroundings,
+  { log, migrations, web, clock = systemClock }: Dependencies,
 ): Promise<RunningApp> {
   const tls = tlsOf(config);
   const contention = writeContention();

@@ -20,7 +20,7 @@ import { metricsOf } from "./operations/metrics.ts";
 
 const openApiPath = "/api/v1/openapi.json";
 
-type Surroundings = {
+type Dependencies = {
   web: WebFiles;
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
@@ -28,7 +28,7 @@ type Surroundings = {
 };
 
 /** All routes, behind what every request has to pass. */
-export function serverOf(services: Services, { web, addressOf, push }: Surroundings) {
+export function serverOf(services: Services, { web, addressOf, push }: Dependencies) {
   const mustBeOurs = hostGuard(services.ownHosts);
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)

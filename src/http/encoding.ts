@@ -6,7 +6,7 @@ type Weights = Partial<Record<string, number>>;
 const parsed = new Map<string, Weights>();
 
 /**
- * In which of these encodings an answer goes to whoever sent the request (RFC 9110 §12.5.3): the one it
+ * In which of these encodings a response goes to whoever sent the request (RFC 9110 §12.5.3): the one it
  * weighs most, of equals the first. What it weighs with 0 it does not get; where nothing is left, the
  * bytes go as they are.
  */
@@ -45,7 +45,7 @@ function weightsOf(accepted: string): Weights {
   return weights;
 }
 
-/** The tag of an answer in this encoding: other bytes, another tag (RFC 9110 §8.8.3). */
+/** The tag of a response in this encoding: other bytes, another tag (RFC 9110 §8.8.3). */
 export function tagIn(encoding: Encoding, etag: string): string {
   return encoding === "identity" ? etag : etag.replace(/"$/, `-${encoding}"`);
 }

@@ -21,7 +21,7 @@ export const statusOf: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
-/** The answer to anything thrown. What is not an AppError is our bug: it goes to the log, a fixed text to the client. */
+/** The response to anything thrown. What is not an AppError is our bug: it goes to the log, a fixed text to the client. */
 export function errorResponse(error: unknown, requestId: string, log: Log): Response {
   const known =
     error instanceof AppError

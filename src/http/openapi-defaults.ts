@@ -2,9 +2,9 @@ type Node = { [key: string]: unknown };
 
 /**
  * Says in words what an absent field means, in place of `default`: generators take a field that has one
- * as always there, so that a body without it would not fit its type. What an answer always has needs none.
+ * as always there, so that a body without it would not fit its type. What a response always has needs none.
  */
-export function worded(schema: unknown): void {
+export function describeDefaults(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
   const { properties, required, items, additionalProperties, anyOf, oneOf, allOf } = schema as Node;
   const always = new Set(Array.isArray(required) ? required : []);
@@ -16,7 +16,8 @@ export function worded(schema: unknown): void {
         description === "" ? text : `${description.replace(/\.?$/, ".")} ${text}`;
     }
     delete field["default"];
-    worded(field);
+    describeDefaults(field);
   }
-  for (const part of [items, additionalProperties, anyOf, oneOf, allOf].flat()) worded(part);
+  for (const part of [items, additionalProperties, anyOf, oneOf, allOf].flat())
+    describeDefaults(part);
 }

@@ -8,7 +8,7 @@ import {
 import type { ErrorCode } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { worded } from "./openapi-defaults.ts";
+import { describeDefaults } from "./openapi-defaults.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
 /** A route as Elysia lists it; those of the API carry their endpoint. */
@@ -228,6 +228,6 @@ export function openApiOf(
       },
     },
   });
-  for (const schema of Object.values(document.components?.schemas ?? {})) worded(schema);
+  for (const schema of Object.values(document.components?.schemas ?? {})) describeDefaults(schema);
   return document;
 }

@@ -7,7 +7,7 @@ import type { AttemptBackoff } from "./attempt-backoff.ts";
 import { sessionCookieOf, type Session } from "./session.ts";
 import { originOf } from "./request.ts";
 
-/** What a use case runs in that belongs to no organization: who visits the admin page, from where. */
+/** What a use case runs in that belongs to no organization: who uses the admin page, from where. */
 export type VisitorContext = Pick<Scope, "store" | "clock" | "vault" | "origin"> & {
   log: Log;
   attemptLimit: NetworkLimit;

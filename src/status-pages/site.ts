@@ -7,7 +7,7 @@ import type { Store } from "../database/store.ts";
 import { followEvents, type Following } from "../events/follow.ts";
 import { isRead, pathOf } from "../http/request.ts";
 import { errorResponse } from "../http/error-response.ts";
-import type { NetworkLimit } from "../http/rate-limit.ts";
+import { consume, type NetworkLimit } from "../http/rate-limit.ts";
 import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
@@ -137,7 +137,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     const known = cache.answer(request, key);
     if (known !== null) return known;
     if (cache.isMissing(key) || !(await mayExist(head, part))) return nothing();
-    if (isEndless(part)) takeOne(request);
+    if (isEndless(part)) consume(makingLimit, addressOf(request));
     if (part.name === "logo" && part.version !== null) {
       const version = (await logoOf(store, head))?.version;
       if (part.version !== version)
@@ -160,15 +160,6 @@ export function statusSite(dependencies: Dependencies): StatusSite {
       part.month < monthAt(clock()) &&
       hasIncidentsBefore(store, head.organizationId, endOf(part.month))
     );
-  }
-
-  /** Throws RATE_LIMITED for a network that had much made for it. */
-  function takeOne(request: Request) {
-    const wait = makingLimit.take(addressOf(request));
-    if (wait > 0)
-      throw new AppError("RATE_LIMITED", "Too many requests.", {
-        headers: { "Retry-After": String(wait) },
-      });
   }
 
   async function makingOf(
@@ -210,7 +201,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   async function signedUp(request: Request, head: PageHead, base: string): Promise<Response> {
     if (head.visibility === "password" && !lock.isOpenFor(request, head))
       return lock.ask(head, base || "/", `${base}/subscribe`);
-    takeOne(request);
+    consume(makingLimit, addressOf(request));
     if ((await findSettings(store, head.organizationId)).smtp === null) return nothing();
     const result = await subscriptions.signUp(request, head);
     const reading = await queue.run(laneOf(head, true), () => readings.of(head));
@@ -256,7 +247,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     const slug = await findSlugShowing(store, id);
     const head = slug === null ? null : await findHead(store, slug);
     if (head === null) return nothing();
-    takeOne(request);
+    consume(makingLimit, addressOf(request));
     const made = await cache.answerOrMake(request, path, laneOf(head, true), async () => {
       const reading = head.visibility === "public" ? await readings.of(head) : null;
       if (reading === null) return null;

@@ -1,0 +1,24 @@
+import { Elysia } from "elysia";
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { endpoint } from "../../src/http/endpoint.ts";
+import { requestContext } from "../../src/http/request-context.ts";
+
+const spec = {
+  name: "getThing",
+  access: "anyone",
+  summary: "Get a thing",
+  response: z.object({ data: z.string() }),
+} as const;
+
+test("the compiler knows the parameters of a path, and whether a route has its request's context", () => {
+  const known = endpoint("/:id/parts/:partId", spec, async ({ params }) => ({
+    data: params.id + params.partId,
+  }));
+  // @ts-expect-error this path has no such parameter
+  endpoint("/:id", spec, async ({ params }) => ({ data: params.partId }));
+  // @ts-expect-error its routes have no context
+  const without = new Elysia().get(...known);
+  const routes = new Elysia().use(requestContext).get(...known);
+  expect(routes.routes.map(({ path }) => path)).toEqual(without.routes.map(({ path }) => path));
+});
