@@ -36,7 +36,7 @@ const passed = count("tests") - count("failures") - skipped;
 console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
 
-/** What is tested against real programs; where one can't be installed, those tests are skipped. */
+/** What is tested against real programs; where one can't be installed, tests do without or are skipped. */
 function installPrograms() {
   const missing = () => programs.filter((program) => !have(program));
   const mayInstall = Bun.which("apt-get") !== null && process.getuid?.() === 0;
@@ -51,5 +51,5 @@ function installPrograms() {
       apt("install", "-y", "--no-install-recommends", packages[program]);
   }
   for (const program of missing())
-    console.warn(`SKIPPED: tests of ${program}; apt-get install ${packages[program]} brings it.`);
+    console.warn(`NOT INSTALLED: ${program}; apt-get install ${packages[program]} brings it.`);
 }

@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
-import { hasChromium, launchChromium } from "../support/browsing.ts";
+import { launchChromium, wholeChromium } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 import { floorPage } from "./admin-floor.ts";
 import {
@@ -22,10 +23,10 @@ const monitors = 1_000;
 
 /** The admin page with 1,000 monitors in 40 groups in real Chromium. */
 export async function adminSuite() {
-  if (!hasChromium)
+  if (!existsSync(wholeChromium))
     throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
   await using snapshot = await manyMonitors();
-  const browser = launchChromium();
+  const browser = launchChromium(wholeChromium);
   try {
     const options = { viewport: { width: 1440, height: 900 } };
     const signedIn = { ...options, storageState: snapshot.storageState };

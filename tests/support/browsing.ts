@@ -9,8 +9,11 @@ import {
   type Page,
 } from "playwright-core";
 
+/** Chromium as people have it, windows included: what is measured, is measured in it. */
+export const wholeChromium = "/usr/bin/chromium";
+
 /** The headless shell is the same engine without a window to draw, and takes a third of the work. */
-const executablePath = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) =>
+const lightest = ["/usr/bin/chromium-headless-shell", wholeChromium].find((path) =>
   existsSync(path),
 );
 const args = [
@@ -26,8 +29,6 @@ const args = [
 /** Nobody measures here how quick a page is: a busy machine only takes longer. Less than a test has. */
 const patienceMs = 60_000;
 
-export const hasChromium = executablePath !== undefined;
-
 /** Pictures that the tests keep for people to look at. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
@@ -38,7 +39,7 @@ export type Browser = ReturnType<typeof launchChromium>;
  * Starts when a page is wanted. A test that times out takes its processes with it, the browser among
  * them: the next one gets another, so that it fails for nothing but its own faults.
  */
-export function launchChromium() {
+export function launchChromium(executablePath = lightest) {
   let browser: Promise<Chromium> | undefined;
   const living = async () => {
     if (executablePath === undefined) throw new Error("There is no Chromium.");
@@ -54,7 +55,8 @@ export function launchChromium() {
 
 /** Tests with a Chromium of their own; skipped, and loudly so, where there is none. */
 export function describeInChromium(name: string, tests: (browser: Browser) => void) {
-  if (!hasChromium) return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
+  if (lightest === undefined)
+    return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
   describe(`${name} in Chromium`, () => {
     const browser = launchChromium();
     afterAll(() => browser.close());
