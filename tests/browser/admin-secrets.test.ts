@@ -101,7 +101,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByLabel("URL", { exact: true }).fill(world.site.at("/tried"));
     await page.getByLabel("Value of X-Team").fill("infra");
     await page.getByRole("button", { name: "Test now" }).click();
-    await page.getByText("Up", { exact: true }).last().waitFor();
+    await page.getByRole("dialog").getByText("Up", { exact: true }).waitFor();
     const sent = { authorization: "Bearer a-token", "x-api-key": "a-key", "x-team": "infra" };
     expect(lastAsked("/tried")?.headers).toMatchObject(sent);
     await save(page);
