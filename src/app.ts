@@ -17,6 +17,8 @@ import { openDataDirectory } from "./database/data-directory.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { responseCache } from "./http/response-cache.ts";
 import { forgetOldResponses } from "./http/idempotency.ts";
+import { eventReader } from "./events/reader.ts";
+import { newSignals } from "./events/signals.ts";
 import { knownNetworks } from "./http/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
 import { networkLimit, rateLimit } from "./http/rate-limit.ts";
@@ -127,13 +129,34 @@ export async function startApp(
   });
   const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
   const tokens = accessTokens();
-  const sending = { store, clock, vault, targets, ownHosts, log, origin, accessTokens: tokens };
-  const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });
-  const notices = subscriberFanOut({ store, clock, log });
-  const maintenance = maintenanceWatch({ store, clock, log });
+  const events = eventReader(store, log);
+  const signals = newSignals();
+  const sending = {
+    store,
+    clock,
+    vault,
+    targets,
+    ownHosts,
+    log,
+    signals,
+    origin,
+    accessTokens: tokens,
+  };
+  const alerts = alertEngine({ ...sending, events, subscribers: subscriberReceivers(sending) });
+  const notices = subscriberFanOut({ store, clock, events });
+  const maintenance = maintenanceWatch({ store, clock, events, log });
   const maintenanceOf = maintenance.of;
-  const engine = checkEngine({ store, clock, vault, targets, log, maintenanceOf });
-  const live = livePages({ store, clock, vault, log });
+  const engine = checkEngine({
+    store,
+    clock,
+    vault,
+    targets,
+    events,
+    signals,
+    log,
+    maintenanceOf,
+  });
+  const live = livePages({ store, clock, vault, events, signals, log });
   const keys = apiKeyCache(store, clock);
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
@@ -162,6 +185,7 @@ export async function startApp(
     keys,
     sessions: sessionCache(store, clock),
     live,
+    signals,
     setUp,
     backups,
     testMailLimit: rateLimit(testMailsPerMinute, clock),
@@ -183,6 +207,7 @@ export async function startApp(
   const site = statusSite({
     store,
     clock,
+    events,
     log,
     web: files,
     origin,
@@ -223,7 +248,7 @@ export async function startApp(
     servers.push(listen(listening, config.publicPort, publicServer(services, site.answerAlone)));
   for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
   await site.start();
-  live.start();
+  await live.start();
   await alerts.start();
   await notices.start();
   await maintenance.start();

@@ -7,6 +7,7 @@ import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { TargetGuard } from "../core/target-guard.ts";
 import type { Store } from "../database/store.ts";
+import type { Signals } from "../events/signals.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import { type Exchange, exchange } from "../core/outgoing/exchange.ts";
 import { OwnTrouble, TargetFailure } from "../core/outgoing/failures.ts";
@@ -35,6 +36,7 @@ export type SendingContext = {
   vault: Vault;
   targets: TargetGuard;
   log: Log;
+  signals: Signals;
   /** Address under which people open this appliance, for links; without a trailing slash. */
   origin: () => string;
   exchange?: Exchange;

@@ -1,4 +1,5 @@
 import { newId } from "../core/ids.ts";
+import { type EventTable, type EventType, type TypesWith, valueIn } from "../events/catalogue.ts";
 import type { LoggedEvent } from "../events/log.ts";
 import type { Alert, AlertData } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";
@@ -19,54 +20,119 @@ import type { AlertType } from "./schema.ts";
 import { alerted, emptyMemory, type WatchedMonitor, type Snapshot } from "./snapshot.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** Changes that may have a channel hear of an outage again that opens cases: what was muted or detached is no longer. */
-const reopening = new Set([
-  "monitor.updated",
+/** Whether an event may lead to an alert, closes a case, or says that from here on somebody listens. */
+const alerting = {
+  "alert-channel": { created: true, updated: true, deleted: false },
+  "api-key": false,
+  appliance: true,
+  backup: false,
+  channel: true,
+  group: {
+    created: false,
+    updated: true,
+    deleted: false,
+    paused: false,
+    resumed: false,
+    muted: false,
+    unmuted: true,
+    reordered: false,
+  },
+  incident: true,
+  invitation: false,
+  maintenance: false,
+  monitor: {
+    created: false,
+    updated: true,
+    deleted: true,
+    pending: true,
+    up: true,
+    degraded: true,
+    down: true,
+    maintenance: true,
+    paused: false,
+    resumed: false,
+  },
+  organization: false,
+  person: false,
+  settings: false,
+  "status-page": false,
+  subscriber: false,
+} as const satisfies EventTable<boolean>;
+
+type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true>>;
+
+export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
+  return valueIn(alerting, event.type) === true;
+}
+
+/** What may have monitors that are down told of again: they are no longer muted, or have another channel. */
+const reopening: ReadonlySet<EventType> = new Set([
   "group.updated",
   "group.unmuted",
   "alert-channel.updated",
 ]);
 
-/** Whether monitors that are down may be told of again after such an event. */
-export const mayReopen = (type: string) => reopening.has(type);
+/** Whether the event may concern any monitor of its subject, a group or a channel. */
+export const mayReopen = ({ type }: LoggedEvent) => reopening.has(type);
 
 /** Something to decide about a monitor without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
 
 /** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
-export function applyEvent(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+export function applyEvent(snapshot: Snapshot, out: Outbox, event: AlertingEvent, now: number) {
   if (snapshot.channels.size === 0) return;
-  const [noun, verb = ""] = event.type.split(".");
-  if (verb === "deleted") {
-    out.close(event.subjectId);
-    if (noun === "monitor") out.forget(event.subjectId);
-  } else if (mayReopen(event.type)) {
-    if (noun === "monitor") monitorUpdated(snapshot, out, event.subjectId, now);
-    for (const monitor of snapshot.monitors.values())
-      if (isOf(monitor, event.subjectId)) reopen(snapshot, out, monitor, event, now);
-  } else if (noun === "monitor") monitorChanged(snapshot, out, event, verb as StoredStatus, now);
-  else if (noun === "incident") incidentChanged(snapshot, out, event, verb, now);
-  else if (noun === "channel") channelFailed(snapshot, out, event, now);
-  else if (noun === "appliance") applianceTroubled(snapshot, out, event, now);
+  const { subjectId } = event;
+  switch (event.type) {
+    case "monitor.deleted":
+      out.close(subjectId);
+      return out.forget(subjectId);
+    case "monitor.updated":
+      monitorUpdated(snapshot, out, subjectId, now);
+      return reopenAll(snapshot, out, event, now);
+    case "group.updated":
+    case "group.unmuted":
+    case "alert-channel.updated":
+      return reopenAll(snapshot, out, event, now);
+    case "monitor.pending":
+      return monitorChanged(snapshot, out, event, "pending", now);
+    case "monitor.up":
+      return monitorChanged(snapshot, out, event, "up", now);
+    case "monitor.degraded":
+      return monitorChanged(snapshot, out, event, "degraded", now);
+    case "monitor.down":
+      return monitorChanged(snapshot, out, event, "down", now);
+    case "monitor.maintenance":
+      return monitorChanged(snapshot, out, event, "maintenance", now);
+    case "incident.opened":
+      return incidentChanged(snapshot, out, event, "opened", now);
+    case "incident.updated":
+    case "incident.reopened":
+      return incidentChanged(snapshot, out, event, "updated", now);
+    case "incident.resolved":
+      return incidentChanged(snapshot, out, event, "resolved", now);
+    case "incident.deleted":
+      return out.close(subjectId);
+    case "channel.failed":
+      return channelFailed(snapshot, out, event, now);
+    case "appliance.troubled":
+      return applianceTroubled(snapshot, out, event, now);
+    case "alert-channel.created":
+      return;
+    default:
+      event satisfies never;
+  }
 }
-
-type Change = {
-  before: StoredStatus;
-  since: string;
-  message: string;
-  latencyMs: number | null;
-};
 
 function monitorChanged(
   snapshot: Snapshot,
   out: Outbox,
-  { subjectId, at, data }: LoggedEvent,
+  { subjectId, at, data }: LoggedEvent<`monitor.${StoredStatus}`>,
   to: StoredStatus,
   now: number,
 ) {
   const monitor = snapshot.monitors.get(subjectId);
   if (monitor === undefined) return;
-  const { before: from, since, message, latencyMs } = data as Change;
+  const { before: from, since, message, latencyMs } = data;
   const told = snapshot.told.get(subjectId) ?? new Map();
   const step = afterChange(
     memoryOf(snapshot, subjectId),
@@ -125,6 +191,11 @@ function monitorUpdated(snapshot: Snapshot, out: Outbox, monitorId: string, now:
 /** Whether a monitor is this, is in this group, or has this channel. */
 function isOf({ id, groupId, channelIds }: WatchedMonitor, subjectId: string): boolean {
   return id === subjectId || groupId === subjectId || channelIds.includes(subjectId);
+}
+
+function reopenAll(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+  for (const monitor of snapshot.monitors.values())
+    if (isOf(monitor, event.subjectId)) reopen(snapshot, out, monitor, event, now);
 }
 
 /** A case is open as long as its problem lasts: channels that open cases are told of one that they don't have. */
@@ -201,29 +272,25 @@ export function alertOfCertificate(
   out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
 }
 
-const incidentSteps: Record<string, IncidentStep> = {
-  opened: "opened",
-  updated: "updated",
-  reopened: "updated",
-  resolved: "resolved",
-};
-
 function incidentChanged(
   snapshot: Snapshot,
   out: Outbox,
-  { subjectId, at, data }: LoggedEvent,
-  verb: string,
+  {
+    subjectId,
+    at,
+    data,
+  }: LoggedEvent<Exclude<`incident.${string}` & EventType, "incident.deleted">>,
+  step: IncidentStep,
   now: number,
 ) {
   const found = snapshot.incidents.get(subjectId);
-  const update = found?.updates.get(String(data?.["updateId"]));
-  const step = incidentSteps[verb];
+  const update = data.updateId === null ? undefined : found?.updates.get(data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
-  if (found === undefined || update === undefined || step === undefined) return;
+  if (found === undefined || update === undefined) return;
   const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
   const told = snapshot.told.get(subjectId) ?? new Map();
   const to = incidentAudience([...snapshot.channels.values()], step, told, {
-    byMonitor: data?.["automatic"] === true,
+    byMonitor: data.automatic === true,
     monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
     monitorChannels: monitor?.channelIds ?? [],
   });
@@ -238,12 +305,17 @@ function incidentChanged(
   if (step === "resolved") out.close(id);
 }
 
-function channelFailed(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+function channelFailed(
+  snapshot: Snapshot,
+  out: Outbox,
+  event: LoggedEvent<"channel.failed">,
+  now: number,
+) {
   const failed = snapshot.channels.get(event.subjectId);
   if (failed === undefined) return;
   const { id, name, type } = failed;
   const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
-  const message = String(event.data?.["message"]);
+  const { message } = event.data;
   if (to.length > 0)
     out.tell(
       alertOf("channel.failed", event.at, { channel: { id, name, type }, message }, now),
@@ -252,9 +324,14 @@ function channelFailed(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now:
     );
 }
 
-function applianceTroubled(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
+function applianceTroubled(
+  snapshot: Snapshot,
+  out: Outbox,
+  event: LoggedEvent<"appliance.troubled">,
+  now: number,
+) {
   const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
-  const message = String(event.data?.["message"]);
+  const { message } = event.data;
   if (to.length > 0) out.tell(alertOf("appliance.troubled", event.at, { message }, now), to, false);
 }
 

@@ -1,5 +1,5 @@
-import { followEvents, type Following } from "../events/follow.ts";
 import { readSince } from "../events/log.ts";
+import type { EventReader, Subscription } from "../events/reader.ts";
 import type { SendingContext } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
 import { channelReceivers } from "./channel-receivers.ts";
@@ -22,18 +22,19 @@ type AlertEngine = {
 };
 
 type Dependencies = SendingContext & {
+  events: EventReader;
   /** How what waits for subscribers of status pages is sent. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
 };
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
-export function alertEngine(context: Dependencies): AlertEngine {
-  const { store, log } = context;
-  const fan = fanOut(context);
-  const receivers = { channel: channelReceivers(context), ...context.subscribers };
-  const sending = notifier({ ...context, receivers });
-  let following: Following | null = null;
+export function alertEngine(dependencies: Dependencies): AlertEngine {
+  const { store, log, events } = dependencies;
+  const fan = fanOut(dependencies);
+  const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
+  const sending = notifier({ ...dependencies, receivers });
+  let subscription: Subscription | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;
 
   async function tick() {
@@ -44,16 +45,11 @@ export function alertEngine(context: Dependencies): AlertEngine {
   return {
     async start() {
       await sending.start();
-      following = followEvents(
-        store,
-        log,
-        async (events) => {
-          await fan.take(events);
-          sending.wake();
-          await Bun.sleep(portionMs);
-        },
-        await fan.cursor(),
-      );
+      subscription = events.subscribe("alerting", await fan.position(), async (events) => {
+        await fan.take(events);
+        sending.wake();
+        await Bun.sleep(portionMs);
+      });
       ticking = setInterval(() => {
         tick().catch((error: unknown) =>
           log.error("deciding about alerts failed", { cause: String(error) }),
@@ -63,13 +59,13 @@ export function alertEngine(context: Dependencies): AlertEngine {
     },
     async stop() {
       if (ticking !== null) clearInterval(ticking);
-      await following?.stop();
+      await subscription?.stop();
       // Where that fails, the next start reads these events again and finds nothing to tell in them.
       await fan.save().catch(() => {});
       await sending.stop(graceMs);
     },
     async runOnce() {
-      await fan.take(await readSince(store, await fan.cursor(), 10_000));
+      await fan.take(await readSince(store, await fan.position(), 10_000));
       await fan.tick();
       await sending.runOnce();
     },

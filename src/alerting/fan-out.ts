@@ -1,10 +1,18 @@
 import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
 import { retrying, type Store } from "../database/store.ts";
-import { eventCursor, type Place } from "../events/cursor.ts";
+import { eventCursor, type Position } from "../events/cursor.ts";
 import type { LoggedEvent } from "../events/log.ts";
+import type { Signals } from "../events/signals.ts";
 import { caseRound } from "./cases.ts";
-import { applyEvent, applyTimer, mayReopen, alertOfCertificate, type Timer } from "./decide.ts";
+import {
+  applyEvent,
+  applyTimer,
+  concernsAlerting,
+  mayReopen,
+  alertOfCertificate,
+  type Timer,
+} from "./decide.ts";
 import { type Budget, type Outbox, outbox, type Part } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
 import { type Snapshot, loadSnapshot } from "./snapshot.ts";
@@ -18,8 +26,8 @@ const rowsAtOnce = 2_000;
 const writesAtOnce = 50;
 
 type FanOut = {
-  /** Place in the log up to which events were turned into deliveries. */
-  cursor(): Promise<number>;
+  /** The `seq` up to which events were turned into deliveries. */
+  position(): Promise<number>;
   /** Turns events into deliveries, exactly once whatever dies when. */
   take(events: readonly LoggedEvent[]): Promise<void>;
   /** Writes down how far it has come, where nothing else did. */
@@ -28,13 +36,13 @@ type FanOut = {
   tick(): Promise<void>;
 };
 
-type Dependencies = { store: Store; clock: Clock; origin: () => string };
+type Dependencies = { store: Store; clock: Clock; origin: () => string; signals: Signals };
 
 /** What of an event or a timer earlier writes have told. */
 type Parts = { event?: Part & { seq: number }; timer?: Part & { timer: string } };
 
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
-export function fanOut({ store, clock, origin }: Dependencies): FanOut {
+export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut {
   const cursor = eventCursor(store, "alerting");
   const cases = caseRound(store);
   let turn: Promise<unknown> = Promise.resolve();
@@ -51,37 +59,37 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
 
   /** As many as one write takes; returns whether there are more. */
   async function takeSome(events: readonly LoggedEvent[]): Promise<boolean> {
-    const place = await cursor.place();
-    const unread = events.filter((event) => event.seq > place.seq && isPublished(event.type));
+    const position = await cursor.read();
+    const unread = events.filter((event) => event.seq > position.seq).filter(concernsAlerting);
     const last = unread.at(-1);
     if (last === undefined) return false;
     // Where nobody listens, a write costs others more than reading the events again.
     if (!(await haveChannels([...new Set(unread.map((event) => event.organizationId))]))) {
-      cursor.pass(last.seq);
+      cursor.skip(last.seq);
       return false;
     }
     const portion = unread.slice(0, eventsAtOnce);
-    const { event: part, ...parts } = partsOf(place);
+    const { event: part, ...parts } = partsOf(position);
     const decisions = decisionsOf(portion[0]?.seq === part?.seq ? part : undefined);
     for (const [organizationId, own] of Map.groupBy(portion, (one) => one.organizationId)) {
       const subjects = [...own.map(({ subjectId }) => subjectId), ...(await reopened(own))];
       const wanted = { monitorIds: subjects, incidentIds: subjects };
       await decisions.begin(organizationId, wanted);
     }
-    let { seq } = place;
+    let { seq } = position;
     for (const event of portion) {
       const { snapshot, out } = decisions.of(event.organizationId);
       applyEvent(snapshot, out, event, clock());
       const rest = out.rest();
       if (rest !== null) {
         const told = rest.part === null ? {} : { event: { seq: event.seq, ...rest.part } };
-        await cursor.move(place, seq, decisions.statements(), partOf({ ...parts, ...told }));
+        await decisions.write(position, seq, { ...parts, ...told });
         return true;
       }
       ({ seq } = event);
       if (out.isFull()) break;
     }
-    await cursor.move(place, seq, decisions.statements(), partOf(parts));
+    await decisions.write(position, seq, parts);
     return seq < last.seq;
   }
 
@@ -96,7 +104,7 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
 
   /** Monitors that have a problem, of the groups and channels that such events are about. */
   async function reopened(events: readonly LoggedEvent[]): Promise<string[]> {
-    const about = events.filter(({ type }) => mayReopen(type) && !type.startsWith("monitor."));
+    const about = events.filter(mayReopen);
     const [first] = about;
     if (first === undefined) return [];
     const rows = await store.query<{ id: string }>(reopenedText, [
@@ -112,6 +120,7 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
   function decisionsOf(part: Part | undefined) {
     const budget: Budget = { left: rowsAtOnce };
     const all = new Map<string, { snapshot: Snapshot; out: Outbox }>();
+    const statements = () => [...all.values()].flatMap(({ out }) => out.statements());
     return {
       async begin(
         organizationId: string,
@@ -131,7 +140,11 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
         if (found === undefined) throw new Error("The organization was not read.");
         return found;
       },
-      statements: () => [...all.values()].flatMap(({ out }) => out.statements()),
+      statements,
+      async write(from: Position, seq: number, parts: Parts) {
+        await cursor.advance(from, seq, statements(), partOf(parts));
+        for (const organizationId of all.keys()) signals.emit("deliveries", organizationId);
+      },
     };
   }
 
@@ -144,9 +157,9 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
 
   /** As much of what is due as one write takes; returns whether there is more. */
   async function tickSome(): Promise<boolean> {
-    const place = await cursor.place();
+    const position = await cursor.read();
     const now = clock();
-    const { timer: part, ...parts } = partsOf(place);
+    const { timer: part, ...parts } = partsOf(position);
     const due = [...(await dueTimers(now)), ...(await dueCertificates(now))];
     const isUnderWay = (timer: Timer) => nameOf(timer) === part?.timer;
     const timers = [...due.filter(isUnderWay), ...due.filter((timer) => !isUnderWay(timer))];
@@ -172,9 +185,8 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
       await decisions.begin(organizationId, { monitorIds, incidentIds: [] });
     }
     const write = async (told: Parts, isMore: boolean) => {
-      const statements = decisions.statements();
-      if (statements.length > 0)
-        await cursor.move(place, place.seq, statements, partOf({ ...parts, ...told }));
+      if (decisions.statements().length > 0)
+        await decisions.write(position, position.seq, { ...parts, ...told });
       return isMore;
     };
     for (const timer of timers) {
@@ -228,14 +240,14 @@ export function fanOut({ store, clock, origin }: Dependencies): FanOut {
   }
 
   return {
-    cursor: async () => (await cursor.place()).seq,
+    position: async () => (await cursor.read()).seq,
     take: (events) => inTurn(() => take(events)),
     tick: () => inTurn(() => save().then(tick)),
     save: () => inTurn(save),
   };
 }
 
-function partsOf({ part }: Place): Parts {
+function partsOf({ part }: Position): Parts {
   return part === null ? {} : (JSON.parse(part) as Parts);
 }
 
@@ -267,29 +279,3 @@ const certificatesText = `select 'certificate' as kind, s.organization_id as org
     and exists (select 1 from monitor_channels c
       join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
       where c.organization_id = m.organization_id and c.monitor_id = m.id and h.enabled)`;
-
-const told = new Set([
-  "monitor.up",
-  "monitor.degraded",
-  "monitor.down",
-  "monitor.pending",
-  "monitor.maintenance",
-  "monitor.updated",
-  "monitor.deleted",
-  "group.updated",
-  "group.unmuted",
-  "incident.opened",
-  "incident.updated",
-  "incident.reopened",
-  "incident.resolved",
-  "incident.deleted",
-  "alert-channel.created",
-  "alert-channel.updated",
-  "channel.failed",
-  "appliance.troubled",
-]);
-
-/** Whether an event may lead to an alert, or says that from here on somebody listens. */
-function isPublished(type: string): boolean {
-  return told.has(type);
-}

@@ -40,7 +40,7 @@ type Notifier = {
   runOnce(): Promise<void>;
 };
 
-type Dependencies = Pick<SendingContext, "store" | "clock" | "log"> & {
+type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
   receivers: Readonly<Record<ReceiverType, Receivers>>;
   random?: () => number;
 };
@@ -53,6 +53,7 @@ export function notifier({
   store,
   clock,
   log,
+  signals,
   receivers,
   random = Math.random,
 }: Dependencies): Notifier {
@@ -85,6 +86,7 @@ export function notifier({
         return null;
       })
       .then((turn) => {
+        if (waiting.receiverType === "channel") signals.emit("deliveries", waiting.organizationId);
         turns.release(waiting);
         working.delete(name);
         if (turn?.isHeld === false) turns.rejoin({ ...waiting, failing: turn.failing });

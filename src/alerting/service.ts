@@ -151,5 +151,6 @@ export async function testChannel(
     }),
     ...(scope.remember?.(delivery) ?? []),
   ]);
+  context.signals.emit("deliveries", organizationId);
   return delivery;
 }

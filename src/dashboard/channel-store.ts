@@ -1,6 +1,5 @@
 import type { Store } from "../database/store.ts";
 import type { ChannelUse, SubscriberCount, UsersOfChannel } from "./schema.ts";
-import type { Signature } from "./store.ts";
 
 const signatureText = `select c.id, coalesce(c.last_delivery_at, '') || '/' || coalesce(c.last_error, '')
     || '/' || coalesce((select max(d.seq) from deliveries d
@@ -9,6 +8,11 @@ const signatureText = `select c.id, coalesce(c.last_delivery_at, '') || '/' || c
       where w.organization_id = c.organization_id and w.receiver_type = 'channel'
         and w.receiver_id = c.id and w.due_at is not null) as signature
   from alert_channels c where c.organization_id = ?`;
+
+type Signature = { id: string; signature: string };
+
+/** Of a channel to which nothing was ever to be sent. */
+export const neverUsed = "//0/0/0.0";
 
 /** What differs as soon as a channel's list of deliveries does. */
 export function channelSignaturesOf(store: Store, organizationId: string): Promise<Signature[]> {

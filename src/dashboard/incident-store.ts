@@ -1,4 +1,5 @@
 import type { Store } from "../database/store.ts";
+import type { AuditAction } from "../events/catalogue.ts";
 import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
 
 const isShowing = `select 1 from monitors m
@@ -28,9 +29,16 @@ export function pagesShowing(
 type Author = Omit<IncidentTraces["authors"][number], "updateId">;
 
 // The list of actions is the index's own, word for word.
+const posting: AuditAction[] = [
+  "incident.opened",
+  "incident.updated",
+  "incident.resolved",
+  "incident.reopened",
+];
+const postingTexts = posting.map((action) => `'${action}'`);
 const authorText = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
   where organization_id = ? and subject_id = ?
-    and action in ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened')
+    and action in (${postingTexts.join(", ")})
     and (fields is null or fields like '%"status"%' or fields like '%"message"%')
   order by seq`;
 

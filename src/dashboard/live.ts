@@ -2,14 +2,16 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { Store } from "../database/store.ts";
-import { followEvents, type Following } from "../events/follow.ts";
-import { lastSeqOf, type LoggedEvent } from "../events/log.ts";
+import { type EventTable, nounOf, valueIn } from "../events/catalogue.ts";
+import { lastSeq, lastSeqOf, type LoggedEvent } from "../events/log.ts";
+import type { EventReader, Subscription } from "../events/reader.ts";
+import type { Signals, StoredResult } from "../events/signals.ts";
 import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
 import { positionOf, seqOf } from "./positions.ts";
 import { mayListen, replayable } from "./rules.ts";
 import { rowsOf } from "./service.ts";
-import { channelSignaturesOf } from "./channel-store.ts";
-import { eventsAfter, signaturesOf, type TellableEvent } from "./store.ts";
+import { channelSignaturesOf, neverUsed } from "./channel-store.ts";
+import { eventsAfter, type LiveEvent, versionsOf } from "./store.ts";
 
 /** Rows of monitors go out this often at most … */
 const batchMs = 500;
@@ -18,121 +20,232 @@ const maxRows = 500;
 /** Of more events at one time, pages are told to read everything anew. */
 const maxEvents = 200;
 /** How often it is asked whether a reader may still listen, beside what events say of people. */
-const welcomeMs = 2_000;
-/** What may end somebody's right to listen. */
-const endsRights = /^(person\.(?!signed-in$)|organization\.deleted$)/;
+const authorizeMs = 2_000;
+/** Results and deliveries that another process writes are seen this late at most. */
+const rescanMs = 30_000;
+/** Whether an event may end somebody's right to listen. */
+const revokes: EventTable<boolean> = {
+  "alert-channel": false,
+  "api-key": false,
+  appliance: false,
+  backup: false,
+  channel: false,
+  group: false,
+  incident: false,
+  invitation: false,
+  maintenance: false,
+  monitor: false,
+  organization: { created: false, updated: false, deleted: true },
+  person: {
+    added: false,
+    removed: true,
+    "role-changed": true,
+    updated: true,
+    "password-changed": true,
+    "password-reset": true,
+    "signed-in": false,
+    "signed-out": true,
+    "session-ended": true,
+    "other-sessions-ended": true,
+    "code-refused": true,
+    "two-factor-begun": false,
+    "two-factor-on": true,
+    "two-factor-off": true,
+    "recovery-codes-renewed": false,
+    "administrator-granted": false,
+    "administrator-revoked": true,
+  },
+  settings: false,
+  "status-page": false,
+  subscriber: false,
+};
 
-type Member = Listener & {
+/** Whether an event may change rows of the Monitors page in a way that no result of a check does. */
+const changesRows: EventTable<boolean> = {
+  "alert-channel": false,
+  "api-key": false,
+  appliance: false,
+  backup: false,
+  channel: false,
+  group: true,
+  incident: false,
+  invitation: false,
+  maintenance: false,
+  monitor: {
+    created: true,
+    updated: true,
+    deleted: true,
+    pending: false,
+    up: false,
+    degraded: false,
+    down: false,
+    maintenance: false,
+    paused: true,
+    resumed: true,
+  },
+  organization: false,
+  person: false,
+  settings: false,
+  "status-page": false,
+  subscriber: false,
+};
+
+type Subscriber = Listener & {
   reader: Reader;
-  /** What came while it is told what it missed; null from then on. */
+  /** What came while what it missed is read; null from then on. */
   early: { seq: number; message: Uint8Array }[] | null;
 };
 
 /** The open pages of one organization, and what they know. */
-type Room = {
-  members: Set<Member>;
-  /** Resolves when it knows its monitors. */
+type OpenPages = {
+  subscribers: Set<Subscriber>;
+  /** Resolves when it is known what is there. */
   ready: Promise<void>;
-  signatures: Map<string, string>;
-  /** What was last known of the deliveries of each alert channel. */
+  /** Of each monitor what it was when its row was last found to be another one. */
+  monitors: Map<string, { version: string; checkedAt: string }>;
+  /** The same of the deliveries of each alert channel. */
   deliveries: Map<string, string>;
-  /** Monitors whose rows are to be sent, in the order in which they changed. */
-  behind: Set<string>;
+  /** Monitors whose rows are to be sent, in the order in which they changed, and whether by a check. */
+  changed: Map<string, boolean>;
+  /** What is to be looked for with the next batch. */
+  pending: { monitors: boolean; deliveries: boolean };
   /** Set while a batch waits for its time or is made. */
   batch: ReturnType<typeof setTimeout> | null;
-  isDue: boolean;
 };
 
 export type LivePages = Live & {
-  start(): void;
+  start(): Promise<void>;
   /** Ends all streams at once. */
   stop(): Promise<void>;
 };
 
-type Dependencies = { store: Store; clock: Clock; vault: Vault; log: Log };
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  events: EventReader;
+  signals: Signals;
+  log: Log;
+};
 
 /**
- * Tells the open pages of every organization what happens: its events as they are, and the rows of
+ * Sends the open pages of every organization what happens: its events as they are, and the rows of
  * monitors that changed, which checks do without an event. Read once, whoever listens.
  */
-export function livePages({ store, clock, vault, log }: Dependencies): LivePages {
-  const rooms = new Map<string, Room>();
-  let following: Following | null = null;
-  let unsubscribe = () => {};
-  let welcoming: ReturnType<typeof setInterval> | null = null;
+export function livePages({ store, clock, vault, events, signals, log }: Dependencies): LivePages {
+  const organizations = new Map<string, OpenPages>();
+  let subscription: Subscription | null = null;
+  const timers: ReturnType<typeof setInterval>[] = [];
   let stopped = false;
 
-  function send({ members }: Room, message: Uint8Array, seq = Infinity) {
-    for (const member of members)
-      if (member.early === null) member.reader.send(message);
-      else member.early.push({ seq, message });
+  function send({ subscribers }: OpenPages, message: Uint8Array, seq = Infinity) {
+    for (const { early, reader } of subscribers)
+      if (early === null) reader.send(message);
+      else early.push({ seq, message });
   }
 
   async function take(events: readonly LoggedEvent[]) {
     for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
-      const room = rooms.get(organizationId);
-      if (room === undefined) continue;
+      const pages = organizations.get(organizationId);
+      if (pages === undefined) continue;
       // Whoever lost the right to listen hears nothing of what came after.
-      if (its.some(({ type }) => endsRights.test(type))) await endUnwelcome(room);
+      if (its.some(({ type }) => valueIn(revokes, type) === true)) await endUnauthorized(pages);
       const last = its.at(-1)?.seq ?? 0;
-      if (its.length > maxEvents) send(room, at("reset", organizationId, last), last);
-      else for (const event of its) send(room, changeOf(organizationId, event), event.seq);
+      if (its.length > maxEvents) send(pages, at("reset", organizationId, last), last);
+      else for (const event of its) send(pages, changeOf(organizationId, event), event.seq);
+      if (its.some(({ type }) => valueIn(changesRows, type) === true))
+        plan(organizationId, pages, { monitors: true });
     }
   }
 
-  /** Something was written: perhaps results of checks. */
-  function wake() {
-    for (const [organizationId, room] of rooms) {
-      room.isDue = true;
-      room.batch ??= setTimeout(() => void work(organizationId, room), 0);
+  function onResults(organizationId: string, results: readonly StoredResult[]) {
+    const pages = organizations.get(organizationId);
+    if (pages === undefined) return;
+    for (const { monitorId, at } of results) {
+      pages.changed.set(monitorId, true);
+      const known = pages.monitors.get(monitorId);
+      if (known !== undefined) known.checkedAt = at;
     }
+    plan(organizationId, pages);
   }
 
-  async function work(organizationId: string, room: Room) {
-    room.isDue = false;
+  function onDeliveries(organizationId: string) {
+    const pages = organizations.get(organizationId);
+    if (pages !== undefined) plan(organizationId, pages, { deliveries: true });
+  }
+
+  function plan(
+    organizationId: string,
+    pages: OpenPages,
+    looks: Partial<OpenPages["pending"]> = {},
+  ) {
+    Object.assign(pages.pending, looks);
+    pages.batch ??= setTimeout(() => void work(organizationId, pages), 0);
+  }
+
+  async function work(organizationId: string, pages: OpenPages) {
+    const looks = pages.pending;
+    pages.pending = { monitors: false, deliveries: false };
     try {
-      await findChanges(organizationId, room);
-      await sendRows(organizationId, room);
-      const channelIds = await findDeliveries(organizationId, room);
-      if (channelIds.length > 0) send(room, messageOf("deliveries", { channelIds }));
+      if (looks.monitors) await findMonitors(organizationId, pages);
+      await sendRows(organizationId, pages);
+      const channelIds = looks.deliveries ? await findDeliveries(organizationId, pages) : [];
+      if (channelIds.length > 0) send(pages, messageOf("deliveries", { channelIds }));
     } catch (error) {
-      log.error("telling open pages failed", { cause: String(error) });
+      Object.assign(pages.pending, looks);
+      log.error("open pages can't be sent what changed", { cause: String(error) });
     }
-    room.batch = setTimeout(() => {
-      room.batch = null;
-      if (stopped || rooms.get(organizationId) !== room) return;
-      if (room.isDue || room.behind.size > 0)
-        room.batch = setTimeout(() => void work(organizationId, room), 0);
+    pages.batch = setTimeout(() => {
+      pages.batch = null;
+      if (stopped || organizations.get(organizationId) !== pages) return;
+      const { monitors, deliveries } = pages.pending;
+      if (monitors || deliveries || pages.changed.size > 0) plan(organizationId, pages);
     }, batchMs);
   }
 
-  async function findChanges(organizationId: string, { signatures, behind }: Room) {
-    const found = await signaturesOf(store, organizationId);
-    for (const { id, signature } of found) {
-      if (signatures.get(id) === signature) continue;
-      signatures.set(id, signature);
-      behind.add(id);
+  async function findMonitors(organizationId: string, { monitors, changed }: OpenPages) {
+    const found = await versionsOf(store, organizationId);
+    for (const { id, version, checkedAt } of found) {
+      const known = monitors.get(id);
+      if (known?.version === version && known.checkedAt === checkedAt) continue;
+      const isChecked = known !== undefined && known.checkedAt !== checkedAt;
+      changed.set(id, isChecked || changed.get(id) === true);
+      monitors.set(id, { version, checkedAt });
     }
-    if (signatures.size === found.length) return;
+    if (monitors.size === found.length) return;
     const there = new Set(found.map(({ id }) => id));
-    for (const id of signatures.keys()) if (!there.has(id)) signatures.delete(id);
+    for (const id of monitors.keys()) if (!there.has(id)) monitors.delete(id);
   }
 
-  /** Channels at which something was sent, tried or put off since it was last asked. */
-  async function findDeliveries(organizationId: string, { deliveries }: Room): Promise<string[]> {
+  /** Channels at which something was sent, tried or put off since this was last asked. */
+  async function findDeliveries(
+    organizationId: string,
+    { deliveries }: OpenPages,
+  ): Promise<string[]> {
     const found = await channelSignaturesOf(store, organizationId);
-    const changed = found.filter(({ id, signature }) => deliveries.get(id) !== signature);
+    const changed = found.filter(
+      ({ id, signature }) => (deliveries.get(id) ?? neverUsed) !== signature,
+    );
     deliveries.clear();
     for (const { id, signature } of found) deliveries.set(id, signature);
     return changed.map(({ id }) => id);
   }
 
-  async function sendRows(organizationId: string, room: Room) {
-    const ids = [...room.behind].slice(0, maxRows);
-    if (ids.length === 0) return;
-    for (const id of ids) room.behind.delete(id);
-    const monitors = await rowsOf({ store, clock, organizationId }, ids);
-    if (monitors.length > 0) send(room, messageOf("monitors", { monitors }));
+  async function sendRows(organizationId: string, pages: OpenPages) {
+    const wanted = [...pages.changed].slice(0, maxRows);
+    if (wanted.length === 0) return;
+    for (const [id] of wanted) pages.changed.delete(id);
+    const rows = await rowsOf(
+      { store, clock, organizationId },
+      wanted.map(([id]) => id),
+    );
+    const isChecked = new Map(wanted);
+    const [checked, edited] = [true, false].map((wanted) =>
+      rows.filter(({ id }) => isChecked.get(id) === wanted),
+    );
+    if (checked?.length) send(pages, messageOf("monitors", { monitors: checked }));
+    // What else they show of these monitors pages have read anew at their events.
+    if (edited?.length) send(pages, messageOf("monitors", { monitors: edited, checked: false }));
   }
 
   /** A message whose id is a position in the log, from which a page that was away goes on. */
@@ -140,109 +253,118 @@ export function livePages({ store, clock, vault, log }: Dependencies): LivePages
     return messageOf(event, data, positionOf(vault, organizationId, seq));
   }
 
-  function changeOf(organizationId: string, { seq, type, subjectId, at: time }: TellableEvent) {
+  function changeOf(organizationId: string, { seq, type, subjectId, at: time }: LiveEvent) {
     return at("change", organizationId, seq, { type, subjectId, at: time });
   }
 
-  async function welcome(member: Member) {
-    const { organizationId, reader } = member;
+  /** What a page missed since the position that it knows, and from then on what comes. */
+  async function catchUp(subscriber: Subscriber) {
+    const { organizationId, reader } = subscriber;
     const seq = await lastSeqOf(store, organizationId);
     reader.send(at("hello", organizationId, seq));
-    const after = member.after === null ? seq : seqOf(vault, organizationId, member.after);
+    const after = subscriber.after === null ? seq : seqOf(vault, organizationId, subscriber.after);
     const isKnown = after !== null && after <= seq;
     const missed = isKnown ? await eventsAfter(store, organizationId, after, replayable + 1) : [];
     if (!isKnown || missed.length > replayable) reader.send(at("reset", organizationId, seq));
     else {
       for (const event of missed) reader.send(changeOf(organizationId, event));
       const changed = new Set(
-        missed.filter(({ type }) => type.startsWith("monitor.")).map((event) => event.subjectId),
+        missed.filter(({ type }) => nounOf(type) === "monitor").map((event) => event.subjectId),
       );
       const monitors = await rowsOf({ store, clock, organizationId }, [...changed]);
       if (monitors.length > 0) reader.send(messageOf("monitors", { monitors }));
     }
-    const told = missed.at(-1)?.seq ?? seq;
-    for (const early of member.early ?? []) if (early.seq > told) reader.send(early.message);
-    member.early = null;
+    const sent = missed.at(-1)?.seq ?? seq;
+    for (const early of subscriber.early ?? []) if (early.seq > sent) reader.send(early.message);
+    subscriber.early = null;
   }
 
-  function* listeners() {
-    for (const { members } of rooms.values()) yield* members;
+  function* allSubscribers() {
+    for (const { subscribers } of organizations.values()) yield* subscribers;
   }
 
-  function roomOf(organizationId: string): Room {
-    const known = rooms.get(organizationId);
+  function pagesOf(organizationId: string): OpenPages {
+    const known = organizations.get(organizationId);
     if (known !== undefined) return known;
-    const room: Room = {
-      members: new Set(),
+    const pages: OpenPages = {
+      subscribers: new Set(),
       ready: Promise.resolve(),
-      signatures: new Map(),
+      monitors: new Map(),
       deliveries: new Map(),
-      behind: new Set(),
+      changed: new Map(),
+      pending: { monitors: false, deliveries: false },
       batch: null,
-      isDue: false,
     };
-    rooms.set(organizationId, room);
+    organizations.set(organizationId, pages);
     // What is there to begin with is no change.
-    room.ready = Promise.all([
-      findChanges(organizationId, room).then(() => room.behind.clear()),
-      findDeliveries(organizationId, room),
+    pages.ready = Promise.all([
+      findMonitors(organizationId, pages).then(() => pages.changed.clear()),
+      findDeliveries(organizationId, pages),
     ]).then(() => {});
-    return room;
+    return pages;
   }
 
   /** Those who signed out, whose session grew old, or who left the organization or have another role in it. */
-  async function sayGoodbye() {
-    for (const room of rooms.values()) await endUnwelcome(room);
+  async function endAllUnauthorized() {
+    for (const pages of organizations.values()) await endUnauthorized(pages);
   }
 
-  async function endUnwelcome({ members }: Room) {
+  async function endUnauthorized({ subscribers }: OpenPages) {
     const asked = new Map<string, Promise<boolean>>();
-    for (const { sessionId, role, isWelcome, reader } of members) {
+    for (const { sessionId, role, isAuthorized, reader } of subscribers) {
       const key = `${sessionId} ${role}`;
-      const answer = asked.get(key) ?? isWelcome();
+      const answer = asked.get(key) ?? isAuthorized();
       asked.set(key, answer);
       if (!(await answer)) reader.end();
     }
   }
 
+  function rescan() {
+    for (const [organizationId, pages] of organizations)
+      plan(organizationId, pages, { monitors: true, deliveries: true });
+  }
+
   return {
-    start() {
-      following = followEvents(store, log, take);
-      unsubscribe = store.onCommit(wake);
-      welcoming = setInterval(() => {
-        sayGoodbye().catch((error: unknown) =>
-          log.error("sessions of open pages can't be read", { cause: String(error) }),
-        );
-      }, welcomeMs);
+    async start() {
+      subscription = events.subscribe("live", await lastSeq(store), take);
+      signals.on("results", onResults).on("deliveries", onDeliveries);
+      timers.push(
+        setInterval(() => {
+          endAllUnauthorized().catch((error: unknown) =>
+            log.error("sessions of open pages can't be read", { cause: String(error) }),
+          );
+        }, authorizeMs),
+        setInterval(rescan, rescanMs),
+      );
     },
     async stop() {
       stopped = true;
-      unsubscribe();
-      if (welcoming !== null) clearInterval(welcoming);
-      for (const { members, batch } of rooms.values()) {
+      signals.off("results", onResults).off("deliveries", onDeliveries);
+      for (const timer of timers) clearInterval(timer);
+      for (const { subscribers, batch } of organizations.values()) {
         if (batch !== null) clearTimeout(batch);
-        for (const { reader } of members) reader.end();
+        for (const { reader } of subscribers) reader.end();
       }
-      await following?.stop();
+      await subscription?.stop();
     },
     isOpen: () => !stopped,
-    mayListen: (listener) => mayListen(listener, listeners()),
+    mayListen: (listener) => mayListen(listener, allSubscribers()),
     join(reader, listener) {
-      const member: Member = { ...listener, reader, early: [] };
+      const subscriber: Subscriber = { ...listener, reader, early: [] };
       const { organizationId } = listener;
-      const room = roomOf(organizationId);
-      room.members.add(member);
-      room.ready
-        .then(() => welcome(member))
+      const pages = pagesOf(organizationId);
+      pages.subscribers.add(subscriber);
+      pages.ready
+        .then(() => catchUp(subscriber))
         .catch((error: unknown) => {
-          log.error("a page can't be told what happens", { cause: String(error) });
+          log.error("a page can't be sent what happens", { cause: String(error) });
           reader.end();
         });
       return () => {
-        if (!room.members.delete(member)) return;
-        if (room.members.size > 0) return;
-        if (room.batch !== null) clearTimeout(room.batch);
-        if (rooms.get(organizationId) === room) rooms.delete(organizationId);
+        if (!pages.subscribers.delete(subscriber)) return;
+        if (pages.subscribers.size > 0) return;
+        if (pages.batch !== null) clearTimeout(pages.batch);
+        if (organizations.get(organizationId) === pages) organizations.delete(organizationId);
       };
     },
   };

@@ -69,12 +69,12 @@ export const dashboardRoutes = new Elysia()
         const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
         const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
         const { role } = organizationOf(request, session);
-        const isWelcome = () =>
+        const isAuthorized = () =>
           sessions.isStillOpen(session.id, ({ organizations }) =>
             organizations.some((one) => one.id === organizationId && one.role === role),
           );
         return eventStream(request, extendTimeout, (reader) =>
-          live.join(reader, { ...listener, role, after, isWelcome }),
+          live.join(reader, { ...listener, role, after, isAuthorized }),
         );
       },
     ),

@@ -1,4 +1,5 @@
 import { notJudged } from "../core/text.ts";
+import type { EventType } from "../events/catalogue.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -135,10 +136,13 @@ export function mayListen(one: Stream, others: Iterable<Stream>): boolean {
 /** How many events a page that was away may have missed before it starts afresh. */
 export const replayable = 500;
 
-const statusOfEvent = { resumed: "pending" } as Record<string, PastState["status"]>;
-
 /** The state that an event of a monitor says has begun. */
-export function statusBegun(eventType: string): PastState["status"] {
-  const verb = eventType.slice("monitor.".length);
-  return statusOfEvent[verb] ?? (verb as PastState["status"]);
-}
+export const statusBegun = {
+  "monitor.pending": "pending",
+  "monitor.up": "up",
+  "monitor.degraded": "degraded",
+  "monitor.down": "down",
+  "monitor.maintenance": "maintenance",
+  "monitor.paused": "paused",
+  "monitor.resumed": "pending",
+} as const satisfies Partial<Record<EventType, PastState["status"]>>;

@@ -58,7 +58,7 @@ export async function statesOf(
   const { createdAt } = await getMonitor(scope, monitorId);
   const events = await stateEventsOf(scope.store, scope.organizationId, monitorId, limit);
   const states = events.map(({ type, at, message }, index) => ({
-    status: statusBegun(type),
+    status: statusBegun[type],
     since: at,
     until: events[index - 1]?.at ?? null,
     message,

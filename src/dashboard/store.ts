@@ -1,5 +1,6 @@
 import type { Store } from "../database/store.ts";
-import { hasMessage, shownStatus, targetOf } from "./rules.ts";
+import type { LoggedEvent } from "../events/log.ts";
+import { hasMessage, shownStatus, statusBegun, targetOf } from "./rules.ts";
 import type { OverviewGroup, OverviewMonitor } from "./schema.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
@@ -77,20 +78,20 @@ export async function monitorsOf(
   }));
 }
 
-/** What differs as soon as a row of the Monitors page does. */
-export type Signature = { id: string; signature: string };
+/** What differs as soon as somebody changes a row of the Monitors page, and as soon as a check does. */
+export type MonitorVersion = { id: string; version: string; checkedAt: string };
 
-const signatureText = `select m.id, m.version || '/' || s.epoch || '/' || s.since || '/'
-    || coalesce(s.last_checked_at, '') as signature
+const versionText = `select m.id, m.version || '/' || s.epoch as version,
+    coalesce(s.last_checked_at, '') as checkedAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where m.organization_id = ?`;
 
-export function signaturesOf(store: Store, organizationId: string): Promise<Signature[]> {
-  return store.query<Signature>(signatureText, [organizationId]);
+export function versionsOf(store: Store, organizationId: string): Promise<MonitorVersion[]> {
+  return store.query<MonitorVersion>(versionText, [organizationId]);
 }
 
-export type TellableEvent = { seq: number; type: string; subjectId: string; at: string };
+export type LiveEvent = Pick<LoggedEvent, "seq" | "type" | "subjectId" | "at">;
 
 /** An organization's events after this one, oldest first. */
 export function eventsAfter(
@@ -98,20 +99,20 @@ export function eventsAfter(
   organizationId: string,
   seq: number,
   limit: number,
-): Promise<TellableEvent[]> {
-  return store.query<TellableEvent>(
+): Promise<LiveEvent[]> {
+  return store.query<LiveEvent>(
     `select seq, type, subject_id as subjectId, at from events
      where seq > ? and organization_id = ? order by seq limit ?`,
     [seq, organizationId, limit],
   );
 }
 
-export type StateEvent = { type: string; at: string; message: string | null };
+export type StateEvent = { type: keyof typeof statusBegun; at: string; message: string | null };
 
 // The list of types is the index's own, word for word.
+const stateTypes = Object.keys(statusBegun).map((type) => `'${type}'`);
 const stateText = `select type, at, data ->> 'message' as message from events
-  where organization_id = ? and subject_id = ? and type in ('monitor.pending', 'monitor.up',
-    'monitor.degraded', 'monitor.down', 'monitor.maintenance', 'monitor.paused', 'monitor.resumed')
+  where organization_id = ? and subject_id = ? and type in (${stateTypes.join(", ")})
   order by seq desc limit ?`;
 
 /** Beginnings of a monitor's states, newest first. */

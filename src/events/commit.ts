@@ -3,20 +3,35 @@ import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
 import { insertInto, mustText, type Prepared, type Statement } from "../database/store.ts";
 import { auditEntries } from "../database/tables/events.ts";
+import type { AuditAction, DataOf, Event } from "./catalogue.ts";
 import { appendEvent } from "./log.ts";
 import type { Scope } from "./scope.ts";
 
 const insertAuditEntry = insertInto(auditEntries);
 
-/** What a write did, for the audit log and for everyone who follows the events. */
-export type Happening = {
-  action: string;
-  subjectId: string;
-  /** Names of the fields that were changed; their values stay out of the audit log. */
+/** What somebody did, for the audit log and for everyone who follows the events. */
+export type AuditedChange<A extends AuditAction = AuditAction> = {
+  [K in A]: {
+    action: K;
+    subjectId: string;
+    /** Names of the fields that were changed; their values stay out of the audit log. */
+    fields?: readonly string[];
+  } & DataOf<K>;
+}[A];
+
+/** The same for many subjects alike. */
+type AuditedChanges = {
+  action: PlainAction;
+  subjectIds: readonly string[];
   fields?: readonly string[];
-  /** What followers of the event need beyond the subject's id. */
-  data?: Record<string, unknown>;
 };
+
+/** Actions whose events say nothing beyond their subject. */
+type PlainAction = {
+  [A in AuditAction]: DataOf<A> extends { data: object } ? never : A;
+}[AuditAction];
+
+type Author = Pick<Scope, "organizationId" | "actor" | "requestId">;
 
 /**
  * The one way to write: the change, its audit row, its event and – when the caller sent an
@@ -25,13 +40,13 @@ export type Happening = {
 export async function commit<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
-  happening: Happening,
+  change: AuditedChange,
   answer: T,
 ): Promise<T> {
   await scope.store.atomic([
     mustBeThere(scope.organizationId),
     ...statements,
-    ...traceOf(scope, happening, timestamp(scope.clock())),
+    ...auditAndEvent(scope, change, timestamp(scope.clock())),
     ...(scope.remember?.(answer) ?? []),
   ]);
   return answer;
@@ -54,26 +69,22 @@ function mustBeThere(organizationId: string): Prepared {
 export async function commitEach<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
-  happening: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
+  changes: AuditedChanges,
   answer: T,
 ): Promise<T> {
   await scope.store.atomic([
     mustBeThere(scope.organizationId),
     ...statements,
-    ...traceOfEach(scope, happening, timestamp(scope.clock())),
+    ...auditAndEventEach(scope, changes, timestamp(scope.clock())),
     ...(scope.remember?.(answer) ?? []),
   ]);
   return answer;
 }
 
-/** The audit rows and events of what many records take alike, for a write that holds more than that. */
-export function traceOfEach(
-  { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,
-  {
-    action,
-    subjectIds,
-    fields,
-  }: Omit<Happening, "subjectId" | "data"> & { subjectIds: readonly string[] },
+/** The audit rows and events of a change to many subjects, for a write that holds more than that. */
+export function auditAndEventEach(
+  { organizationId, actor, requestId }: Author,
+  { action, subjectIds, fields }: AuditedChanges,
   at: string,
 ): Prepared[] {
   const { type, id, name } = actor;
@@ -84,7 +95,7 @@ export function traceOfEach(
       text: auditEach,
       parameters: [organizationId, at, type, id, name, action, changed, requestId, ids],
     },
-    { text: tellEach, parameters: [organizationId, at, action, ids] },
+    { text: eventEach, parameters: [organizationId, at, action, ids] },
   ];
 }
 
@@ -92,15 +103,16 @@ const auditEach = `insert into audit_entries (organization_id, at, actor_type, a
     action, fields, request_id, subject_id)
   select ?, ?, ?, ?, ?, ?, ?, ?, value from json_each(?)`;
 
-const tellEach = `insert into events (organization_id, at, type, subject_id)
+const eventEach = `insert into events (organization_id, at, type, subject_id)
   select ?, ?, ?, value from json_each(?)`;
 
 /** The audit row and the event of a change, for a write that holds more than one. */
-export function traceOf(
-  { organizationId, actor, requestId }: Pick<Scope, "organizationId" | "actor" | "requestId">,
-  { action, subjectId, fields, data }: Happening,
+export function auditAndEvent(
+  { organizationId, actor, requestId }: Author,
+  { action, subjectId, fields, data }: AuditedChange,
   at: string,
 ): Statement[] {
+  const event = { organizationId, at, type: action, subjectId, data } as Event;
   return [
     insertAuditEntry({
       organizationId,
@@ -113,7 +125,7 @@ export function traceOf(
       fields: fields === undefined ? null : JSON.stringify(fields),
       requestId,
     }),
-    appendEvent({ organizationId, at, type: action, subjectId, ...(data && { data }) }),
+    appendEvent(event),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 
-/** How far a reader of the events has come, and the version of that row. */
-export type Place = {
+/** How far a subscriber of the events has come, and the version of that row. */
+export type Position = {
   seq: number;
   version: number;
   /** JSON of what it has done beyond that, where an event takes more than one write. */
@@ -9,34 +9,34 @@ export type Place = {
 };
 
 export type EventCursor = {
-  place(): Promise<Place>;
+  read(): Promise<Position>;
   /** Writes what followed from the events up to `seq`, exactly once: throws StaleRead where another process has moved on from `from`. */
-  move(
-    from: Place,
+  advance(
+    from: Position,
     seq: number,
     statements: readonly Statement[],
     part?: string | null,
   ): Promise<void>;
   /** Passes events from which nothing followed: not worth a write of their own. */
-  pass(seq: number): void;
-  /** Writes down how far it has passed, where no move did. */
+  skip(seq: number): void;
+  /** Writes down how far it has skipped, where nothing advanced it. */
   save(): Promise<void>;
 };
 
-/** The place of one reader in the log of events, kept beside what it makes of them. */
+/** The durable position of one subscriber in the log of events, kept beside what it makes of them. */
 export function eventCursor(store: Store, name: string): EventCursor {
-  let passed: number | null = null;
+  let skipped: number | null = null;
 
-  async function place(): Promise<Place> {
-    const [row] = await store.query<Place>(
+  async function read(): Promise<Position> {
+    const [row] = await store.query<Position>(
       "select seq, version, part from followers where name = ?",
       [name],
     );
     return row ?? { seq: 0, version: 0, part: null };
   }
 
-  async function move(
-    { version }: Place,
+  async function advance(
+    { version }: Position,
     seq: number,
     statements: readonly Statement[],
     part: string | null = null,
@@ -53,17 +53,17 @@ export function eventCursor(store: Store, name: string): EventCursor {
       },
       ...statements,
     ]);
-    passed = null;
+    skipped = null;
   }
 
   return {
-    place,
-    move,
-    pass: (seq) => void (passed = seq),
+    read,
+    advance,
+    skip: (seq) => void (skipped = seq),
     async save() {
-      if (passed === null) return;
-      const from = await place();
-      await move(from, Math.max(from.seq, passed), [], from.part);
+      if (skipped === null) return;
+      const from = await read();
+      await advance(from, Math.max(from.seq, skipped), [], from.part);
     },
   };
 }

@@ -1,17 +1,9 @@
 import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
-
-export type Event = {
-  organizationId: string;
-  at: string;
-  /** `incident.opened`, `group.updated`, …: a noun of the product and a verb in the past. */
-  type: string;
-  subjectId: string;
-  data?: Record<string, unknown>;
-};
+import type { Event, EventType } from "./catalogue.ts";
 
 /** An event as it stands in the log; `seq` orders all events of all organizations. */
-export type LoggedEvent = Event & { seq: number };
+export type LoggedEvent<T extends EventType = EventType> = Event<T> & { seq: number };
 
 const insertEvent = insertInto(events);
 
@@ -28,13 +20,13 @@ export async function readSince(store: Store, seq: number, limit: number): Promi
      from events where seq > ? order by seq limit ?`,
     [seq, limit],
   );
-  return rows.map(({ data, ...event }) => ({
-    ...event,
-    ...(data !== null && { data: JSON.parse(data) as Record<string, unknown> }),
-  }));
+  return rows.map(
+    ({ data, ...event }) =>
+      ({ ...event, ...(data !== null && { data: JSON.parse(data) as object }) }) as LoggedEvent,
+  );
 }
 
-/** The newest event's place in the log; 0 where there is none. */
+/** The newest event's `seq`; 0 where there is none. */
 export async function lastSeq(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>("select max(seq) as seq from events", []);
   return row?.seq ?? 0;

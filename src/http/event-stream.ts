@@ -18,7 +18,7 @@ export type Listener = {
   /** In the organization, when it began to listen. */
   role: string;
   /** Whether it may go on listening. */
-  isWelcome: () => Promise<boolean>;
+  isAuthorized: () => Promise<boolean>;
 };
 
 /** One open page. */

@@ -6,6 +6,7 @@ import type { OwnHosts } from "../core/own-hosts.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { TargetGuard } from "../core/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
+import type { Signals } from "../events/signals.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange } from "../core/outgoing/exchange.ts";
 import type { ResponseCache } from "./response-cache.ts";
@@ -42,6 +43,7 @@ export type Services = {
   keys: Keys;
   sessions: Sessions;
   live: Live;
+  signals: Signals;
   setUp: SetUp;
   backups: Backups;
   /** Test mails a minute by organization. */

@@ -1,4 +1,4 @@
-import { traceOf } from "../events/commit.ts";
+import { auditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import type { Severity } from "../core/fields.ts";
@@ -49,7 +49,7 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
       message: updateInWords({ kind: "down" }, monitor.name, change.message),
       public: true,
     };
-    return [none, ...traced(change, opening(organizationId, incident, "monitor", change.at))];
+    return [none, ...byMonitor(change, opening(organizationId, incident, "monitor", change.at))];
   }
   if (step === null || open === null) return [];
   const update = updateOf(change);
@@ -57,7 +57,7 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
   const patch = step === "resolve" ? { status: "resolved" as const, message } : { message };
   return [
     mustBeUnchanged(incidents, organizationId, open),
-    ...traced(change, patching(organizationId, open, patch, change.at, update)),
+    ...byMonitor(change, patching(organizationId, open, patch, change.at, update)),
   ];
 }
 
@@ -86,12 +86,12 @@ export async function resolvingStatements(
     if (before === null) throw new StaleRead();
     const update = { kind: "removed" as const };
     const patch = { status: "resolved" as const, message: updateInWords(update, name, null) };
-    const { statements, happening } = patching(organizationId, before, patch, now, update);
-    const data = { ...happening.data, automatic: true, monitorRemoved: true };
+    const { statements, audited } = patching(organizationId, before, patch, now, update);
+    const data = { ...audited.data, automatic: true as const, monitorRemoved: true as const };
     return [
       mustBeUnchanged(incidents, organizationId, before),
       ...statements,
-      ...traceOf(scope, { ...happening, data }, timestamp(now)),
+      ...auditAndEvent(scope, { ...audited, data }, timestamp(now)),
     ];
   });
   const all: Statement = {
@@ -110,13 +110,13 @@ function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
 }
 
 /** Its audit row and event, in the monitor's name. */
-function traced(change: StateChange, { statements, happening }: Write): Statement[] {
+function byMonitor(change: StateChange, { statements, audited }: Write): Statement[] {
   const { organizationId, monitor } = change;
   const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
-  const trace = traceOf(
+  const rows = auditAndEvent(
     { organizationId, actor, requestId: null },
-    { ...happening, data: { ...happening.data, automatic: true } },
+    { ...audited, data: { ...audited.data, automatic: true } },
     timestamp(change.at),
   );
-  return [...statements, ...trace];
+  return [...statements, ...rows];
 }

@@ -41,8 +41,10 @@ export function incidentAfter(
   };
 }
 
+export type IncidentAction = `incident.${"resolved" | "reopened" | "updated"}`;
+
 /** `incident.resolved` on entering resolved, `incident.reopened` on leaving it, else `incident.updated`. */
-export function actionOf(before: IncidentStatus, after: IncidentStatus): string {
+export function actionOf(before: IncidentStatus, after: IncidentStatus): IncidentAction {
   if (after === "resolved" && before !== "resolved") return "incident.resolved";
   if (before === "resolved" && after !== "resolved") return "incident.reopened";
   return "incident.updated";

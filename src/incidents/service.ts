@@ -25,12 +25,12 @@ export async function getIncident(scope: Scope, id: string): Promise<IncidentRec
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */
 export async function openIncident(scope: Scope, input: NewIncident): Promise<IncidentRecord> {
   const { organizationId } = scope;
-  const { after, statements, happening } = opening(organizationId, input, "manual", scope.clock());
+  const { after, statements, audited } = opening(organizationId, input, "manual", scope.clock());
   const monitorIds = input.monitorId === null ? [] : [input.monitorId];
   const known = mustExist(monitors, organizationId, monitorIds, () =>
     unknownReference("monitorId", "monitor"),
   );
-  return commit(scope, [...known, ...statements], happening, after);
+  return commit(scope, [...known, ...statements], audited, after);
 }
 
 /** Corrects an incident and posts to its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
@@ -43,7 +43,7 @@ export function updateIncident(
     const before = await getIncident(scope, id);
     const write = patching(scope.organizationId, before, patch, scope.clock());
     const current = mustBeCurrent(scope, incidents, before);
-    return commit(scope, [...current, ...write.statements], write.happening, write.after);
+    return commit(scope, [...current, ...write.statements], write.audited, write.after);
   });
 }
 

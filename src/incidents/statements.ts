@@ -1,13 +1,16 @@
-import type { Happening } from "../events/commit.ts";
+import type { AuditedChange } from "../events/commit.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import type { Statement } from "../database/store.ts";
-import { actionOf, type AutomaticUpdate, incidentAfter } from "./rules.ts";
+import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
 import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";
 import { changeIncident, type IncidentRecord, insertIncident, insertUpdate } from "./store.ts";
 
-/** What people and monitors do to an incident: how it is afterwards, how it gets there, what is told. */
-export type Write = { after: IncidentRecord; statements: Statement[]; happening: Happening };
+/** What people and monitors do to what stands on an incident's timeline. */
+type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
+
+/** How the incident is afterwards, how it gets there, what that is for the audit log and the events. */
+export type Write = { after: IncidentRecord; statements: Statement[]; audited: IncidentChange };
 
 /** A new incident with its first timeline entry. What a monitor says has its facts beside the words. */
 export function opening(
@@ -38,7 +41,7 @@ export function opening(
       insertIncident(organizationId, after),
       insertUpdate(organizationId, after, update),
     ],
-    happening: {
+    audited: {
       action: "incident.opened",
       subjectId: after.id,
       data: { updateId: update.id },
@@ -74,7 +77,7 @@ export function patching(
       changeIncident(organizationId, after),
       ...post.map((entry) => insertUpdate(organizationId, after, entry)),
     ],
-    happening: {
+    audited: {
       action: actionOf(before.status, after.status),
       subjectId: before.id,
       fields: Object.keys(patch),

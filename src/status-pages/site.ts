@@ -4,7 +4,9 @@ import type { FairQueue } from "../core/fair-queue.ts";
 import type { Log } from "../core/log.ts";
 import { hostNameOf, type OwnHosts } from "../core/own-hosts.ts";
 import type { Store } from "../database/store.ts";
-import { followEvents, type Following } from "../events/follow.ts";
+import { type EventTable, valueIn } from "../events/catalogue.ts";
+import { lastSeq } from "../events/log.ts";
+import type { EventReader, Subscription } from "../events/reader.ts";
 import { isRead, pathOf } from "../http/request.ts";
 import { errorResponse } from "../http/error-response.ts";
 import { consume, type NetworkLimit } from "../http/rate-limit.ts";
@@ -46,6 +48,7 @@ type StatusSite = {
 type Dependencies = {
   store: Store;
   clock: Clock;
+  events: EventReader;
   log: Log;
   web: WebFiles;
   /** Address under which people open this appliance; without a trailing slash. */
@@ -60,20 +63,36 @@ type Dependencies = {
   subscriptions: Subscriptions;
 };
 
-/** What may change which pages there are, and where. */
-const publishes = /^(status-page\.|organization\.deleted$)/;
+/** Whether an event may change which pages there are, and where; any other may change what they show. */
+const publishes: EventTable<boolean> = {
+  "alert-channel": false,
+  "api-key": false,
+  appliance: false,
+  backup: false,
+  channel: false,
+  group: false,
+  incident: false,
+  invitation: false,
+  maintenance: false,
+  monitor: false,
+  organization: { created: false, updated: false, deleted: true },
+  person: false,
+  settings: false,
+  "status-page": true,
+  subscriber: false,
+};
 
 /** Where a request leads: to the page of a slug, below its own path or at the root of one of its hosts. */
 type Address = { slug: string; host: string | null; base: string; rest: string };
 
 export function statusSite(dependencies: Dependencies): StatusSite {
-  const { store, clock, log, web, origin, ownHosts, queue, makingLimit } = dependencies;
+  const { store, clock, events, log, web, origin, ownHosts, queue, makingLimit } = dependencies;
   const { addressOf, lock, subscriptions } = dependencies;
   const cache = pageCache(log, queue);
   const readings = pageReadings(store, clock);
   /** Slugs of pages by host. */
   let hosts: ReadonlyMap<string, string> = new Map();
-  let following: Following | null = null;
+  let subscription: Subscription | null = null;
 
   function answer(request: Request): Response | Promise<Response> | null {
     const answered = route(request);
@@ -287,17 +306,18 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     answerAlone: (request) =>
       answer(request) ?? (pathOf(request) === "/" && isRead(request) ? home() : null),
     async start() {
+      const seq = await lastSeq(store);
       await readHosts();
-      following = followEvents(store, log, async (events) => {
+      subscription = events.subscribe("status-pages", seq, async (events) => {
         for (const { organizationId, type } of events)
-          if (publishes.test(type)) {
+          if (valueIn(publishes, type) === true) {
             cache.drop(organizationId);
             readings.drop(organizationId);
           } else cache.touch(organizationId);
-        if (events.some(({ type }) => publishes.test(type))) await readHosts();
+        if (events.some(({ type }) => valueIn(publishes, type) === true)) await readHosts();
       });
     },
-    stop: async () => following?.stop(),
+    stop: async () => subscription?.stop(),
   };
 }
 

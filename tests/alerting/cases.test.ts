@@ -371,8 +371,10 @@ test("trouble of the appliance's own is closed after ten minutes, and the next i
   const { store, ours, time, later, opened, pages } = made;
   const trouble = async () => {
     const at = new Date(time.now).toISOString();
-    const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
-    await store.atomic([appendEvent({ ...event, data: { message: "No network." } })]);
+    const type = "appliance.troubled";
+    const data = { message: "No network." };
+    const organizationId = ours.id;
+    await store.atomic([appendEvent({ organizationId, at, type, subjectId: ours.id, data })]);
     await later();
   };
   await trouble();

@@ -146,10 +146,11 @@ describe("the appliance's own trouble is told", () => {
         const event = {
           organizationId: ours.id,
           at,
-          type: "appliance.troubled",
+          type: "appliance.troubled" as const,
           subjectId: ours.id,
+          data: { message },
         };
-        await store.atomic([appendEvent({ ...event, data: { message } })]);
+        await store.atomic([appendEvent(event)]);
         await later();
         expect(first.received()).toEqual([
           {

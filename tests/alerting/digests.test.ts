@@ -85,7 +85,8 @@ test("more than 1,000 alerts are more than one message, whatever its service tak
   const { channel, store, ours, time, later, deliveriesOf } = await pager();
   const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
   const at = new Date(time.now).toISOString();
-  const event = { organizationId: ours.id, subjectId: ours.id, at, type: "appliance.troubled" };
+  const type = "appliance.troubled" as const;
+  const event = { organizationId: ours.id, subjectId: ours.id, at, type };
   const messages = Array.from({ length: 1_002 }, (_, index) => `Trouble ${index}.`);
   await store.atomic(messages.map((message) => appendEvent({ ...event, data: { message } })));
   await later();

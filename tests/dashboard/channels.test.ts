@@ -49,7 +49,7 @@ test("each status page says how many subscribe to it, and how many have not said
 test("an open page hears of the channel at which something was sent, although it fails as before", async () => {
   const { channel, api, live, cookie, ...made } = await looked();
   const { id } = await channel({ type: "ntfy", server: "http://127.0.0.1:9", topic: "alerts" });
-  live.start();
+  await live.start();
   running.push(live);
   const stream = await listening(made, cookie);
   await stream.until(({ event }) => event === "hello");

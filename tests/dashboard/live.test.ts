@@ -13,17 +13,27 @@ afterEach(async () => {
 /** A dashboard with the page of one of its people open. */
 async function opened() {
   const made = await dashboard();
-  made.live.start();
+  await made.live.start();
   running.push(made.live);
   const who = await member(made, "viewer");
   const stream = await listening(made, who.cookie);
   return { ...made, who, stream, hello: await stream.next() };
 }
 
-const found = (status: string, latencyMs: number, key = 1) => ({
-  text: "update monitor_states set status = ?, latency_ms = ?, last_checked_at = ? where key = ?",
-  parameters: [status, latencyMs, `2026-11-20T10:00:${latencyMs}.000Z`, key],
-});
+type Made = Awaited<ReturnType<typeof opened>>;
+
+/** A check of every monitor finds this, and its result is written. */
+async function checked({ store, ours, appliance }: Made, latencyMs: number, at: string) {
+  await store.atomic([
+    {
+      text: "update monitor_states set status = 'up', latency_ms = ?, last_checked_at = ?",
+      parameters: [latencyMs, at],
+    },
+  ]);
+  const monitors = await store.query<{ id: string }>("select id from monitors", []);
+  const results = monitors.map(({ id }) => ({ monitorId: id, at }));
+  appliance.signals.emit("results", ours.id, results);
+}
 
 describe("an open page", () => {
   test("is greeted with its position, as a stream that nobody keeps and no other origin reads", async () => {
@@ -50,14 +60,47 @@ describe("an open page", () => {
   });
 
   test("hears of what checks find, as the rows that the Monitors page has", async () => {
-    const { monitor, store, stream, who } = await opened();
+    const made = await opened();
+    const { monitor, stream, who } = made;
     const { id } = await monitor();
     await stream.until(({ event }) => event === "monitors");
-    await store.atomic([found("up", 42)]);
+    await checked(made, 42, "2026-11-20T10:00:42.000Z");
     const [told] = await stream.until(({ event }) => event === "monitors");
     expect(told?.data.monitors).toMatchObject([{ id, status: "up", latencyMs: 42 }]);
     const { json } = await who.page("GET", "/dashboard/overview");
     expect(told?.data.monitors).toEqual(json.data.ungrouped);
+  });
+
+  test("is told of rows that somebody changed apart from those that were checked", async () => {
+    const made = await opened();
+    const { id } = await made.monitor();
+    const [row] = (await made.stream.until(({ event }) => event === "monitors")).slice(-1);
+    expect(row?.data).toMatchObject({ checked: false, monitors: [{ id }] });
+    await checked(made, 7, "2026-11-20T10:00:07.000Z");
+    const [found] = await made.stream.until(({ event }) => event === "monitors");
+    expect(Object.keys(found?.data)).toEqual(["monitors"]);
+  });
+
+  test("costs no look at all monitors while checks are made, and one when somebody changes some", async () => {
+    const made = await opened();
+    for (let index = 0; index < 10; index++) await made.monitor();
+    await checked(made, 9, "2026-11-20T10:00:09.000Z");
+    await made.stream.until(({ data }) => data.monitors?.[9]?.latencyMs === 9);
+    const query = made.store.query.bind(made.store);
+    let looks = 0;
+    made.store.query = (text, parameters) => {
+      if (text.includes("as version") || text.includes("signature")) looks++;
+      return query(text, parameters);
+    };
+    for (let second = 10; second < 14; second++) {
+      await checked(made, second, `2026-11-20T10:00:${second}.000Z`);
+      await made.stream.until(({ data }) => data.monitors?.[9]?.latencyMs === second);
+    }
+    expect(looks).toBe(0);
+    await made.group({ monitorIds: [] });
+    await made.monitor();
+    await made.stream.until(({ data }) => data.checked === false);
+    expect(looks).toBeGreaterThan(0);
   });
 
   test("hears of a paused group in the rows of its monitors", async () => {
@@ -98,7 +141,7 @@ describe("an open page", () => {
     const query = made.store.query.bind(made.store);
     let looks = 0;
     made.store.query = (text, parameters) => {
-      if (text.includes("signature")) looks++;
+      if (text.includes("as version")) looks++;
       return query(text, parameters);
     };
     for (const { until } of [made.stream, ...others]) {
@@ -256,9 +299,7 @@ describe("a stream ends", () => {
     const ids: string[] = [];
     for (let index = 0; index < 500; index++) ids.push((await made.monitor({ name: long })).id);
     for (let round = 0; round < 10; round++) {
-      await made.store.atomic([
-        { text: "update monitor_states set last_checked_at = ?", parameters: [`${round}`] },
-      ]);
+      await checked(made, round, `${round}`);
       await made.stream.until(({ data }) => data.monitors?.length === 500);
     }
     let bytes = 0;

@@ -14,6 +14,7 @@ import {
 import { type Happening, keyOf, type State, tellings } from "./alert-model.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, reset, type Target } from "./target.ts";
+import { isStateChange } from "./watch.ts";
 
 const replies = {
   well: answer(),
@@ -23,8 +24,6 @@ const replies = {
   refused: answer(403),
   gone: answer(410),
 };
-
-const stateEvent = /^monitor\.(up|down|degraded|pending|maintenance)$/;
 
 /** An appliance with jobs, channels and receivers, and the history of all that was done to it. */
 export async function alertedWorld(server: Target) {
@@ -83,10 +82,11 @@ export async function alertedWorld(server: Target) {
     for (const event of await readSince(store, seq, 10_000)) {
       seq = event.seq;
       const at = Date.parse(event.at);
-      const { type, subjectId, data = {} } = event;
-      if (stateEvent.test(type))
+      const { type, subjectId } = event;
+      if (isStateChange(event))
         history.push({ is: "state", at, monitor: subjectId, to: type.slice(8) as State });
-      if (!type.startsWith("incident.") || typeof data.updateId !== "string") continue;
+      const { data } = event;
+      if (data === undefined || !("updateId" in data) || data.updateId === null) continue;
       const of = (await api("GET", `/api/v1/incidents/${subjectId}`)).json.data.monitorId;
       const automatic = data.automatic === true;
       if (type === "incident.opened") incidents.push(subjectId);

@@ -21,6 +21,8 @@ import { migrate } from "../../src/database/migrate.ts";
 import { responseCache } from "../../src/http/response-cache.ts";
 import type { Backups, Services } from "../../src/http/services.ts";
 import { attemptBackoff } from "../../src/http/attempt-backoff.ts";
+import { type EventReader, eventReader } from "../../src/events/reader.ts";
+import { newSignals } from "../../src/events/signals.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
@@ -65,8 +67,11 @@ type Settings = {
   exchange?: Exchange;
 };
 
+/** What requests share, and what engines need beside it. */
+type TestedAppliance = Services & { events: EventReader };
+
 /** An engine that sends what waits for channels and subscribers; `random` spreads its retries. */
-export function alertsOn(appliance: Services, random = 0.5) {
+export function alertsOn(appliance: TestedAppliance, random = 0.5) {
   const subscribers = subscriberReceivers(appliance);
   return alertEngine({ ...appliance, subscribers, random: () => random });
 }
@@ -108,13 +113,25 @@ export function applianceOn(
     denied: denyTarget.map((text) => parseDenied(text) ?? { name: text }),
     sharing: { isShared, refresh: async () => {} },
   });
-  const maintenance = maintenanceWatch({ store, clock, log });
+  const events = eventReader(store, log);
+  const signals = newSignals();
+  const maintenance = maintenanceWatch({ store, clock, events, log });
   const { of: maintenanceOf } = maintenance;
-  const engine = checkEngine({ ...data, monotonic: clock, targets, log, maintenanceOf });
-  maintenance.onChange(engine.checkSoon);
-  const live = livePages({ ...data, log });
-  const appliance: Services = {
+  const engine = checkEngine({
     ...data,
+    monotonic: clock,
+    targets,
+    events,
+    signals,
+    log,
+    maintenanceOf,
+  });
+  maintenance.onChange(engine.checkSoon);
+  const live = livePages({ ...data, events, signals, log });
+  const appliance: TestedAppliance = {
+    ...data,
+    events,
+    signals,
     log,
     targets,
     ownHosts,

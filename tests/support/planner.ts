@@ -1,4 +1,4 @@
-import { readSince } from "../../src/events/log.ts";
+import { type LoggedEvent, readSince } from "../../src/events/log.ts";
 import { applianceOn } from "./appliance.ts";
 import { pager } from "./pager.ts";
 
@@ -27,10 +27,13 @@ export async function planner() {
     /** What was told of windows, in order: `started 10:00–11:00`. */
     toldOfWindows: async () =>
       (await readSince(store, 0, 10_000))
-        .filter(({ type }) => /^maintenance\.(started|ended)$/.test(type))
-        .map(({ type, data }) => {
-          const times = [data?.["startsAt"], data?.["endsAt"]];
-          return `${type.slice(12)} ${times.map((at) => String(at).slice(11, 16)).join("–")}`;
+        .filter(
+          (event): event is LoggedEvent<`maintenance.${"started" | "ended"}`> =>
+            event.type === "maintenance.started" || event.type === "maintenance.ended",
+        )
+        .map(({ type, data: { startsAt, endsAt } }) => {
+          const times = [startsAt, endsAt].map((at) => at.slice(11, 16));
+          return `${type.slice(12)} ${times.join("–")}`;
         }),
     /** Another process on the same data, which knows nothing but what is stored. */
     another: () => {

@@ -44,7 +44,7 @@ export async function visitor({
 } = {}) {
   const made = await watch(settings);
   const { api, time, store, ours } = made;
-  const { clock, log, origin, ownHosts, pageQueue, vault } = made.appliance;
+  const { clock, events, log, origin, ownHosts, pageQueue, vault } = made.appliance;
   const { addressOf = () => "192.168.1.7" } = settings;
   const subscriptions = subscriptionsOf({
     ...made.appliance,
@@ -58,6 +58,7 @@ export async function visitor({
       store,
       clock,
       log,
+      events,
       web,
       origin,
       queue: pageQueue,

@@ -1,4 +1,5 @@
-import { readSince } from "../../src/events/log.ts";
+import type { StoredStatus } from "../../src/core/statuses.ts";
+import { type LoggedEvent, readSince } from "../../src/events/log.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, target } from "./target.ts";
 
@@ -37,10 +38,7 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
       return json.data.toReversed();
     },
     /** Every change of a monitor's state that was told, in order. */
-    changes: async () =>
-      (await readSince(store, 0, 10_000)).filter(({ type }) =>
-        /^monitor\.(pending|up|degraded|down|maintenance)$/.test(type),
-      ),
+    changes: async () => (await readSince(store, 0, 10_000)).filter(isStateChange),
     /** A target on loopback that answers well, and its monitor, which is down at the first failure. */
     site: async (fields: object = {}) => {
       const shop = await target();
@@ -67,3 +65,11 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
 }
 
 export type Watch = Awaited<ReturnType<typeof watch>>;
+
+const states = new Set(["pending", "up", "degraded", "down", "maintenance"]);
+
+/** Whether a check has found a monitor to be something else. */
+export function isStateChange(event: LoggedEvent): event is LoggedEvent<`monitor.${StoredStatus}`> {
+  const [noun, verb = ""] = event.type.split(".");
+  return noun === "monitor" && states.has(verb);
+}

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { commit, traceOf } from "../../events/commit.ts";
+import { commit, auditAndEvent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -206,7 +206,7 @@ function joins(
   return [
     ...consumeInvitation(store, invitation, entitled, over),
     ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
-    ...traceOf(
+    ...auditAndEvent(
       { organizationId, actor, requestId },
       { action: "invitation.accepted", subjectId: person.id },
       at,

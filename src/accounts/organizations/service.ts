@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
-import { commit, mustBeCurrent, traceOf } from "../../events/commit.ts";
+import { commit, mustBeCurrent, auditAndEvent } from "../../events/commit.ts";
 import type { Actor, Scope } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -110,7 +110,7 @@ export async function newOrganization(
       createdAt: at,
       updatedAt: at,
     }),
-    ...traceOf(
+    ...auditAndEvent(
       { organizationId, ...by },
       { action: "organization.created", subjectId: organizationId },
       at,

@@ -6,7 +6,7 @@ import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-
 import { signInFirst } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { renewedSession } from "../sessions/service.ts";
-import { traceOfPerson } from "../sessions/trace.ts";
+import { auditOfPerson } from "../sessions/audit.ts";
 import { mustBeStrongPassword } from "./new-person.ts";
 import { emailKeyOf } from "./rules.ts";
 import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
@@ -70,7 +70,7 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
         passwordHash,
         updatedAt: timestamp(clock()),
       }),
-      ...traceOfPerson(context, "person.updated", Object.keys(fields)),
+      ...auditOfPerson(context, "person.updated", Object.keys(fields)),
     ]);
     return { ...session.person, name, email };
   });
@@ -115,7 +115,7 @@ export async function changePassword(
         updatedAt: timestamp(clock()),
       }),
       ...renewed.statements,
-      ...traceOfPerson(context, "person.password-changed", ["password"]),
+      ...auditOfPerson(context, "person.password-changed", ["password"]),
     ]);
     return renewed.handOver;
   });

@@ -1,4 +1,4 @@
-import { commit, traceOfEach } from "../../events/commit.ts";
+import { commit, auditAndEventEach } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -8,7 +8,7 @@ import { isAtLeast, Role } from "../../core/roles.ts";
 import { retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { keysMadeBy, revokeKeysMadeBy } from "../api-keys/service.ts";
 import { endSessionsOf } from "../sessions/store.ts";
-import { traceIn } from "../sessions/trace.ts";
+import { auditIn } from "../sessions/audit.ts";
 import { newPerson, type NewPerson } from "./new-person.ts";
 import { emailKeyOf, mayManage } from "./rules.ts";
 import type { Member } from "./schema.ts";
@@ -79,9 +79,9 @@ async function whenNoLonger(
   const keyIds = mayMakeKeys ? [] : await keysMadeBy(store, organizationId, personId);
   return [
     ...(role === "owner" ? [mustHaveOwner(organizationId)] : []),
-    ...traceOfEach(scope, { action: "invitation.revoked", subjectIds: invitationIds }, at),
+    ...auditAndEventEach(scope, { action: "invitation.revoked", subjectIds: invitationIds }, at),
     endInvitationsOf(store, organizationId, personId, ended),
-    ...traceOfEach(scope, { action: "api-key.revoked", subjectIds: keyIds }, at),
+    ...auditAndEventEach(scope, { action: "api-key.revoked", subjectIds: keyIds }, at),
     ...(mayMakeKeys ? [] : [revokeKeysMadeBy(store, organizationId, personId, at)]),
   ];
 }
@@ -248,7 +248,7 @@ export async function resetPassword(
         ...(input.withoutTwoFactor && none),
       }),
       endSessionsOf(store, person.id),
-      ...traceIn(await organizationsOf(store, person.id), scope, scope.actor, {
+      ...auditIn(await organizationsOf(store, person.id), scope, scope.actor, {
         action: "person.password-reset",
         subjectId: person.id,
       }),

@@ -13,7 +13,7 @@ import {
   removeSession,
   type SessionRow,
 } from "./store.ts";
-import { traceOfPerson } from "./trace.ts";
+import { auditOfPerson } from "./audit.ts";
 
 /**
  * The statements that begin a session in the visitor's browser, in place of the one it has, and what
@@ -90,7 +90,7 @@ export async function endSession(context: SignedInContext, id: string): Promise<
   const own = await sessionsOf(store, session.person.id);
   if (!own.some((row) => row.id === id))
     throw new AppError("NOT_FOUND", "You have no session with this id.");
-  await store.atomic([removeSession(store, id), ...traceOfPerson(context, "person.session-ended")]);
+  await store.atomic([removeSession(store, id), ...auditOfPerson(context, "person.session-ended")]);
   if (id === session.id) context.clearSessionCookie();
 }
 
@@ -99,6 +99,6 @@ export async function endOtherSessions(context: SignedInContext): Promise<void> 
   const { store, session } = context;
   await store.atomic([
     endSessionsOf(store, session.person.id, session.id),
-    ...traceOfPerson(context, "person.other-sessions-ended"),
+    ...auditOfPerson(context, "person.other-sessions-ended"),
   ]);
 }

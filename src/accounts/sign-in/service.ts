@@ -18,7 +18,7 @@ import {
 } from "../people/store.ts";
 import { countWrongCode, sessionsOf, removeSession } from "../sessions/store.ts";
 import { newSession } from "../sessions/service.ts";
-import { traceIn, traceOfPerson } from "../sessions/trace.ts";
+import { auditIn, auditOfPerson } from "../sessions/audit.ts";
 import { usedCode } from "../two-factor/service.ts";
 import { countWrongCodeOf, forgiveWrongCodes } from "../two-factor/store.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
@@ -97,7 +97,7 @@ export async function begin(
   await store.atomic([
     ...further,
     ...statements,
-    ...traceIn(await organizationsOf(store, person.id), context, actor, {
+    ...auditIn(await organizationsOf(store, person.id), context, actor, {
       action: "person.signed-in",
       subjectId: person.id,
     }),
@@ -125,7 +125,7 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
   await store.atomic([
     ...countWrongCode(store, session.id, codesPerSignIn),
     countWrongCodeOf(store, person.id, timestamp(clock()), address),
-    ...traceIn(await organizationsOf(store, person.id), context, somebody, {
+    ...auditIn(await organizationsOf(store, person.id), context, somebody, {
       action: "person.code-refused",
       subjectId: person.id,
     }),
@@ -150,7 +150,7 @@ export async function signOut(context: VisitorContext): Promise<Stage> {
   if (session !== null) {
     const trace =
       session.stage === "signed-in"
-        ? traceOfPerson({ ...context, session }, "person.signed-out")
+        ? auditOfPerson({ ...context, session }, "person.signed-out")
         : [];
     await store.atomic([removeSession(store, session.id), ...trace]);
   }

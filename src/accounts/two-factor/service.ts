@@ -9,7 +9,7 @@ import type { SignedInContext } from "../../http/visitor-context.ts";
 import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
 import { renewedSession } from "../sessions/service.ts";
-import { traceOfPerson } from "../sessions/trace.ts";
+import { auditOfPerson } from "../sessions/audit.ts";
 import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
 import type { PendingTwoFactor, RecoveryCodes } from "./schema.ts";
 import {
@@ -54,7 +54,7 @@ export function beginTwoFactor(
     const totpPending = vault.seal(secret, placeOf(person));
     await store.atomic([
       ...changePerson(store, person, { totpPending }),
-      ...traceOfPerson(context, "person.two-factor-begun"),
+      ...auditOfPerson(context, "person.two-factor-begun"),
     ]);
     return { secret, uri: totpUri(secret, person.email) };
   });
@@ -87,7 +87,7 @@ export async function confirmTwoFactor(
       }),
       ...statements,
       ...renewed.statements,
-      ...traceOfPerson(context, "person.two-factor-on"),
+      ...auditOfPerson(context, "person.two-factor-on"),
     ]);
     return { codes, handOver: renewed.handOver };
   });
@@ -115,7 +115,7 @@ export async function disableTwoFactor(context: SignedInContext, password: strin
         updatedAt: timestamp(clock()),
       }),
       ...setRecoveryCodes(store, person.id, []),
-      ...traceOfPerson(context, "person.two-factor-off"),
+      ...auditOfPerson(context, "person.two-factor-off"),
     ]);
   });
 }
@@ -133,7 +133,7 @@ export async function renewRecoveryCodes(
     await store.atomic([
       ...changePerson(store, person, {}),
       ...statements,
-      ...traceOfPerson(context, "person.recovery-codes-renewed"),
+      ...auditOfPerson(context, "person.recovery-codes-renewed"),
     ]);
     return { recoveryCodes: codes };
   });

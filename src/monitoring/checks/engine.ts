@@ -5,7 +5,8 @@ import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { Store } from "../../database/store.ts";
 import { readSince } from "../../events/log.ts";
-import { followEvents, type Following } from "../../events/follow.ts";
+import type { EventReader, Subscription } from "../../events/reader.ts";
+import type { Signals } from "../../events/signals.ts";
 import { byteBudget } from "./byte-budget.ts";
 import { type Caller, onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
@@ -66,6 +67,8 @@ type EngineContext = {
   monotonic?: Clock;
   vault: Vault;
   targets: TargetGuard;
+  events: EventReader;
+  signals: Signals;
   log: Log;
   /** What a maintenance window that holds for the monitor means for its results; null where none does. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
@@ -77,7 +80,7 @@ type EngineContext = {
 export function checkEngine(context: EngineContext): Engine {
   const { store, clock, monotonic = () => performance.now(), log, places = usual } = context;
   const trouble = troubleWatch(clock, monotonic);
-  const results = recorder(store, log);
+  const results = recorder(store, log, context.signals);
   const { settle, storedNow } = settling(context, results);
   const asked = onDemand(clock);
   const immediate = rateLimit(immediatePerMinute, clock);
@@ -88,7 +91,7 @@ export function checkEngine(context: EngineContext): Engine {
   const keys = new Map<string, number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
   const budget = byteBudget(jobs.organizations);
-  let following: Following | null = null;
+  let subscription: Subscription | null = null;
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let stopped = false;
@@ -167,7 +170,7 @@ export function checkEngine(context: EngineContext): Engine {
   }
 
   function arm() {
-    if (timer !== null || stopped || following === null) return;
+    if (timer !== null || stopped || subscription === null) return;
     const wait = (jobs.nextDueAt() ?? Infinity) - monotonic();
     timer = setTimeout(turn, Math.min(Math.max(wait, minTickMs), tickMs));
   }
@@ -181,14 +184,14 @@ export function checkEngine(context: EngineContext): Engine {
 
   return {
     async start() {
-      following = followEvents(store, log, monitors.take, await monitors.load());
+      subscription = context.events.subscribe("checks", await monitors.load(), monitors.take);
       trouble.tick();
       arm();
     },
     async stop() {
       stopped = true;
       if (timer !== null) clearTimeout(timer);
-      await following?.stop();
+      await subscription?.stop();
       jobs.stop();
       for (const ending of running.values()) ending.abort();
       await jobs.settled();

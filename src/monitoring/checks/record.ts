@@ -10,6 +10,7 @@ import {
   type Store,
 } from "../../database/store.ts";
 import { appendEvent } from "../../events/log.ts";
+import type { Signals } from "../../events/signals.ts";
 import { incidentStatements } from "../../incidents/by-monitor.ts";
 import { type HeartbeatRow, insertHeartbeat } from "../uptime/store.ts";
 import type { MonitorState } from "./rules.ts";
@@ -52,7 +53,7 @@ export type Recorder = {
 type Waiting = { result: Result; done: () => void; failed: (error: unknown) => void };
 
 /** Gathers results and writes them with all that follows from them in one atomic write. */
-export function recorder(store: Store, log: Log): Recorder {
+export function recorder(store: Store, log: Log, signals: Signals): Recorder {
   let waiting: Waiting[] = [];
   let events: Statement[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -99,6 +100,7 @@ export function recorder(store: Store, log: Log): Recorder {
     const all = portion.map(({ result }) => result);
     try {
       await writeResults(store, all, told);
+      announce(all);
       for (const { done } of portion) done();
     } catch (error) {
       if (error instanceof AppError) throw error;
@@ -111,6 +113,19 @@ export function recorder(store: Store, log: Log): Recorder {
       await writePortion(portion.slice(0, half), told);
       await writePortion(portion.slice(half), []);
     }
+  }
+
+  function announce(results: readonly Result[]) {
+    const own = Map.groupBy(results, ({ monitor }) => monitor.organizationId);
+    for (const [organizationId, its] of own)
+      signals.emit(
+        "results",
+        organizationId,
+        its.map(({ monitor, heartbeat }) => ({
+          monitorId: monitor.id,
+          at: timestamp(heartbeat.at),
+        })),
+      );
   }
 
   return {
@@ -206,7 +221,7 @@ async function changeStatements(store: Store, result: Result): Promise<Statement
   const event = {
     organizationId,
     at: timestamp(heartbeat.at),
-    type: `monitor.${after.status}`,
+    type: `monitor.${after.status}` as const,
     subjectId: id,
     data: { before: before.status, since: before.since, message, latencyMs: heartbeat.latencyMs },
   };

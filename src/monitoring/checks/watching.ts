@@ -1,6 +1,7 @@
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
+import { type EventTable, valueIn } from "../../events/catalogue.ts";
 import { lastSeq, type LoggedEvent } from "../../events/log.ts";
 import {
   allWatched,
@@ -12,6 +13,36 @@ import {
 
 /** A monitor is checked first at once, with many others within seconds, or – at a start – at its place in the interval. */
 export type FirstCheck = "now" | "soon" | "spread";
+
+/** Which monitors an event may have changed: its subject, or any of the organization. */
+const rereads: EventTable<"subject" | "organization" | null> = {
+  "alert-channel": null,
+  "api-key": null,
+  appliance: null,
+  backup: null,
+  channel: null,
+  group: "organization",
+  incident: null,
+  invitation: null,
+  maintenance: null,
+  monitor: {
+    created: "subject",
+    updated: "subject",
+    deleted: "subject",
+    pending: null,
+    up: null,
+    degraded: null,
+    down: null,
+    maintenance: null,
+    paused: null,
+    resumed: null,
+  },
+  organization: { created: null, updated: null, deleted: "organization" },
+  person: null,
+  settings: null,
+  "status-page": null,
+  subscriber: null,
+};
 
 /** More monitors that begin together don't begin in the same moment. */
 const atOnce = 50;
@@ -90,15 +121,11 @@ export function watching(
       return monitors.get(keys.get(id) ?? -1);
     },
     async take(events) {
-      const changes = events.filter(({ type }) =>
-        /^(monitor\.(created|updated|deleted)$|group\.|organization\.deleted$)/.test(type),
-      );
+      const changes = events.filter(({ type }) => valueIn(rereads, type) != null);
       for (const [organizationId, its] of Map.groupBy(changes, (event) => event.organizationId)) {
-        const [ofMany, ofMonitors] = [false, true].map((wanted) =>
-          its.filter(({ type }) => type.startsWith("monitor.") === wanted),
-        );
-        const ids = ofMonitors?.map(({ subjectId }) => subjectId) ?? [];
-        if (ofMany?.length) ids.push(...(await movedTogether(organizationId)));
+        const ofOne = its.filter(({ type }) => valueIn(rereads, type) === "subject");
+        const ids = ofOne.map(({ subjectId }) => subjectId);
+        if (ofOne.length < its.length) ids.push(...(await movedTogether(organizationId)));
         await refresh(organizationId, [...new Set(ids)]);
       }
     },

@@ -1,4 +1,5 @@
 import type { Prepared } from "../../database/store.ts";
+import type { EventType } from "../../events/catalogue.ts";
 
 /** States that don't know yet whether their monitor is paused now, by itself or with its group. */
 const turned = (among: string) => `monitor_states where organization_id = ?1 ${among}
@@ -6,9 +7,12 @@ const turned = (among: string) => `monitor_states where organization_id = ?1 ${a
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
     where m.organization_id = ?1 and m.id = monitor_states.monitor_id)`;
 
+const paused: EventType = "monitor.paused";
+const resumed: EventType = "monitor.resumed";
+
 const textsFor = (among: string) => [
   `insert into events (organization_id, at, type, subject_id)
-    select ?1, ?2, case when paused then 'monitor.resumed' else 'monitor.paused' end, monitor_id
+    select ?1, ?2, case when paused then '${resumed}' else '${paused}' end, monitor_id
     from ${turned(among)}`,
   `update monitor_states
     set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1

@@ -156,7 +156,7 @@ export function unmuteGroup(scope: Scope, id: string): Promise<GroupRecord> {
 function turn(
   scope: Scope,
   id: string,
-  action: string,
+  action: `group.${"paused" | "resumed" | "muted" | "unmuted"}`,
   change: Partial<Pick<GroupRecord, "paused" | "muted">>,
 ): Promise<GroupRecord> {
   const { store, organizationId } = scope;

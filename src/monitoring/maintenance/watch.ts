@@ -4,8 +4,9 @@ import { mapYielding } from "../../core/yielding.ts";
 import { mustBeUnchanged } from "../../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
-import { followEvents, type Following } from "../../events/follow.ts";
+import { type EventTable, valueIn } from "../../events/catalogue.ts";
 import { appendEvent, lastSeq, type LoggedEvent, readSince } from "../../events/log.ts";
+import type { EventReader, Subscription } from "../../events/reader.ts";
 import { type MaintenanceEffect, type Plan, planOf, type Running } from "./plan.ts";
 import { occurrencesBetween, situationAt } from "./rules.ts";
 import {
@@ -34,16 +35,21 @@ type MaintenanceWatch = {
   onChange(listener: (monitorIds: readonly string[]) => void): void;
 };
 
-type Dependencies = { store: Store; clock: Clock; log: Log };
+type Dependencies = { store: Store; clock: Clock; events: EventReader; log: Log };
 
 /** Knows from the events and the clock which monitors are in maintenance, and tells when windows begin and end. */
-export function maintenanceWatch({ store, clock, log }: Dependencies): MaintenanceWatch {
+export function maintenanceWatch({
+  store,
+  clock,
+  events: reader,
+  log,
+}: Dependencies): MaintenanceWatch {
   const plans = new Map<string, Plan>();
   /** Monitors that listeners know to be in maintenance, by organization. */
   const announced = new Map<string, { has(id: string): boolean; keys(): Iterable<string> }>();
   let marks = new Map<string, Mark>();
   let listener: ((monitorIds: readonly string[]) => void) | null = null;
-  let following: Following | null = null;
+  let subscription: Subscription | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;
   let cursor: number | null = null;
   let turn: Promise<void> = Promise.resolve();
@@ -79,21 +85,29 @@ export function maintenanceWatch({ store, clock, log }: Dependencies): Maintenan
   async function take(events: readonly LoggedEvent[]) {
     if (events.some(({ type }) => type === "organization.deleted")) await readMarks();
     for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
-      if (its.some(({ type }) => replans.test(type)))
+      const concerned = new Set(its.map(({ type }) => valueIn(concerns, type)));
+      if (concerned.has("windows"))
         await plan(organizationId, await plannedWindows(store, timestamp(clock()), organizationId));
-      else await regroup(organizationId, its);
+      else if (concerned.has("groups")) await regroup(organizationId, null);
+      else if (concerned.has("monitor")) {
+        const monitors = its.filter(({ type }) => valueIn(concerns, type) === "monitor");
+        await regroup(
+          organizationId,
+          monitors.map(({ subjectId }) => subjectId),
+        );
+      }
     }
     await tick();
   }
 
-  async function regroup(organizationId: string, events: readonly LoggedEvent[]) {
+  /** Reads anew which groups monitors are in: these, or null for all. */
+  async function regroup(organizationId: string, monitorIds: string[] | null) {
     const plan = plans.get(organizationId);
     if (plan === undefined || plan.groupIds.length === 0) return;
-    const ofGroups = events.some(({ type }) => type.startsWith("group."));
-    const changed = events.filter(({ type }) => /^monitor\.(created|updated|deleted)$/.test(type));
-    const ids = ofGroups ? null : changed.map(({ subjectId }) => subjectId);
-    if (ids?.length === 0) return;
-    plan.regroup(ids, await groupsOfMonitors(store, organizationId, plan.groupIds, ids));
+    plan.regroup(
+      monitorIds,
+      await groupsOfMonitors(store, organizationId, plan.groupIds, monitorIds),
+    );
   }
 
   /** One at a time: what is told builds on what was told before. */
@@ -163,12 +177,12 @@ export function maintenanceWatch({ store, clock, log }: Dependencies): Maintenan
 
   return {
     async start() {
-      following = followEvents(store, log, take, await load());
+      subscription = reader.subscribe("maintenance", await load(), take);
       ticking = setInterval(() => void tick(), tickMs);
     },
     async stop() {
       if (ticking !== null) clearInterval(ticking);
-      await following?.stop();
+      await subscription?.stop();
       await turn;
     },
     async runOnce() {
@@ -187,8 +201,41 @@ export function maintenanceWatch({ store, clock, log }: Dependencies): Maintenan
   };
 }
 
-/** What changes which windows there are. */
-const replans = /^(maintenance\.(created|updated|deleted)|organization\.deleted)$/;
+/** What an event may change: which windows there are, or which monitors they hold for. */
+const concerns: EventTable<"windows" | "groups" | "monitor" | null> = {
+  "alert-channel": null,
+  "api-key": null,
+  appliance: null,
+  backup: null,
+  channel: null,
+  group: "groups",
+  incident: null,
+  invitation: null,
+  maintenance: {
+    created: "windows",
+    updated: "windows",
+    deleted: "windows",
+    started: null,
+    ended: null,
+  },
+  monitor: {
+    created: "monitor",
+    updated: "monitor",
+    deleted: "monitor",
+    pending: null,
+    up: null,
+    degraded: null,
+    down: null,
+    maintenance: null,
+    paused: null,
+    resumed: null,
+  },
+  organization: { created: null, updated: null, deleted: "windows" },
+  person: null,
+  settings: null,
+  "status-page": null,
+  subscriber: null,
+};
 
 const nobody: ReadonlyMap<string, MaintenanceEffect> = new Map();
 
@@ -197,7 +244,12 @@ function mustBe(mark: Mark, isSet: boolean): Statement {
   return { ...mustText(text), parameters, otherwise: () => new StaleRead() };
 }
 
-function eventOf(type: string, mark: Mark, end: number, now: number): Statement {
+function eventOf(
+  type: "maintenance.started" | "maintenance.ended",
+  mark: Mark,
+  end: number,
+  now: number,
+): Statement {
   const { organizationId, windowId, start } = mark;
   const data = { startsAt: timestamp(start), endsAt: timestamp(end) };
   return appendEvent({ organizationId, at: timestamp(now), type, subjectId: windowId, data });

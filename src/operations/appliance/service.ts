@@ -13,7 +13,7 @@ import {
   mustStillAdminister,
   organizationsOf,
 } from "../../accounts/people/store.ts";
-import { traceIn } from "../../accounts/sessions/trace.ts";
+import { auditIn } from "../../accounts/sessions/audit.ts";
 import type { Administrator, ApplianceFigures, OrganizationEntry } from "./schema.ts";
 import {
   administratorsOf,
@@ -57,7 +57,7 @@ export async function grantAdministrator(by: Running, personId: string): Promise
       () => new AppError("CONFLICT", "They are an administrator already, or gone."),
     ),
     setAdministrator(store, id, true),
-    ...traceIn(await organizationsOf(store, id), by, by.actor, {
+    ...auditIn(await organizationsOf(store, id), by, by.actor, {
       action: "person.administrator-granted",
       subjectId: id,
     }),
@@ -77,7 +77,7 @@ export async function revokeAdministrator(by: Running, personId: string): Promis
     ),
     setAdministrator(store, personId, false),
     mustHaveAdministrator,
-    ...traceIn(await organizationsOf(store, personId), by, by.actor, {
+    ...auditIn(await organizationsOf(store, personId), by, by.actor, {
       action: "person.administrator-revoked",
       subjectId: personId,
     }),
@@ -118,7 +118,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
     ),
     deletePeopleWithoutOrganization,
     appendEvent({ organizationId, at, type, subjectId: organizationId }),
-    ...traceIn(
+    ...auditIn(
       others.filter((id) => id !== organizationId),
       by,
       actor,

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Backups } from "../../http/services.ts";
 import type { Sessions } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { traceOfPerson } from "../../accounts/sessions/trace.ts";
+import { auditOfPerson } from "../../accounts/sessions/audit.ts";
 import type { BackupOffer, MadeBackup } from "./schema.ts";
 
 export async function offerBackup({ store }: SignedInContext): Promise<BackupOffer> {
@@ -26,7 +26,7 @@ export async function takeBackup(
   const taken = backups.take(person.id, id, mayGoOn);
   if (taken === null)
     throw new AppError("NOT_FOUND", "This backup was downloaded already or is over. Make another.");
-  await context.store.atomic(traceOfPerson(context, "backup.downloaded"));
+  await context.store.atomic(auditOfPerson(context, "backup.downloaded"));
   return new Response(taken.bytes, {
     headers: {
       "Content-Type": "application/vnd.sqlite3",

@@ -1,15 +1,14 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
-import type { Log } from "../../core/log.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
-import { eventCursor, type Place } from "../../events/cursor.ts";
-import { followEvents, type Following } from "../../events/follow.ts";
+import { eventCursor, type Position } from "../../events/cursor.ts";
 import { type LoggedEvent, readSince } from "../../events/log.ts";
+import type { EventReader, Subscription } from "../../events/reader.ts";
 import { type Loaded, loaderOf } from "../load.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, Notice } from "./notice.ts";
-import { concernsSubscribers, crowd, incidentNoticeOf, pendingMs } from "./rules.ts";
+import { concernsSubscribers, crowd, type NoticedEvent, pendingMs } from "./rules.ts";
 import {
   forgetOld,
   insertNotice,
@@ -46,44 +45,44 @@ type Part = {
 /** What one write holds so far. */
 type Portion = { statements: Statement[]; left: number };
 
-type Dependencies = { store: Store; clock: Clock; log: Log };
+type Dependencies = { store: Store; clock: Clock; events: EventReader };
 
-/** Tells the subscribers of status pages what these show: the new deliveries and the place in the log stand in one atomic write. */
-export function subscriberFanOut({ store, clock, log }: Dependencies): SubscriberFanOut {
+/** Tells the subscribers of status pages what these show: the new deliveries and the position in the log stand in one atomic write. */
+export function subscriberFanOut({ store, clock, events: reader }: Dependencies): SubscriberFanOut {
   const cursor = eventCursor(store, "subscribers");
   const load = loaderOf(store);
-  let following: Following | null = null;
+  let subscription: Subscription | null = null;
 
   const take = (events: readonly LoggedEvent[]) =>
     retrying(async () => {
-      let place = await cursor.place();
-      const unread = events.filter(({ seq, type }) => seq > place.seq && concernsSubscribers(type));
+      let position = await cursor.read();
+      const unread = events.filter(({ seq }) => seq > position.seq).filter(concernsSubscribers);
       const last = unread.at(-1);
       if (last === undefined) return;
       const pages = new Map<string, ShownPage[] | null>();
       for (const { organizationId } of unread)
         if (!pages.has(organizationId)) pages.set(organizationId, await pagesOf(organizationId));
       // Where nobody listens, a write costs others more than reading the events again.
-      if ([...pages.values()].every((its) => its === null)) return cursor.pass(last.seq);
+      if ([...pages.values()].every((its) => its === null)) return cursor.skip(last.seq);
       let portion: Portion = { statements: [], left: atOnce };
       const write = async (seq: number, part: Part | null) => {
         const rest = part === null ? null : JSON.stringify(part);
-        await cursor.move(place, seq, portion.statements, rest);
-        place = await cursor.place();
+        await cursor.advance(position, seq, portion.statements, rest);
+        position = await cursor.read();
         portion = { statements: [], left: atOnce };
         // Others have their turn between two writes of a storm.
         await Bun.sleep(0);
       };
       for (const [index, event] of unread.entries()) {
-        let part = partOf(place, event);
-        const before = unread[index - 1]?.seq ?? place.seq;
+        let part = partOf(position, event);
+        const before = unread[index - 1]?.seq ?? position.seq;
         // What was told so far says who is told of it.
         if (isRemoval(event) && portion.statements.length > 0) await write(before, null);
         for (const page of pages.get(event.organizationId) ?? []) {
           if (part !== null && page.id < part.pageId) continue;
           do {
             part = await toldBy(page, event, portion, part?.pageId === page.id ? part : null);
-            if (part !== null) await write(Math.max(before, place.seq), part);
+            if (part !== null) await write(Math.max(before, position.seq), part);
           } while (part !== null);
         }
         if (event === last || portion.left <= 0) await write(event.seq, null);
@@ -104,7 +103,7 @@ export function subscriberFanOut({ store, clock, log }: Dependencies): Subscribe
   /** Adds to `portion` what a page tells of an event after `part`, as far as it takes that; returns how far it came, or null where that is all. */
   async function toldBy(
     { id: pageId, loaded }: ShownPage,
-    event: LoggedEvent,
+    event: NoticedEvent,
     portion: Portion,
     part: Part | null,
   ): Promise<Part | null> {
@@ -132,61 +131,74 @@ export function subscriberFanOut({ store, clock, log }: Dependencies): Subscribe
 
   return {
     async start() {
-      const { seq } = await cursor.place();
-      following = followEvents(
-        store,
-        log,
-        async (events) => {
-          await take(events);
-          await Bun.sleep(portionMs);
-        },
-        seq,
-      );
+      const { seq } = await cursor.read();
+      subscription = reader.subscribe("subscribers", seq, async (events) => {
+        await take(events);
+        await Bun.sleep(portionMs);
+      });
     },
     async stop() {
-      await following?.stop();
+      await subscription?.stop();
       await retrying(() => cursor.save()).catch(() => {});
     },
     async runOnce() {
-      const { seq } = await cursor.place();
+      const { seq } = await cursor.read();
       await take(await readSince(store, seq, 10_000));
     },
   };
 }
 
 /** How far earlier writes came with this event; null where it is not under way. */
-function partOf({ part }: Place, { seq }: LoggedEvent): Part | null {
+function partOf({ part }: Position, { seq }: LoggedEvent): Part | null {
   const found = part === null ? null : (JSON.parse(part) as Part);
   return found?.seq === seq ? found : null;
 }
 
 /** What the page says of what happened, under its public names; null where it shows nothing of it. */
-async function noticeOf(
+function noticeOf(loaded: Loaded, event: NoticedEvent, now: number): Promise<Notice | null> {
+  switch (event.type) {
+    case "maintenance.created":
+      return maintenanceNotice(loaded, event, now);
+    case "incident.reopened":
+      return incidentNotice(loaded, event, "incident.updated", now);
+    case "incident.opened":
+    case "incident.updated":
+    case "incident.resolved":
+      return incidentNotice(loaded, event, event.type, now);
+    case "subscriber.confirmed":
+      return Promise.resolve(null);
+    default:
+      return event satisfies never;
+  }
+}
+
+async function maintenanceNotice(
   loaded: Loaded,
-  { type, subjectId, at, data }: LoggedEvent,
+  { subjectId, at }: NoticedEvent,
   now: number,
 ): Promise<Notice | null> {
-  const made = { id: newId(now), at };
-  if (type === "maintenance.created") {
-    const window = await loaded.window(subjectId);
-    if (window === null) return null;
-    const { id, title, description, startsAt, endsAt } = window;
-    return {
-      ...made,
-      type: "maintenance.planned",
-      data: { id, title, description, startsAt, endsAt },
-    };
-  }
-  const noticeType = incidentNoticeOf(type);
-  if (noticeType === null) return null;
+  const window = await loaded.window(subjectId);
+  if (window === null) return null;
+  const { id, title, description, startsAt, endsAt } = window;
+  const data = { id, title, description, startsAt, endsAt };
+  return { id: newId(now), at, type: "maintenance.planned", data };
+}
+
+async function incidentNotice(
+  loaded: Loaded,
+  { subjectId, at, data }: Extract<NoticedEvent, { data: { updateId: string | null } }>,
+  type: "incident.opened" | "incident.updated" | "incident.resolved",
+  now: number,
+): Promise<Notice | null> {
   const incident = await loaded.incident(subjectId);
-  const update = incident?.updates.find(({ id }) => id === data?.["updateId"]);
+  const update = incident?.updates.find(({ id }) => id === data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
   if (incident === null || update === undefined) return null;
   const { id, title, severity, monitor, createdAt, resolvedAt } = incident;
   return {
-    ...made,
-    type: noticeType,
+    id: newId(now),
+    at,
+    type,
     data: {
       id,
       title,
@@ -201,7 +213,8 @@ async function noticeOf(
 }
 
 /** An incident that its deleted monitor opened: pages show it no more, but whoever heard of it hears of its end. */
-const isRemoval = ({ data }: LoggedEvent) => data?.["monitorRemoved"] === true;
+const isRemoval = (event: LoggedEvent) =>
+  event.type === "incident.resolved" && event.data.monitorRemoved === true;
 
 async function noticeOfRemoval(
   store: Store,

@@ -1,7 +1,6 @@
 import type { Severity } from "../../core/fields.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { Message } from "../../alerting/messages.ts";
-import type { IncidentNoticeType } from "./rules.ts";
 
 export type IncidentData = {
   id: string;
@@ -29,7 +28,7 @@ export type Notice = {
   /** RFC 3339. */
   at: string;
 } & (
-  | { type: IncidentNoticeType; data: IncidentData }
+  | { type: "incident.opened" | "incident.updated" | "incident.resolved"; data: IncidentData }
   | { type: "maintenance.planned"; data: MaintenanceData }
   /** Asks an address whether it wants to be told. */
   | { type: "subscription.question"; data: Record<string, never> }

@@ -1,3 +1,6 @@
+import { type EventTable, type TypesWith, valueIn } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/log.ts";
+
 /** An address that has not said yes is asked so often at most … */
 const maxAsked = 3;
 /** … and not again within so long. */
@@ -31,25 +34,27 @@ export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook"
   return type === "email" ? "mailbox" : type;
 }
 
-const steps: Record<string, IncidentNoticeType> = {
-  "incident.opened": "incident.opened",
-  "incident.updated": "incident.updated",
-  "incident.reopened": "incident.updated",
-  "incident.resolved": "incident.resolved",
-};
-
-export type IncidentNoticeType = "incident.opened" | "incident.updated" | "incident.resolved";
-
-/** What subscribers are told when this happens to an incident; null for nothing. */
-export function incidentNoticeOf(eventType: string): IncidentNoticeType | null {
-  return steps[eventType] ?? null;
-}
-
 /** Whether an event may lead to a notice, or says that from here on somebody subscribes. */
-export function concernsSubscribers(eventType: string): boolean {
-  return (
-    incidentNoticeOf(eventType) !== null ||
-    eventType === "maintenance.created" ||
-    eventType === "subscriber.confirmed"
-  );
+const noticed = {
+  "alert-channel": false,
+  "api-key": false,
+  appliance: false,
+  backup: false,
+  channel: false,
+  group: false,
+  incident: { opened: true, updated: true, reopened: true, resolved: true, deleted: false },
+  invitation: false,
+  maintenance: { created: true, updated: false, deleted: false, started: false, ended: false },
+  monitor: false,
+  organization: false,
+  person: false,
+  settings: false,
+  "status-page": false,
+  subscriber: { asked: false, confirmed: true, unsubscribed: false, deleted: false },
+} as const satisfies EventTable<boolean>;
+
+export type NoticedEvent = LoggedEvent<TypesWith<typeof noticed, true>>;
+
+export function concernsSubscribers(event: LoggedEvent): event is NoticedEvent {
+  return valueIn(noticed, event.type) === true;
 }

@@ -171,7 +171,11 @@ export function deleteSubscriber(scope: Scope, pageId: string, id: string): Prom
   return retrying(async () => remove(scope, await getRow(scope, pageId, id), "subscriber.deleted"));
 }
 
-function remove(scope: Scope, row: SubscriberRow, action: string): Promise<object> {
+function remove(
+  scope: Scope,
+  row: SubscriberRow,
+  action: "subscriber.deleted" | "subscriber.unsubscribed",
+): Promise<object> {
   const { store, organizationId } = scope;
   return commit(
     scope,

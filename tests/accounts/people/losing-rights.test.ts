@@ -14,7 +14,7 @@ type Member = Awaited<ReturnType<typeof member>>;
 /** An owner, and an admin of ours who is a viewer of theirs, with a page of each open. */
 async function snapshot() {
   const made = await dashboard();
-  made.live.start();
+  await made.live.start();
   running.push(made.live);
   const owner = await member(made, "owner");
   const bea = await member(made, "admin", { name: "Bea" });

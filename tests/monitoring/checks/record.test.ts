@@ -27,7 +27,12 @@ async function recording(fields: object = {}) {
     before = after;
     return found;
   };
-  return { ...made, id, result, results: recorder(made.store, made.appliance.log) };
+  return {
+    ...made,
+    id,
+    result,
+    results: recorder(made.store, made.appliance.log, made.appliance.signals),
+  };
 }
 
 const types = async ({ changes }: Pick<Watch, "changes">) =>
@@ -149,7 +154,7 @@ describe("a pause", () => {
       await (paused ??= changeMonitor(id, { paused: true }));
       return rows;
     };
-    const results = recorder({ ...store, query }, made.appliance.log);
+    const results = recorder({ ...store, query }, made.appliance.log, made.appliance.signals);
     await Promise.all([results.add(result("down")), results.flush()]);
     expect(paused).not.toBeNull();
     expect(await types(made)).toEqual([]);

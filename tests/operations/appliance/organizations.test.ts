@@ -262,7 +262,7 @@ describe("deleting", () => {
   test("ends the open pages that show it, and no others", async () => {
     const made = await full();
     const { ada, both, ours, theirs, live } = made;
-    live.start();
+    await live.start();
     const own = await listening(made, both.cookie, { query: `?organization=${ours.id}` });
     const other = await listening(made, both.cookie, { query: `?organization=${theirs.id}` });
     await own.next();

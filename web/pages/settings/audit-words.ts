@@ -1,33 +1,8 @@
+import type { AuditAction, NounOf, VerbOf } from "../../../src/events/catalogue.ts";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 
-const nouns: Record<string, [named: string, gone: string]> = {
-  monitor: ["the monitor", "a monitor that is gone"],
-  group: ["the group", "a group that is gone"],
-  incident: ["the incident", "an incident that is gone"],
-  maintenance: ["the maintenance", "maintenance that is gone"],
-  "alert-channel": ["the alert channel", "an alert channel that is gone"],
-  "status-page": ["the status page", "a status page that is gone"],
-  subscriber: ["the subscriber", "a subscriber"],
-  "api-key": ["the API key", "an API key"],
-  organization: ["the organization", "the organization"],
-};
-
-const verbs: Record<string, string> = {
-  created: "made",
-  updated: "changed",
-  deleted: "deleted",
-  revoked: "revoked",
-  opened: "opened",
-  resolved: "resolved",
-  paused: "paused",
-  resumed: "resumed",
-  muted: "muted",
-  unmuted: "unmuted",
-  moved: "moved",
-};
-
 /** What needs words of its own; `#` stands for what it was done to. */
-const whole: Record<string, string> = {
+const phrases = {
   "invitation.created": "invited #",
   "invitation.accepted": "joined",
   "invitation.revoked": "took back the invitation of #",
@@ -35,7 +10,6 @@ const whole: Record<string, string> = {
   "settings.updated": "changed the settings",
   "incident.opened": "opened the incident #",
   "incident.updated": "posted an update on #",
-  "incident.corrected": "corrected the incident #",
   "incident.reopened": "reopened the incident #",
   "person.signed-in": "signed in",
   "person.signed-out": "signed out",
@@ -59,6 +33,33 @@ const whole: Record<string, string> = {
   "subscriber.confirmed": "confirmed to get updates",
   "subscriber.unsubscribed": "ended their updates",
   "backup.downloaded": "downloaded a backup of the whole appliance",
+} satisfies Partial<Record<AuditAction, string>>;
+
+/** The others are put together from noun and verb. */
+type Composed = Exclude<AuditAction, keyof typeof phrases>;
+
+const nouns: Record<NounOf<Composed>, [named: string, gone: string]> = {
+  monitor: ["the monitor", "a monitor that is gone"],
+  group: ["the group", "a group that is gone"],
+  incident: ["the incident", "an incident that is gone"],
+  maintenance: ["the maintenance", "maintenance that is gone"],
+  "alert-channel": ["the alert channel", "an alert channel that is gone"],
+  "status-page": ["the status page", "a status page that is gone"],
+  subscriber: ["the subscriber", "a subscriber"],
+  "api-key": ["the API key", "an API key"],
+  organization: ["the organization", "the organization"],
+};
+
+const verbs: Record<VerbOf<Composed>, string> = {
+  created: "made",
+  updated: "changed",
+  deleted: "deleted",
+  revoked: "revoked",
+  resolved: "resolved",
+  paused: "paused",
+  resumed: "resumed",
+  muted: "muted",
+  unmuted: "unmuted",
 };
 
 const actors: Record<string, string> = {
@@ -79,7 +80,7 @@ export function deedWords({
   subjectName: name,
 }: Pick<AuditEntry, "action" | "subjectName">): [before: string, name: string, after: string] {
   const [noun = "", verb = ""] = action.split(".");
-  const known = whole[action];
+  const known = (phrases as Record<string, string>)[action];
   if (known !== undefined) {
     const [before = "", after] = known.split("#");
     if (after === undefined) return [before, "", ""];
@@ -87,9 +88,9 @@ export function deedWords({
       ? [`${before}${noun === "incident" ? "that is gone" : "somebody"}${after}`, "", ""]
       : [before, name, after];
   }
-  const deed = verbs[verb] ?? verb.replaceAll("-", " ");
+  const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");
-  const [named, gone] = nouns[noun] ?? [plain, plain];
+  const [named, gone] = (nouns as Record<string, [string, string]>)[noun] ?? [plain, plain];
   return name === null ? [`${deed} ${gone}`, "", ""] : [`${deed} ${named} `, name, ""];
 }
 

@@ -1,0 +1,148 @@
+import type { StoredStatus } from "../core/statuses.ts";
+
+/** What somebody does: each stands in the audit log under the name of its event. */
+export type AuditAction =
+  | "alert-channel.created"
+  | "alert-channel.updated"
+  | "alert-channel.deleted"
+  | "api-key.created"
+  | "api-key.revoked"
+  | "backup.downloaded"
+  | "group.created"
+  | "group.updated"
+  | "group.deleted"
+  | "group.paused"
+  | "group.resumed"
+  | "group.muted"
+  | "group.unmuted"
+  | "group.reordered"
+  | "incident.opened"
+  | "incident.updated"
+  | "incident.resolved"
+  | "incident.reopened"
+  | "incident.deleted"
+  | "invitation.created"
+  | "invitation.accepted"
+  | "invitation.revoked"
+  | "maintenance.created"
+  | "maintenance.updated"
+  | "maintenance.deleted"
+  | "monitor.created"
+  | "monitor.updated"
+  | "monitor.deleted"
+  | "organization.created"
+  | "organization.updated"
+  | "organization.deleted"
+  | "person.added"
+  | "person.removed"
+  | "person.role-changed"
+  | "person.updated"
+  | "person.password-changed"
+  | "person.password-reset"
+  | "person.signed-in"
+  | "person.signed-out"
+  | "person.session-ended"
+  | "person.other-sessions-ended"
+  | "person.code-refused"
+  | "person.two-factor-begun"
+  | "person.two-factor-on"
+  | "person.two-factor-off"
+  | "person.recovery-codes-renewed"
+  | "person.administrator-granted"
+  | "person.administrator-revoked"
+  | "settings.updated"
+  | "status-page.created"
+  | "status-page.updated"
+  | "status-page.deleted"
+  | "subscriber.asked"
+  | "subscriber.confirmed"
+  | "subscriber.unsubscribed"
+  | "subscriber.deleted";
+
+/** What happens by itself: what checks find, what follows from a pause, what the clock brings. */
+type Occurrence =
+  | "appliance.troubled"
+  | "channel.failed"
+  | "maintenance.started"
+  | "maintenance.ended"
+  | "monitor.pending"
+  | "monitor.up"
+  | "monitor.degraded"
+  | "monitor.down"
+  | "monitor.maintenance"
+  | "monitor.paused"
+  | "monitor.resumed";
+
+export type EventType = AuditAction | Occurrence;
+
+/** What an event says beyond its subject; types that are not named here say nothing more. */
+type EventData = Record<CheckedType, StateChange> &
+  Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &
+  Record<"channel.failed" | "appliance.troubled", { message: string }> &
+  Record<"maintenance.started" | "maintenance.ended", { startsAt: string; endsAt: string }>;
+
+type CheckedType = `monitor.${StoredStatus}`;
+
+type StateChange = {
+  before: StoredStatus;
+  /** When that began. */
+  since: string;
+  message: string;
+  latencyMs: number | null;
+};
+
+type TimelineChange = {
+  /** The entry that was posted; null for a correction of the title or severity. */
+  updateId: string | null;
+  /** Whether the monitor did it. */
+  automatic?: true;
+  /** Whether it is over because its monitor was deleted. */
+  monitorRemoved?: true;
+};
+
+export type DataOf<T extends EventType> = T extends keyof EventData
+  ? { data: EventData[T] }
+  : { data?: undefined };
+
+/** An event, one shape for each type. */
+export type Event<T extends EventType = EventType> = {
+  [K in T]: { organizationId: string; at: string; type: K; subjectId: string } & DataOf<K>;
+}[T];
+
+/** What an event's subject is: the word before the point. */
+export type NounOf<T extends EventType> = T extends `${infer Noun}.${string}` ? Noun : never;
+/** What happened to it: the word after the point. */
+export type VerbOf<T extends EventType, N extends string = string> = T extends `${N}.${infer Verb}`
+  ? Verb
+  : never;
+export type EventNoun = NounOf<EventType>;
+
+/** A value for every event: one for a noun's all, or one for each verb. Does not compile where one is forgotten. */
+export type EventTable<V> = {
+  readonly [N in EventNoun]: V | { readonly [Verb in VerbOf<EventType, N>]: V };
+};
+
+/** The types to which a table gives one of these values. */
+export type TypesWith<T extends EventTable<unknown>, V> = {
+  [N in EventNoun]: {
+    [Verb in VerbOf<EventType, N>]: (
+      T[N] extends Readonly<Record<Verb, infer Own>> ? Own : T[N]
+    ) extends V
+      ? `${N}.${Verb}`
+      : never;
+  }[VerbOf<EventType, N>];
+}[EventNoun];
+
+export function nounOf(type: EventType): EventNoun {
+  return type.slice(0, type.indexOf(".")) as EventNoun;
+}
+
+/** The value that a table gives to an event; undefined for what another version of this program wrote. */
+export function valueIn<V extends string | boolean | null>(
+  table: EventTable<V>,
+  type: EventType,
+): V | undefined {
+  const noun = nounOf(type);
+  const given: V | Readonly<Record<string, V>> | undefined = table[noun];
+  return typeof given === "object" && given !== null ? given[type.slice(noun.length + 1)] : given;
+}

@@ -1,0 +1,153 @@
+import type { Log } from "../core/log.ts";
+import type { Store } from "../database/store.ts";
+import { lastSeq, type LoggedEvent, readSince } from "./log.ts";
+
+/** Events that another process appended are seen this late at most. */
+const pollMs = 500;
+/** Events that a subscriber is handed at one time. */
+const batchSize = 500;
+/** The newest events are kept for all subscribers; one that is further behind reads the log by itself. */
+const recentSize = 2_000;
+/** How long a subscriber that failed is left alone. */
+const retryMs = 1_000;
+
+export type EventReader = {
+  /**
+   * Hands every event after `seq` to `handle`, in order and one batch at a time: a subscriber that is
+   * slow or fails keeps no other from its events. A batch whose handling throws comes again.
+   */
+  subscribe(
+    name: string,
+    seq: number,
+    handle: (events: readonly LoggedEvent[]) => Promise<void> | void,
+  ): Subscription;
+};
+
+export type Subscription = {
+  /** Hands over nothing further; resolves when the batch under way is handled. */
+  stop(): Promise<void>;
+};
+
+/** Reads the log once for all subscribers of this process: at each of its own writes, and whenever another one has written. */
+export function eventReader(store: Store, log: Log): EventReader {
+  const wakes = new Set<() => void>();
+  /** Everything after `start`, oldest first; nothing is known before the first read. */
+  let recent: LoggedEvent[] = [];
+  let start: number | null = null;
+  let head = 0;
+  let revision: string | null = null;
+  let isStale = false;
+  let isReading = false;
+  let stopPolling = () => {};
+
+  function poll() {
+    const unsubscribe = store.onCommit(read);
+    const timer = setInterval(() => {
+      const now = store.revision();
+      if (now === null || now !== revision || isStale) read();
+    }, pollMs);
+    stopPolling = () => {
+      unsubscribe();
+      clearInterval(timer);
+    };
+    read();
+  }
+
+  function read() {
+    isStale = true;
+    if (isReading) return;
+    isReading = true;
+    readAll().catch((error: unknown) => {
+      isReading = false;
+      isStale = true;
+      log.error("events can't be read", { cause: String(error) });
+    });
+  }
+
+  async function readAll() {
+    if (start === null) {
+      head = await lastSeq(store);
+      start = head;
+      wakeAll();
+    }
+    while (isStale && wakes.size > 0) {
+      isStale = false;
+      revision = store.revision();
+      await readOn();
+    }
+    // In the same turn as the look that found nothing: a write from here on begins anew.
+    isReading = false;
+  }
+
+  async function readOn() {
+    for (;;) {
+      const events = await readSince(store, head, batchSize);
+      head = events.at(-1)?.seq ?? head;
+      recent.push(...events);
+      const surplus = recent.splice(0, Math.max(0, recent.length - recentSize));
+      start = surplus.at(-1)?.seq ?? start;
+      if (events.length > 0) wakeAll();
+      if (events.length < batchSize) return;
+    }
+  }
+
+  function wakeAll() {
+    for (const wake of wakes) wake();
+  }
+
+  return {
+    subscribe(name, seq, handle) {
+      let position = seq;
+      let isWorking = false;
+      let working = Promise.resolve();
+      let retry: ReturnType<typeof setTimeout> | null = null;
+      let isStopped = false;
+
+      function wake() {
+        if (isStopped || isWorking || retry !== null) return;
+        isWorking = true;
+        working = work().catch((error: unknown) => {
+          isWorking = false;
+          log.error("handling events failed", { subscriber: name, cause: String(error) });
+          if (isStopped) return;
+          retry = setTimeout(() => {
+            retry = null;
+            wake();
+          }, retryMs);
+        });
+      }
+
+      async function work() {
+        while (!isStopped && start !== null) {
+          const known = start;
+          const events =
+            position < known ? await readSince(store, position, batchSize) : recentAfter(position);
+          const last = events.at(-1);
+          if (last !== undefined) {
+            await handle(events);
+            position = last.seq;
+          } else if (position < known) position = known;
+          else break;
+        }
+        isWorking = false;
+      }
+
+      wakes.add(wake);
+      if (wakes.size === 1) poll();
+      else wake();
+      return {
+        async stop() {
+          isStopped = true;
+          if (retry !== null) clearTimeout(retry);
+          if (wakes.delete(wake) && wakes.size === 0) stopPolling();
+          await working;
+        },
+      };
+    },
+  };
+
+  function recentAfter(position: number): LoggedEvent[] {
+    const from = recent.findLastIndex(({ seq }) => seq <= position) + 1;
+    return recent.slice(from, from + batchSize);
+  }
+}

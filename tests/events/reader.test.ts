@@ -1,0 +1,321 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { assets } from "../../src/core/assets.ts";
+import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import type { Store } from "../../src/database/store.ts";
+import { appendEvent, lastSeq, type LoggedEvent } from "../../src/events/log.ts";
+import { eventReader } from "../../src/events/reader.ts";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+/** An organization in a database, and how any store on it writes events. */
+async function newLog(file = ":memory:") {
+  const database = openDatabase(file);
+  migrate(database, assets.migrations);
+  const store = embeddedStore(database);
+  const { id: organizationId } = await createOrganization(store, () => 0, "Acme");
+  const logged: string[] = [];
+  const write = (message: string) => void logged.push(message);
+  const eventOf = (subjectId: string | number) =>
+    appendEvent({
+      organizationId,
+      at: "2026-11-20T10:00:00.000Z",
+      type: "monitor.down",
+      subjectId: String(subjectId),
+      data: { before: "up", since: "2026-11-20T09:00:00.000Z", message: "", latencyMs: null },
+    });
+  return {
+    store,
+    logged,
+    log: { info: write, warn: write, error: write },
+    /** Appends these in one write. */
+    append: (on: Store, ...subjects: (string | number)[]) => on.atomic(subjects.map(eventOf)),
+  };
+}
+
+/** A subscriber that keeps what it was handed, batch by batch. */
+function subscriber(handle: (events: readonly LoggedEvent[]) => Promise<void> | void = () => {}) {
+  const batches: string[][] = [];
+  const awaited: { count: number; arrived: () => void }[] = [];
+  const all = () => batches.flat();
+  return {
+    batches,
+    all,
+    take: async (events: readonly LoggedEvent[]) => {
+      await handle(events);
+      batches.push(events.map(({ subjectId }) => subjectId));
+      for (const { count, arrived } of awaited) if (all().length >= count) arrived();
+    },
+    /** Resolves when so many events were handed over and handled, in all. */
+    arrived: (count: number): Promise<void> => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (all().length >= count) resolve();
+      else awaited.push({ count, arrived: resolve });
+      return promise;
+    },
+  };
+}
+
+const numbers = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, index) => String(from + index));
+
+describe("a subscriber of events", () => {
+  test("is handed what follows its position in the log, in order and nothing twice", async () => {
+    const { store, log, append } = await newLog();
+    await append(store, "old");
+    const from = await lastSeq(store);
+    await append(store, 0, 1);
+    const { take, arrived, all } = subscriber();
+    const subscription = eventReader(store, log).subscribe("test", from, take);
+    await Promise.all([append(store, 2), append(store, 3, 4), append(store, 5)]);
+    await append(store, 6);
+    await arrived(7);
+    expect(all()).toEqual(numbers(7));
+    await subscription.stop();
+  });
+
+  test("is woken by a write of this process itself, without looking again and again", async () => {
+    const { store, log, append } = await newLog();
+    // As this store never looks changed, nothing but the wake-up can tell of a write.
+    const still: Store = { ...store, revision: () => "always the same" };
+    const { take, arrived, all } = subscriber();
+    const subscription = eventReader(still, log).subscribe("test", await lastSeq(store), take);
+    for (const event of [1, 2, 3]) {
+      await append(store, event);
+      await arrived(event);
+    }
+    expect(all()).toEqual(["1", "2", "3"]);
+    await subscription.stop();
+  });
+
+  test("sees what another process wrote", async () => {
+    const file = join(newDirectory(), "events.db");
+    const { store, log, append } = await newLog(file);
+    const other = embeddedStore(openDatabase(file));
+    const { take, arrived, all } = subscriber();
+    const subscription = eventReader(store, log).subscribe("test", await lastSeq(store), take);
+    await append(other, 0);
+    await arrived(1);
+    await append(other, 1);
+    await append(store, 2);
+    await arrived(3);
+    expect(all()).toEqual(numbers(3));
+    await subscription.stop();
+    other.close();
+    store.close();
+  });
+
+  test("sees it also where a store can't tell at once that it was changed", async () => {
+    const file = join(newDirectory(), "events.db");
+    const { store, log, append } = await newLog(file);
+    const other = embeddedStore(openDatabase(file));
+    const { take, arrived } = subscriber();
+    const subscription = eventReader({ ...store, revision: () => null }, log).subscribe(
+      "test",
+      await lastSeq(store),
+      take,
+    );
+    await append(other, 0);
+    await arrived(1);
+    await subscription.stop();
+    other.close();
+    store.close();
+  });
+
+  test("gets one batch at a time, of 500 at most, also while more is written", async () => {
+    const { store, log, append } = await newLog();
+    const from = await lastSeq(store);
+    await append(store, ...numbers(1200));
+    let handling = 0;
+    let written = 1200;
+    const { take, arrived, batches, all } = subscriber(async () => {
+      expect(++handling).toBe(1);
+      if (written < 1210) await append(store, written++);
+      handling--;
+    });
+    const subscription = eventReader(store, log).subscribe("test", from, take);
+    await arrived(1210);
+    expect(all()).toEqual(numbers(1210));
+    expect(Math.max(...batches.map(({ length }) => length))).toBe(500);
+    await subscription.stop();
+  });
+});
+
+/** A store that counts the reads of the log. */
+function counting(store: Store) {
+  const reads: string[] = [];
+  const query: Store["query"] = (text, parameters) => {
+    if (text.includes("from events")) reads.push(text);
+    return store.query(text, parameters);
+  };
+  return { reads, store: { ...store, query } };
+}
+
+describe("many subscribers", () => {
+  test("cost one read of the log for each write, and none while nothing is written", async () => {
+    const { log, append, ...made } = await newLog();
+    const { store, reads } = counting(made.store);
+    const from = await lastSeq(store);
+    const all = Array.from({ length: 6 }, () => subscriber());
+    const reader = eventReader(store, log);
+    const subscriptions = all.map(({ take }, index) => reader.subscribe(`${index}`, from, take));
+    await append(made.store, "first");
+    await Promise.all(all.map(({ arrived }) => arrived(1)));
+    reads.length = 0;
+    for (const count of [2, 3, 4]) {
+      await append(made.store, count);
+      await Promise.all(all.map(({ arrived }) => arrived(count)));
+    }
+    expect(reads).toHaveLength(3);
+    // Two looks whether another process has written, each of which found nothing new.
+    const looks = Promise.withResolvers<void>();
+    let looked = 0;
+    store.revision = () => {
+      if (++looked === 2) looks.resolve();
+      return made.store.revision();
+    };
+    await looks.promise;
+    expect(reads).toHaveLength(3);
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+  });
+
+  test("get all of it while one of them is stuck, which then goes on where it was", async () => {
+    const { store, log, append } = await newLog();
+    const stuck = Promise.withResolvers<void>();
+    const [slow, quick] = [subscriber(() => stuck.promise), subscriber()];
+    const reader = eventReader(store, log);
+    const from = await lastSeq(store);
+    const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
+    // More than is kept for those that are behind.
+    for (let count = 0; count < 5_000; count += 500) {
+      await append(store, ...numbers(500, count));
+      await quick.arrived(count + 500);
+    }
+    expect(slow.all()).toEqual([]);
+    stuck.resolve();
+    await slow.arrived(5_000);
+    expect(slow.all()).toEqual(numbers(5_000));
+    expect(quick.all()).toEqual(numbers(5_000));
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+  });
+
+  test("get all of it while one of them fails again and again", async () => {
+    const { store, log, logged, append } = await newLog();
+    let failures = 0;
+    const failing = subscriber(() => {
+      if (++failures < 3) throw new Error("Not today.");
+    });
+    const healthy = subscriber();
+    const reader = eventReader(store, log);
+    const from = await lastSeq(store);
+    const subscriptions = [failing, healthy].map(({ take }) =>
+      reader.subscribe("test", from, take),
+    );
+    await append(store, 0);
+    await healthy.arrived(1);
+    await append(store, 1);
+    await healthy.arrived(2);
+    await failing.arrived(2);
+    expect(failing.all()).toEqual(["0", "1"]);
+    expect(logged).toEqual(["handling events failed", "handling events failed"]);
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+  });
+
+  test("that are behind by different lengths are handed what each lacks", async () => {
+    const { store, log, append } = await newLog();
+    const from = await lastSeq(store);
+    await append(store, ...numbers(3_000));
+    const reader = eventReader(store, log);
+    const [far, near] = [subscriber(), subscriber()];
+    const subscriptions = [
+      reader.subscribe("near", from + 2_990, near.take),
+      reader.subscribe("far", from, far.take),
+    ];
+    await append(store, "last");
+    await Promise.all([far.arrived(3_001), near.arrived(11)]);
+    expect(far.all()).toEqual([...numbers(3_000), "last"]);
+    expect(near.all()).toEqual([...numbers(10, 2_990), "last"]);
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+  });
+
+  test("whose events were swept away meanwhile go on with what there is", async () => {
+    const { store, log, append } = await newLog();
+    const from = await lastSeq(store);
+    await append(store, ...numbers(3));
+    await store.atomic([{ text: "delete from events where seq > ?", parameters: [from] }]);
+    const { take, arrived, all } = subscriber();
+    const subscription = eventReader(store, log).subscribe("test", from, take);
+    await append(store, "next");
+    await arrived(1);
+    expect(all()).toEqual(["next"]);
+    await subscription.stop();
+  });
+});
+
+describe("a batch whose handling throws", () => {
+  test("comes again, before whatever was written since; the log tells of it", async () => {
+    const { store, log, logged, append } = await newLog();
+    const given: string[][] = [];
+    const { take, arrived, all } = subscriber(async (events) => {
+      given.push(events.map(({ subjectId }) => subjectId));
+      if (given.length > 1) return;
+      await append(store, 2);
+      throw new Error("The disk is full.");
+    });
+    const subscription = eventReader(store, log).subscribe("test", await lastSeq(store), take);
+    await append(store, 0, 1);
+    await arrived(3);
+    expect(given[0]).toEqual(["0", "1"]);
+    expect(given.slice(1).flat()).toEqual(numbers(3));
+    expect(all()).toEqual(numbers(3));
+    expect(logged).toEqual(["handling events failed"]);
+    await subscription.stop();
+  });
+});
+
+describe("a subscriber that was stopped", () => {
+  test("is handed nothing any more", async () => {
+    const { store, log, append } = await newLog();
+    const [stopped, other] = [subscriber(), subscriber()];
+    const reader = eventReader(store, log);
+    const from = await lastSeq(store);
+    const subscription = reader.subscribe("stopped", from, stopped.take);
+    const still = reader.subscribe("other", from, other.take);
+    await append(store, 0);
+    await stopped.arrived(1);
+    await subscription.stop();
+    await append(store, 1);
+    await other.arrived(2);
+    expect(stopped.all()).toEqual(["0"]);
+    await still.stop();
+  });
+
+  test("has handled its last batch to the end", async () => {
+    const { store, log, append } = await newLog();
+    const [began, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const order: string[] = [];
+    const from = await lastSeq(store);
+    const subscription = eventReader(store, log).subscribe("test", from, async () => {
+      began.resolve();
+      await ending.promise;
+      order.push("handled");
+    });
+    await append(store, 0);
+    await began.promise;
+    const stopped = subscription.stop().then(() => order.push("stopped"));
+    ending.resolve();
+    await stopped;
+    expect(order).toEqual(["handled", "stopped"]);
+  });
+
+  test("before it had a look at the log is no harm", async () => {
+    const { store, log, append } = await newLog();
+    const { take, all } = subscriber();
+    await eventReader(store, log).subscribe("test", 0, take).stop();
+    await append(store, 0);
+    expect(all()).toEqual([]);
+  });
+});
