@@ -3,24 +3,24 @@ import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
 import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
-import { queryClient } from "./query.ts";
+import { listKey, recordKey } from "./keys.ts";
 
 export type { AlertChannel, Delivery };
 
 /** The routes of a channel. */
 export const channelRoutes = (id: string) => v1["alert-channels"]({ id });
 
-const listQuery = queryOptions({
-  queryKey: ["alert-channels"],
+export const channelsQuery = queryOptions({
+  queryKey: listKey("alert-channel"),
   queryFn: ({ signal }) => dataOf(v1["alert-channels"].get({ fetch: { signal } })),
 });
 
 /** All channels, newest first. */
-export const useAlertChannels = (enabled = true) => useQuery({ ...listQuery, enabled });
+export const useAlertChannels = (enabled = true) => useQuery({ ...channelsQuery, enabled });
 
 export function useAlertChannel(id: string) {
   const channel = useQuery({
-    queryKey: ["alert-channel", id],
+    queryKey: recordKey("alert-channel", id),
     queryFn: ({ signal }) => dataOf(channelRoutes(id).get({ fetch: { signal } })),
   });
   useElsewhere("alert-channel", id, channel.error);
@@ -29,7 +29,7 @@ export function useAlertChannel(id: string) {
 
 export const useDeliveries = (id: string, page: number) =>
   useQuery({
-    queryKey: ["alert-channel", id, "deliveries", page],
+    queryKey: [...recordKey("alert-channel", id), "deliveries", page],
     queryFn: ({ signal }) =>
       pageOf(
         channelRoutes(id).deliveries.get({ query: { page, per_page: 20 }, fetch: { signal } }),
@@ -40,19 +40,13 @@ export const useDeliveries = (id: string, page: number) =>
 /** How many monitors and groups each channel belongs to; follows what happens to monitors. */
 export const useChannelUses = () =>
   useQuery({
-    queryKey: ["monitors", "channel-uses"],
+    queryKey: [...listKey("monitor"), "channel-uses"],
     queryFn: ({ signal }) => dataOf(dashboard["alert-channel-uses"].get({ fetch: { signal } })),
   });
 
 export const useUsersOfChannel = (id: string) =>
   useQuery({
-    queryKey: ["monitors", "users-of-channel", id],
+    queryKey: [...listKey("monitor"), "users-of-channel", id],
     queryFn: ({ signal }) =>
       dataOf(dashboard["alert-channels"]({ id }).users.get({ fetch: { signal } })),
   });
-
-/** Something was sent to these channels, or tried. */
-export function refreshChannels(ids: readonly string[]) {
-  void queryClient.invalidateQueries({ queryKey: listQuery.queryKey });
-  for (const id of ids) void queryClient.invalidateQueries({ queryKey: ["alert-channel", id] });
-}

@@ -65,6 +65,14 @@ export function ifMatch(record: object | undefined): { headers?: { "If-Match": s
   return etag === undefined ? {} : { headers: { "If-Match": etag } };
 }
 
+const writeListeners = new Set<() => void>();
+
+/** Calls back after every write that succeeded. */
+export function onWritten(listener: () => void) {
+  writeListeners.add(listener);
+  return () => void writeListeners.delete(listener);
+}
+
 type Result<T> = { data: T | null; error: unknown; response: Response | undefined; status: number };
 
 /** A page of a list, with its `meta`. Throws what the server refused, or that it is away. */
@@ -90,6 +98,12 @@ export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T
 const withoutSession = /^\/dashboard\/(sign-in|set-up|invitations\/(look|accept))/;
 
 async function request(url: string, init: Init): Promise<Response> {
+  const response = await authenticated(url, init);
+  if (response.ok && init.method !== "GET") for (const listener of writeListeners) listener();
+  return response;
+}
+
+async function authenticated(url: string, init: Init): Promise<Response> {
   const response = await attempt(url, init);
   if (response.status !== 401 || withoutSession.test(url)) return response;
   // The session may have got its new cookie while this was under way.

@@ -1,10 +1,17 @@
 import { expandMonitor } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
-import { refreshChannels } from "./alert-channels.ts";
-import { dashboard } from "./client.ts";
+import {
+  type EventNoun,
+  type EventTable,
+  type EventType,
+  nounOf,
+  valueIn,
+} from "../../src/events/catalogue.ts";
+import { dashboard, onWritten } from "./client.ts";
 import { connection } from "./connection.ts";
 import { external } from "./external.ts";
-import { changeOverview, overviewQuery, refreshOverview } from "./overview.ts";
+import { listKey, recordKey, tracesKey } from "./keys.ts";
+import { changeOverview, overviewQuery } from "./overview.ts";
 import { queryClient } from "./query.ts";
 import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
@@ -13,7 +20,7 @@ import { signedOut } from "./signed-out.ts";
 export const liveState = external<"starting" | "live" | "lost">("starting");
 
 type Change = {
-  type: string;
+  type: EventType;
   subjectId: string;
   at: string;
 };
@@ -50,11 +57,12 @@ export function followLive(organizationId: string): () => void {
       apply(JSON.parse(data as string) as Change);
     });
     source.addEventListener("monitors", ({ data }) => {
-      replaceRows((JSON.parse(data as string) as { monitors: CompactMonitor[] }).monitors);
+      takeRows(JSON.parse(data as string) as Rows);
     });
     source.addEventListener("deliveries", ({ data }) => {
       const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
-      refreshChannels(channelIds);
+      refresh(listKey("alert-channel"), tracesKey);
+      refresh(...channelIds.map((id) => recordKey("alert-channel", id)));
     });
     source.addEventListener("reset", ({ lastEventId }) => {
       after = lastEventId;
@@ -90,57 +98,112 @@ export function followLive(organizationId: string): () => void {
     }
   }
 
+  // What this page itself has written it is told of as others are, while it is told anything.
+  const unheard = onWritten(() => {
+    if (liveState.get() !== "live") void queryClient.invalidateQueries();
+  });
+
   liveState.set("starting");
   void begin();
   return () => {
     ended = true;
     heard();
+    unheard();
     source?.close();
     if (retry !== null) clearTimeout(retry);
   };
 }
 
-const listeners = new Set<(change: Change) => void>();
+/** Whether an event alters which rows the Monitors page has, or what is in them beside the state. */
+const altersOverview: EventTable<boolean> = {
+  "alert-channel": false,
+  "api-key": false,
+  appliance: false,
+  backup: false,
+  channel: false,
+  group: true,
+  incident: false,
+  invitation: false,
+  maintenance: false,
+  monitor: {
+    created: true,
+    updated: true,
+    deleted: true,
+    pending: false,
+    up: false,
+    degraded: false,
+    down: false,
+    maintenance: false,
+    paused: false,
+    resumed: false,
+  },
+  organization: false,
+  person: false,
+  settings: false,
+  "status-page": false,
+  subscriber: false,
+};
 
-/** Calls back with every change, for what queries can't say. */
-export function onChange(listener: (change: Change) => void) {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
+/** Lists of other nouns that an event changes, too. */
+const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
+  // Groups have channels as monitors have, and who joins appears among the people.
+  group: "monitor",
+  invitation: "person",
+};
 
-/** Changes that alter which rows there are, or what is in them beside the state. */
-const structural = /^(group\.|monitor\.(created|updated|deleted|moved|reordered))/;
-
-function apply(change: Change) {
-  const [noun = ""] = change.type.split(".");
-  if (structural.test(change.type)) soon(refreshOverview);
-  if (noun === "organization" || (noun === "person" && isSelf(change.subjectId)))
-    void queryClient.invalidateQueries({ queryKey: ["session"] });
-  void queryClient.invalidateQueries({
-    predicate: ({ queryKey: [name, id] }) =>
-      (name === noun && id === change.subjectId) || name === `${noun}s`,
-  });
-  for (const listener of listeners) listener(change);
+function apply({ type, subjectId }: Change) {
+  const noun = nounOf(type);
+  refresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
+  const also = alsoLists[noun];
+  if (also !== undefined) refresh(listKey(also));
+  if (valueIn(altersOverview, type) === true) refresh(overviewQuery.queryKey);
+  if (noun === "organization" || (noun === "person" && isSelf(subjectId))) refresh(["session"]);
 }
 
 const isSelf = (personId: string) =>
   queryClient.getQueryData<Session>(["session"])?.person?.id === personId;
 
+type Rows = {
+  monitors: CompactMonitor[];
+  /** False where somebody changed the monitors, which `change` has told of. */
+  checked?: false;
+};
+
+const checkListeners = new Set<(monitorIds: ReadonlySet<string>) => void>();
+
+/** Calls back with the monitors that were checked. */
+export function onChecks(listener: (monitorIds: ReadonlySet<string>) => void) {
+  checkListeners.add(listener);
+  return () => void checkListeners.delete(listener);
+}
+
 /** Only what changed gets a new identity, so only its row is painted anew. */
-function replaceRows(rows: readonly CompactMonitor[]) {
-  const changed = new Map(rows.map((row) => [row.id, expandMonitor(row)]));
+function takeRows({ monitors, checked }: Rows) {
+  const changed = new Map(monitors.map((row) => [row.id, expandMonitor(row)]));
   changeOverview((overview) => ({
     ...overview,
     monitors: overview.monitors.map((monitor) => changed.get(monitor.id) ?? monitor),
   }));
+  if (checked === false) return;
+  const ids = new Set(changed.keys());
+  for (const listener of checkListeners) listener(ids);
 }
 
-let pending: ReturnType<typeof setTimeout> | null = null;
+/** So long changes gather: many at once ask the server once. */
+const gatherMs = 100;
+let gathered: (readonly unknown[])[] = [];
 
-/** Many changes at once ask the server once. */
-function soon(refresh: () => unknown) {
-  pending ??= setTimeout(() => {
-    pending = null;
-    refresh();
-  }, 250);
+/** Has what these keys begin with read anew, where it is shown. */
+function refresh(...keys: (readonly unknown[])[]) {
+  if (gathered.length === 0) setTimeout(refreshGathered, gatherMs);
+  gathered.push(...keys);
+}
+
+function refreshGathered() {
+  const wanted = new Set(gathered.map((key) => JSON.stringify(key)));
+  gathered = [];
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey }) =>
+      queryKey.some((_, index) => wanted.has(JSON.stringify(queryKey.slice(0, index + 1)))),
+  });
 }

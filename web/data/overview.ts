@@ -3,6 +3,7 @@ import { expandOverview } from "../../src/dashboard/rules.ts";
 import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { type State, worstOf } from "../parts/state-icon.tsx";
 import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
+import { listKey } from "./keys.ts";
 import { queryClient } from "./query.ts";
 
 export type { Overview, OverviewGroup, OverviewMonitor };
@@ -49,7 +50,7 @@ export function useCounts(): { monitors: number | null; openIncidents: number | 
     select: ({ monitors }) => monitors.length,
   });
   const { data: open } = useQuery({
-    queryKey: ["incidents", "open-count"],
+    queryKey: [...listKey("incident"), "open-count"],
     queryFn: ({ signal }) =>
       pageOf(v1.incidents.get({ query: { open: "true", per_page: 1 }, fetch: { signal } })),
   });

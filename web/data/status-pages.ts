@@ -4,6 +4,7 @@ import type { StatusPage } from "../../src/status-pages/schema.ts";
 import type { Subscriber, SubscriberQuery } from "../../src/status-pages/subscribers/schema.ts";
 import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
 import { useElsewhere } from "./elsewhere.ts";
+import { listKey, recordKey } from "./keys.ts";
 import { queryClient } from "./query.ts";
 
 export type { StatusPage, Subscriber };
@@ -12,7 +13,7 @@ export type { StatusPage, Subscriber };
 export const pageRoutes = (id: string) => v1["status-pages"]({ id });
 
 const listQuery = queryOptions({
-  queryKey: ["status-pages"],
+  queryKey: listKey("status-page"),
   queryFn: ({ signal }) => dataOf(v1["status-pages"].get({ fetch: { signal } })),
 });
 
@@ -21,7 +22,7 @@ export const useStatusPages = () => useQuery(listQuery);
 
 export const statusPageQuery = (id: string) =>
   queryOptions({
-    queryKey: ["status-page", id],
+    queryKey: recordKey("status-page", id),
     queryFn: ({ signal }) => dataOf(pageRoutes(id).get({ fetch: { signal } })),
   });
 
@@ -34,18 +35,17 @@ export function useStatusPage(id: string) {
 /** A page as it was just saved. */
 export function cacheStatusPage(page: StatusPage) {
   queryClient.setQueryData(statusPageQuery(page.id).queryKey, page);
-  void queryClient.invalidateQueries({ queryKey: listQuery.queryKey });
 }
 
 export const useSubscriberCounts = () =>
   useQuery({
-    queryKey: ["subscribers", "counts"],
+    queryKey: [...listKey("subscriber"), "counts"],
     queryFn: ({ signal }) => dataOf(dashboard["subscriber-counts"].get({ fetch: { signal } })),
   });
 
 export const useSubscribers = (pageId: string, query: z.input<typeof SubscriberQuery>) =>
   useQuery({
-    queryKey: ["subscribers", pageId, query],
+    queryKey: [...listKey("subscriber"), pageId, query],
     queryFn: ({ signal }) =>
       pageOf(pageRoutes(pageId).subscribers.get({ query, fetch: { signal } })),
     placeholderData: (before) => before,

@@ -1,10 +1,9 @@
 import { external } from "../data/external.ts";
-import { queryClient } from "../data/query.ts";
 import { withUndo } from "./toasts.tsx";
 
 const ids = external<ReadonlySet<string>>(new Set());
 
-/** Records that are about to be deleted, unless somebody takes it back: no list shows them. */
+/** Records that are deleted, or about to be unless somebody takes it back: no list shows them. */
 export const useDeleting = ids.use;
 
 function change(id: string, isDeleting: boolean) {
@@ -14,19 +13,14 @@ function change(id: string, isDeleting: boolean) {
   ids.set(next);
 }
 
-/** Deletes a record by `commit` after the time in which it can be undone; `lists` names the queries that hold it. */
+/** Deletes a record by `commit` after the time in which it can be undone. */
 export function deleteWithUndo(
   { id, title }: { id: string; title: string },
   commit: () => Promise<unknown>,
-  lists: string,
 ) {
   withUndo(`Deleted ${title}`, {
     hide: () => change(id, true),
     restore: () => change(id, false),
-    async commit() {
-      await commit();
-      await queryClient.invalidateQueries({ queryKey: [lists] });
-      change(id, false);
-    },
+    commit,
   });
 }

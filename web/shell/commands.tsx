@@ -1,3 +1,4 @@
+import { listKey } from "../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import { dataOf, pageOf, v1 } from "../data/client.ts";
 import { changeMonitor, useOverview } from "../data/overview.ts";
@@ -29,7 +30,7 @@ export function useCommands(
   const { mayWrite, may, organization, organizations } = useSignedIn();
   const switchTo = useOrganizationSwitch();
   const { data: open } = useQuery({
-    queryKey: ["incidents", "open"],
+    queryKey: [...listKey("incident"), "open"],
     queryFn: ({ signal }) =>
       pageOf(v1.incidents.get({ query: { open: "true", per_page: 20 }, fetch: { signal } })),
   });

@@ -1,8 +1,9 @@
+import { recordKey } from "../../data/keys.ts";
 import {
   type AlertChannel,
   channelRoutes,
+  channelsQuery,
   type Delivery,
-  refreshChannels,
 } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
@@ -12,9 +13,7 @@ import { complain, say } from "../../parts/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {
-  const delivery = await dataOf(channelRoutes(id).test.post());
-  refreshChannels([id]);
-  return delivery;
+  return dataOf(channelRoutes(id).test.post());
 }
 
 /** What became of a test, in a sentence. */
@@ -37,17 +36,19 @@ export async function testFromList({ id, name }: AlertChannel) {
 export async function setEnabled({ id, name, enabled }: AlertChannel) {
   const change = { enabled: !enabled };
   const apply = (one: AlertChannel) => (one.id === id ? { ...one, ...change } : one);
-  queryClient.setQueryData<AlertChannel[]>(["alert-channels"], (all) => all?.map(apply));
-  queryClient.setQueryData<AlertChannel>(["alert-channel", id], (one) => one && apply(one));
+  const key = recordKey("alert-channel", id);
+  queryClient.setQueryData(channelsQuery.queryKey, (all) => all?.map(apply));
+  queryClient.setQueryData<AlertChannel>(key, (one) => one && apply(one));
   try {
     await dataOf(channelRoutes(id).patch(change));
     say(`${enabled ? "Disabled" : "Enabled"} ${name}`);
   } catch (error) {
+    void queryClient.invalidateQueries({ queryKey: channelsQuery.queryKey });
+    void queryClient.invalidateQueries({ queryKey: key });
     complain(error);
   }
-  refreshChannels([id]);
 }
 
 export function deleteChannel({ id, name }: AlertChannel) {
-  deleteWithUndo({ id, title: name }, () => dataOf(channelRoutes(id).delete()), "alert-channels");
+  deleteWithUndo({ id, title: name }, () => dataOf(channelRoutes(id).delete()));
 }

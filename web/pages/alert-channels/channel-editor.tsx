@@ -1,3 +1,4 @@
+import { recordKey } from "../../data/keys.ts";
 import { Switch, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import type { z } from "zod";
@@ -7,7 +8,7 @@ import {
   type ChannelType,
   type NewAlertChannel,
 } from "../../../src/alerting/channels/schema.ts";
-import { type AlertChannel, channelRoutes, refreshChannels } from "../../data/alert-channels.ts";
+import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -79,8 +80,7 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
           ? channelRoutes(channel.id).patch(values, ifMatch(force ? undefined : channel))
           : v1["alert-channels"].post(bodyOf(values)),
       );
-      queryClient.setQueryData(["alert-channel", saved.id], saved);
-      refreshChannels([]);
+      queryClient.setQueryData(recordKey("alert-channel", saved.id), saved);
       onSaved(saved);
     },
     onTheirs,

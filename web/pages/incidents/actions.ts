@@ -1,3 +1,4 @@
+import { recordKey } from "../../data/keys.ts";
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
@@ -12,7 +13,7 @@ export async function changeIncident(
   /** As it was when somebody decided on this; undefined to overwrite whatever others did since. */
   known: Incident | undefined,
 ) {
-  const key = ["incident", incident.id];
+  const key = recordKey("incident", incident.id);
   const at = new Date().toISOString();
   const { change, update } = incidentAfter(incident, patch, at);
   const posted = update === null ? [] : [{ id: crypto.randomUUID(), ...update, createdAt: at }];
@@ -25,8 +26,6 @@ export async function changeIncident(
   try {
     const after = await dataOf(v1.incidents({ id: incident.id }).patch(patch, ifMatch(known)));
     queryClient.setQueryData(key, after);
-    void queryClient.invalidateQueries({ queryKey: [...key, "traces"] });
-    void queryClient.invalidateQueries({ queryKey: ["incidents"] });
   } catch (error) {
     queryClient.setQueryData(key, incident);
     void queryClient.invalidateQueries({ queryKey: key });
@@ -42,4 +41,4 @@ export function setStatus(incident: Incident, status: "resolved" | "investigatin
 }
 
 export const deleteIncident = ({ id, title }: Incident) =>
-  deleteWithUndo({ id, title }, () => dataOf(v1.incidents({ id }).delete()), "incidents");
+  deleteWithUndo({ id, title }, () => dataOf(v1.incidents({ id }).delete()));

@@ -1,3 +1,4 @@
+import { recordKey } from "../../data/keys.ts";
 import { Button, SegmentedControl, Textarea } from "@mantine/core";
 import { type Ref, useRef, useState } from "react";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
@@ -25,11 +26,10 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
       const text = message.trim() === "" ? {} : { message };
       await changeIncident(incident, { status, ...text }, force ? undefined : seen.current);
       form.replace({ status, message: "" });
-      void queryClient.invalidateQueries({ queryKey: ["incident-audience"] });
     },
     () => {
       seen.current = incident;
-      void queryClient.invalidateQueries({ queryKey: ["incident", id] });
+      void queryClient.invalidateQueries({ queryKey: recordKey("incident", id) });
     },
   );
   // Whoever writes decides on what they saw when they began.

@@ -1,3 +1,4 @@
+import { recordKey } from "../../data/keys.ts";
 import { useState } from "react";
 import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import type { Incident } from "../../../src/incidents/schema.ts";
@@ -29,7 +30,7 @@ export function CorrectDialog({
       onClose();
     },
     () => {
-      void queryClient.invalidateQueries({ queryKey: ["incident", incident.id] });
+      void queryClient.invalidateQueries({ queryKey: recordKey("incident", incident.id) });
       onClose();
     },
   );

@@ -1,3 +1,4 @@
+import { listKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
@@ -20,7 +21,7 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
     page: open ? 1 : page,
   };
   return useQuery({
-    queryKey: ["incidents", "list", query],
+    queryKey: [...listKey("incident"), query],
     queryFn: ({ signal }) => pageOf(v1.incidents.get({ query, fetch: { signal } })),
     placeholderData: (before) => before,
     enabled,
@@ -30,7 +31,7 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
 /** Who would be told of an update of this incident, or of a new one that affects this monitor. */
 export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
   useQuery({
-    queryKey: ["incident-audience", query],
+    queryKey: [...listKey("incident"), "audience", query],
     queryFn: ({ signal }) =>
       dataOf(dashboard["incident-audience"].get({ query, fetch: { signal } })),
     placeholderData: (before) => before,

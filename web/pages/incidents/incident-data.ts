@@ -1,20 +1,20 @@
+import { recordKey, tracesKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import { dashboard, dataOf, v1 } from "../../data/client.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";
 
 export function useIncident(id: string) {
   const incident = useQuery({
-    queryKey: ["incident", id],
+    queryKey: recordKey("incident", id),
     queryFn: ({ signal }) => dataOf(v1.incidents({ id }).get({ fetch: { signal } })),
   });
   useElsewhere("incident", id, incident.error);
   return incident;
 }
 
-/** Who wrote its updates and who was told; messages arrive some seconds after what they tell. */
+/** Who wrote its updates and who was told, which what was sent changes, too. */
 export const useTraces = (id: string) =>
   useQuery({
-    queryKey: ["incident", id, "traces"],
+    queryKey: [...tracesKey, id],
     queryFn: ({ signal }) => dataOf(dashboard.incidents({ id }).traces.get({ fetch: { signal } })),
-    refetchInterval: 10_000,
   });

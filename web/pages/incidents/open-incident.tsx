@@ -1,3 +1,4 @@
+import { recordKey } from "../../data/keys.ts";
 import {
   Button,
   Modal,
@@ -43,8 +44,7 @@ export default function OpenIncident() {
     { title: "", severity: "minor", message: "", monitorId: of?.monitorId ?? null, public: true },
     async (values) => {
       const incident = await dataOf(v1.incidents.post(bodyOf(values)));
-      queryClient.setQueryData(["incident", incident.id], incident);
-      void queryClient.invalidateQueries({ queryKey: ["incidents"] });
+      queryClient.setQueryData(recordKey("incident", incident.id), incident);
       close();
       await navigate({ href: `/incidents/${incident.id}` });
     },

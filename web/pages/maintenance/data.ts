@@ -1,3 +1,4 @@
+import { listKey, recordKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
@@ -25,7 +26,7 @@ async function allWindows(state: MaintenanceWindow["state"] | undefined, signal:
 /** What runs and what is to come; a window that nobody writes to begins and ends by itself. */
 export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
   useQuery({
-    queryKey: ["maintenances", state ?? "all"],
+    queryKey: [...listKey("maintenance"), state ?? "all"],
     queryFn: ({ signal }) => allWindows(state, signal),
     refetchInterval: 60_000,
     enabled,
@@ -33,7 +34,7 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
 
 export const usePastWindows = (page: number, enabled: boolean) =>
   useQuery({
-    queryKey: ["maintenances", "over", page],
+    queryKey: [...listKey("maintenance"), "over", page],
     queryFn: ({ signal }) =>
       pageOf(windows.get({ query: { state: "over", page }, fetch: { signal } })),
     placeholderData: (before) => before,
@@ -42,7 +43,7 @@ export const usePastWindows = (page: number, enabled: boolean) =>
 
 export function useWindow(id: string) {
   const window = useQuery({
-    queryKey: ["maintenance", id],
+    queryKey: recordKey("maintenance", id),
     queryFn: ({ signal }) => dataOf(windows({ id }).get({ fetch: { signal } })),
     refetchInterval: 60_000,
   });
@@ -51,17 +52,16 @@ export function useWindow(id: string) {
 }
 
 export const deleteWindow = ({ id, title }: MaintenanceWindow) =>
-  deleteWithUndo({ id, title }, () => dataOf(windows({ id }).delete()), "maintenances");
+  deleteWithUndo({ id, title }, () => dataOf(windows({ id }).delete()));
 
 /** Ends a window that is not repeated, now. */
 export async function endNow(window: MaintenanceWindow) {
   try {
     const endsAt = new Date().toISOString();
     const after = await dataOf(windows({ id: window.id }).patch({ endsAt }, ifMatch(window)));
-    queryClient.setQueryData(["maintenance", window.id], after);
+    queryClient.setQueryData(recordKey("maintenance", window.id), after);
     say(`Ended ${window.title}`);
   } catch (error) {
     complain(error);
   }
-  await queryClient.invalidateQueries({ queryKey: ["maintenances"] });
 }

@@ -1,3 +1,4 @@
+import { recordKey } from "../../data/keys.ts";
 import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
@@ -72,8 +73,7 @@ function Fields({
           ? windows.post(body)
           : windows({ id: what.id }).patch(body, ifMatch(force ? undefined : window)),
       );
-      queryClient.setQueryData(["maintenance", saved.id], saved);
-      void queryClient.invalidateQueries({ queryKey: ["maintenances"] });
+      queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
       close();
       if (isNew) await navigate({ href: `/maintenance/${saved.id}` });
     },

@@ -45,7 +45,6 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   );
   try {
     await dataOf(v1.monitors.post({ ...target, groupId }));
-    await refreshOverview();
     return true;
   } catch (error) {
     changeOverview((overview) => ({
@@ -64,8 +63,8 @@ async function optimistic(change: (overview: Overview) => Overview, act: () => P
     await act();
   } catch (error) {
     complain(error);
+    await refreshOverview();
   }
-  await refreshOverview();
 }
 
 export async function pauseMonitor({ id, paused }: Pick<OverviewMonitor, "id" | "paused">) {
@@ -117,7 +116,6 @@ export type BulkChange = z.input<typeof ChangeOfMany>;
 /** All or none of them, in one write. */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
   await dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], change }));
-  await refreshOverview();
   say(`Changed ${plural(ids.size, "monitor")}`);
 }
 

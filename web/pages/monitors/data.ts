@@ -2,29 +2,34 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { dashboard, dataOf, pageOf, v1 } from "../../data/client.ts";
 import { useElsewhere } from "../../data/elsewhere.ts";
-import { useOverview } from "../../data/overview.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
+import { onChecks } from "../../data/live.ts";
 import { queryClient } from "../../data/query.ts";
 
 /** The monitor; if it belongs to another of the person's organizations, that one is switched to. */
 export function useMonitor(id: string) {
   const monitor = useQuery({
-    queryKey: ["monitor", id],
+    queryKey: recordKey("monitor", id),
     queryFn: ({ signal }) => dataOf(v1.monitors({ id }).get({ fetch: { signal } })),
   });
   useElsewhere("monitor", id, monitor.error);
-  useFresh(id);
+  useChecks(id);
   return monitor;
 }
 
-/** Each check changes the monitor's row, and with it what is told of its last checks. */
-function useFresh(id: string) {
-  const { data: overview } = useOverview();
-  const row = overview?.monitors.find((one) => one.id === id);
-  useEffect(() => {
-    if (row === undefined) return;
-    void queryClient.invalidateQueries({ queryKey: ["monitor", id], exact: true });
-    void queryClient.invalidateQueries({ queryKey: ["monitor", id, "heartbeats"] });
-  }, [id, row]);
+/** What is told of its last checks is another with each. */
+function useChecks(id: string) {
+  useEffect(
+    () =>
+      onChecks((ids) => {
+        if (!ids.has(id)) return;
+        void queryClient.invalidateQueries({ queryKey: recordKey("monitor", id), exact: true });
+        void queryClient.invalidateQueries({
+          queryKey: [...recordKey("monitor", id), "heartbeats"],
+        });
+      }),
+    [id],
+  );
 }
 
 /** Figures of whole periods: a minute old is young. */
@@ -32,21 +37,21 @@ const slow = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
   useQuery({
-    queryKey: ["monitor", id, "uptime"],
+    queryKey: [...recordKey("monitor", id), "uptime"],
     queryFn: ({ signal }) => dataOf(v1.monitors({ id }).uptime.get({ fetch: { signal } })),
     ...slow,
   });
 
 export const useStates = (id: string) =>
   useQuery({
-    queryKey: ["monitor", id, "states"],
+    queryKey: [...recordKey("monitor", id), "states"],
     queryFn: ({ signal }) =>
       dataOf(dashboard.monitors({ id }).states.get({ query: { limit: 100 }, fetch: { signal } })),
   });
 
 export const useHeartbeats = (id: string, limit: number) =>
   useQuery({
-    queryKey: ["monitor", id, "heartbeats", limit],
+    queryKey: [...recordKey("monitor", id), "heartbeats", limit],
     queryFn: ({ signal }) =>
       dataOf(v1.monitors({ id }).heartbeats.get({ query: { limit }, fetch: { signal } })),
     placeholderData: (before) => before,
@@ -56,7 +61,7 @@ export type Span = { from: number; to: number };
 
 export const useLatency = (id: string, hours: number, zoom: Span | null) =>
   useQuery({
-    queryKey: ["monitor", id, "latency", hours, zoom],
+    queryKey: [...recordKey("monitor", id), "latency", hours, zoom],
     queryFn: async ({ signal }) => {
       const now = Date.now();
       const span = zoom ?? { from: now - hours * 3_600_000, to: now };
@@ -74,14 +79,14 @@ export const useLatency = (id: string, hours: number, zoom: Span | null) =>
 
 export const useIncidentsOf = (monitorId: string) =>
   useQuery({
-    queryKey: ["incidents", "of", monitorId],
+    queryKey: [...listKey("incident"), "of", monitorId],
     queryFn: ({ signal }) =>
       pageOf(v1.incidents.get({ query: { monitorId, per_page: 5 }, fetch: { signal } })),
   });
 
 export const useAlertRecipients = (id: string) =>
   useQuery({
-    queryKey: ["monitor", id, "alert-preview"],
+    queryKey: [...recordKey("monitor", id), "alert-preview"],
     queryFn: ({ signal }) =>
       dataOf(v1.monitors({ id })["alert-preview"].get({ fetch: { signal } })),
   });

@@ -4,7 +4,6 @@ import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
-import { refreshOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import type { Editing } from "./editing.ts";
@@ -68,7 +67,6 @@ function Fields({
         );
       else await dataOf(groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group)));
       if (monitorIds) selection.clear();
-      await refreshOverview();
       onDone();
     },
     onTheirs,

@@ -11,7 +11,7 @@ import {
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { useOpened } from "../../data/opened.ts";
-import { refreshOverview, useOverview } from "../../data/overview.ts";
+import { useOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Fold } from "../../parts/fold.tsx";
@@ -88,7 +88,6 @@ function Fields({
         await dataOf(
           v1.monitors({ id: edited.id }).patch(body, ifMatch(force ? undefined : edited)),
         );
-      await refreshOverview();
       onDone();
     },
     onTheirs,

@@ -4,7 +4,6 @@ import { useMemo, useState } from "react";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
-import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlItem } from "../../parts/curl-button.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -116,19 +115,15 @@ function Actions({ monitor }: { monitor: Monitor }) {
   const navigate = useNavigate();
   const [checking, setChecking] = useState(false);
   const actions = useMemo(() => {
-    const changed = () => void queryClient.invalidateQueries({ queryKey: ["monitor", id] });
     return {
       check: () => {
         setChecking(true);
         checkNow(id)
           .catch(complain)
-          .finally(() => {
-            setChecking(false);
-            changed();
-          });
+          .finally(() => setChecking(false));
       },
-      pause: () => void pauseMonitor({ id, paused }).then(changed),
-      mute: () => void muteMonitor({ id, muted }).then(changed),
+      pause: () => void pauseMonitor({ id, paused }),
+      mute: () => void muteMonitor({ id, muted }),
       edit: () => editing.set({ kind: "edit-monitor", id }),
     };
   }, [id, paused, muted]);

@@ -11,7 +11,7 @@ import { EmptyState, Panel } from "../../parts/page.tsx";
 import { Time, useNow } from "../../parts/time.tsx";
 import { say } from "../../parts/toasts.tsx";
 import { useAsked } from "./asked.ts";
-import { again, apiKeysQuery } from "./data.ts";
+import { apiKeysQuery } from "./data.ts";
 import { NewApiKey } from "./new-api-key.tsx";
 
 export default function ApiKeys() {
@@ -64,7 +64,6 @@ export default function ApiKeys() {
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
             await dataOf(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
-            await again(apiKeysQuery);
             say(`Revoked ${revoking.name}`);
           }}
         >

@@ -1,9 +1,8 @@
-import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
-import { Fragment, useEffect } from "react";
+import { Fragment } from "react";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 import { dashboard, pageOf } from "../../data/client.ts";
-import { onChange } from "../../data/live.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
@@ -16,7 +15,6 @@ const perPage = 50;
 export default function AuditLog() {
   const { page: asked } = useSearch({ strict: false }) as { page?: number };
   const page = Number.isInteger(asked) && asked !== undefined && asked > 0 ? asked : 1;
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const go = (to: number) =>
     void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
@@ -26,10 +24,6 @@ export default function AuditLog() {
       pageOf(dashboard["audit-log"].get({ query: { page, per_page: perPage }, fetch: { signal } })),
     placeholderData: keepPreviousData,
   });
-  useEffect(
-    () => onChange(() => void queries.invalidateQueries({ queryKey: ["audit-log"] })),
-    [queries],
-  );
   return (
     <Loaded query={query} what="The audit log">
       {({ data, meta }) => (

@@ -1,39 +1,39 @@
+import { listKey, recordKey } from "../../data/keys.ts";
 import { queryOptions } from "@tanstack/react-query";
 import { dashboard, dataOf, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 
-// Named as events name what happens to them, which makes them ask again.
 export const organizationQuery = (id: string) =>
   queryOptions({
-    queryKey: ["organization", id],
+    queryKey: recordKey("organization", id),
     queryFn: ({ signal }) => dataOf(dashboard.organization.get({ fetch: { signal } })),
   });
 
 export const settingsQuery = (organizationId: string) =>
   queryOptions({
-    queryKey: ["settings", organizationId],
+    queryKey: recordKey("settings", organizationId),
     queryFn: ({ signal }) => dataOf(v1.settings.get({ fetch: { signal } })),
   });
 
 export const apiKeysQuery = queryOptions({
-  queryKey: ["api-keys"],
+  queryKey: listKey("api-key"),
   queryFn: ({ signal }) => dataOf(dashboard["api-keys"].get({ fetch: { signal } })),
   // When a key was last used is told by no event.
   refetchInterval: 30_000,
 });
 
 export const peopleQuery = queryOptions({
-  queryKey: ["persons"],
+  queryKey: listKey("person"),
   queryFn: ({ signal }) => dataOf(dashboard.people.get({ fetch: { signal } })),
 });
 
 export const invitationsQuery = queryOptions({
-  queryKey: ["invitations"],
+  queryKey: listKey("invitation"),
   queryFn: ({ signal }) => dataOf(dashboard.invitations.get({ fetch: { signal } })),
 });
 
 export const sessionsQuery = queryOptions({
-  queryKey: ["persons", "sessions"],
+  queryKey: [...listKey("person"), "sessions"],
   queryFn: ({ signal }) => dataOf(dashboard.sessions.get({ fetch: { signal } })),
 });
 
@@ -57,7 +57,7 @@ export const organizationsQuery = queryOptions({
 });
 
 export const administratorsQuery = queryOptions({
-  queryKey: ["persons", "administrators"],
+  queryKey: ["administrators"],
   queryFn: ({ signal }) => dataOf(dashboard.administrators.get({ fetch: { signal } })),
   staleTime: 0,
 });
@@ -68,6 +68,6 @@ export const backupQuery = queryOptions({
   staleTime: 0,
 });
 
-/** What was just done shows at once, not only when the live stream tells of it. */
+/** For what no event of this organization tells of, and what was hidden comes back. */
 export const again = ({ queryKey }: { queryKey: readonly unknown[] }) =>
   queryClient.invalidateQueries({ queryKey });

@@ -5,14 +5,12 @@ import type { SentInvitation } from "../../../src/accounts/invitations/schema.ts
 import { dashboard, dataOf } from "../../data/client.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
-import { again, invitationsQuery } from "./data.ts";
 import { roleWords, useRoles } from "./role-items.tsx";
 
 export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
   const form = useForm({ email: "", role: "member" as Role }, async (values) => {
     setSent(await dataOf(dashboard.invitations.post(values)));
-    await again(invitationsQuery);
   });
   const { values, set, errorOf } = form;
   const roles = useRoles();

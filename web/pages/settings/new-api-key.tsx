@@ -6,7 +6,6 @@ import { copy } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
-import { again, apiKeysQuery } from "./data.ts";
 
 const lives = [
   { value: "30", label: "In 30 days" },
@@ -21,7 +20,6 @@ export function NewApiKey({ onClose }: { onClose: () => void }) {
   const form = useForm(initial, async ({ name, scope, life }) => {
     const expiresInDays = life === "never" ? null : Number(life);
     setMade(await dataOf(dashboard["api-keys"].post({ name, scope, expiresInDays })));
-    await again(apiKeysQuery);
   });
   const { values, set, errorOf } = form;
   if (made !== null) return <CreatedKey made={made} onClose={onClose} />;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { OrganizationRecord } from "../../../src/accounts/organizations/schema.ts";
 import { dashboard, dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { renewSession, useSignedIn } from "../../data/session.ts";
+import { useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -56,7 +56,6 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       );
       setKnown(saved);
       queryClient.setQueryData(organizationQuery(saved.id).queryKey, saved);
-      await renewSession();
       say("Saved");
     },
     onTheirs,

@@ -1,11 +1,10 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
 import type { Member } from "../../../src/accounts/people/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { onChange } from "../../data/live.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Icon } from "../../parts/icons.tsx";
@@ -15,7 +14,7 @@ import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { complain, say } from "../../parts/toasts.tsx";
 import { useAsked } from "./asked.ts";
-import { again, apiKeysQuery, peopleQuery } from "./data.ts";
+import { apiKeysQuery, peopleQuery } from "./data.ts";
 import { Invitations } from "./invitations.tsx";
 import { Invite } from "./invite.tsx";
 import { RoleItems } from "./role-items.tsx";
@@ -24,13 +23,6 @@ export default function People() {
   const query = useQuery(peopleQuery);
   const { atLeast, organization } = useSignedIn();
   const { asked, open, close } = useAsked();
-  useEffect(
-    () =>
-      onChange(({ type }) => {
-        if (type === "invitation.accepted") void again(peopleQuery);
-      }),
-    [],
-  );
   const [asking, setAsking] = useState<Change | null>(null);
   return (
     <>
@@ -178,14 +170,12 @@ const isAdmin = (role: Role) => mayManage(role, "member");
 async function changeRole({ id, name }: Member, role: Role) {
   await dataOf(dashboard.people({ id }).patch({ role }));
   await renewSession();
-  await again(peopleQuery);
   say(`${name} is ${role} now`);
 }
 
 async function remove({ id, name }: Member) {
   await dataOf(dashboard.people({ id }).delete());
   await renewSession();
-  await again(peopleQuery);
   say(`Removed ${name}`);
 }
 
@@ -196,5 +186,4 @@ async function grantAdministrator({ id, name }: Member) {
   } catch (error) {
     complain(error);
   }
-  await again(peopleQuery);
 }

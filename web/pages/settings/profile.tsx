@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { renewSession, useSignedIn } from "../../data/session.ts";
+import { useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
@@ -26,7 +26,6 @@ function Names() {
   const form = useForm(initial, async ({ password, ...fields }) => {
     await dataOf(dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }));
     form.set("password", "");
-    await renewSession();
     say("Saved");
   });
   const { values, set, errorOf } = form;

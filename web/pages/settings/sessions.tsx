@@ -8,7 +8,7 @@ import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { complain, say } from "../../parts/toasts.tsx";
-import { again, sessionsQuery } from "./data.ts";
+import { sessionsQuery } from "./data.ts";
 import { browserOf } from "./browser-words.ts";
 
 export function Sessions() {
@@ -87,7 +87,6 @@ async function end(id: string, browser: string) {
   } catch (error) {
     complain(error);
   }
-  await again(sessionsQuery);
 }
 
 async function endOthers() {

@@ -2,7 +2,6 @@ import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { dataOf } from "../../data/client.ts";
 import { pageRoutes, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
-import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { SecretField } from "../../parts/secret-field.tsx";
@@ -16,7 +15,6 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
     { email: "", confirmed: false, url: "", secret: null as string | null | undefined },
     async (values) => {
       const { status } = await dataOf(route.post(bodyOf(values)));
-      void queryClient.invalidateQueries({ queryKey: ["subscribers"] });
       say(
         status === "pending"
           ? `${values.email} was asked by e-mail`

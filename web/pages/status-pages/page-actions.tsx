@@ -44,11 +44,7 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
                 leftSection={<Icon name="trash" />}
                 disabled={page.default}
                 onClick={() => {
-                  deleteWithUndo(
-                    { id, title },
-                    () => dataOf(pageRoutes(id).delete()),
-                    "status-pages",
-                  );
+                  deleteWithUndo({ id, title }, () => dataOf(pageRoutes(id).delete()));
                   void navigate({ to: "/status-pages" });
                 }}
               >

@@ -35,10 +35,8 @@ export function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           aria-label={`Delete ${address}`}
           title="Delete"
           onClick={() =>
-            deleteWithUndo(
-              { id, title: address },
-              () => dataOf(pageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
-              "subscribers",
+            deleteWithUndo({ id, title: address }, () =>
+              dataOf(pageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
             )
           }
         >

@@ -1,3 +1,4 @@
+import { listKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -29,7 +30,7 @@ function Wall() {
   useWallScheme(isLight ? "light" : "dark");
   const { data: overview } = useOverview();
   const { data: open } = useQuery({
-    queryKey: ["incidents", "wall"],
+    queryKey: [...listKey("incident"), "wall"],
     queryFn: ({ signal }) =>
       pageOf(v1.incidents.get({ query: { open: "true", per_page: 20 }, fetch: { signal } })),
   });
