@@ -53,10 +53,13 @@ const together: Record<string, string> = {
 
 /** What a file of this layer in a feature may import: the way from the wire to the disk has no shortcuts. */
 const layers: [name: RegExp, imports: RegExp][] = [
-  [/(^|-)(schema|rules)\.ts$/, /^(zod|.*core\/.*|.*(\/|-)(schema|rules)\.ts)$/],
+  [
+    /(^|-)(schema|rules)\.ts$/,
+    /^(zod|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)(schema|rules)\.ts)$/,
+  ],
   [
     /(^|-)store\.ts$/,
-    /^(drizzle-orm.*|.*database\/.*|.*core\/.*|.*(\/|-)store\.ts|\.\/([\w-]+-)?(schema|rules)\.ts)$/,
+    /^(drizzle-orm.*|.*database\/.*|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)store\.ts|\.\/([\w-]+-)?(schema|rules)\.ts)$/,
   ],
   [/(^|-)routes\.ts$/, /^(elysia|zod|.*core\/.*|.*http\/.*|.*(\/|-)(schema|service)\.ts)$/],
 ];
@@ -143,9 +146,9 @@ test("only config.ts and main.ts read the environment, only main.ts ends the pro
   expect(found).toEqual([]);
 });
 
-test("the admin page takes schemas, rules and words from the server, all else only as types", async () => {
+test("the admin page takes schemas, rules, words and the catalogue of events from the server, all else only as types", async () => {
   const may =
-    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(kind-secrets|statuses|text|time-zones)\.ts)$/;
+    /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(kind-secrets|statuses|text|time-zones)\.ts|events\/catalogue\.ts)$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();

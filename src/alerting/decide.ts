@@ -1,6 +1,11 @@
 import { newId } from "../core/ids.ts";
-import { type EventTable, type EventType, type TypesWith, valueIn } from "../events/catalogue.ts";
-import type { LoggedEvent } from "../events/log.ts";
+import {
+  type EventTable,
+  type EventType,
+  type TypesWith,
+  valueIn,
+  type LoggedEvent,
+} from "../events/catalogue.ts";
 import type { Alert, AlertData } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";
 import {

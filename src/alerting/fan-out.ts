@@ -2,7 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
 import { retrying, type Store } from "../database/store.ts";
 import { eventCursor, type Position } from "../events/cursor.ts";
-import type { LoggedEvent } from "../events/log.ts";
+import type { LoggedEvent } from "../events/catalogue.ts";
 import type { Signals } from "../events/signals.ts";
 import { caseRound } from "./cases.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Store } from "../database/store.ts";
-import type { LoggedEvent } from "../events/log.ts";
+import type { LoggedEvent } from "../events/catalogue.ts";
 import { hasMessage, shownStatus, statusBegun, targetOf } from "./rules.ts";
 import type { OverviewGroup, OverviewMonitor } from "./schema.ts";
 

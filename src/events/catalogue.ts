@@ -109,6 +109,9 @@ export type Event<T extends EventType = EventType> = {
   [K in T]: { organizationId: string; at: string; type: K; subjectId: string } & DataOf<K>;
 }[T];
 
+/** An event as it stands in the log; `seq` orders all events of all organizations. */
+export type LoggedEvent<T extends EventType = EventType> = Event<T> & { seq: number };
+
 /** What an event's subject is: the word before the point. */
 export type NounOf<T extends EventType> = T extends `${infer Noun}.${string}` ? Noun : never;
 /** What happened to it: the word after the point. */

@@ -1,9 +1,6 @@
 import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
-import type { Event, EventType } from "./catalogue.ts";
-
-/** An event as it stands in the log; `seq` orders all events of all organizations. */
-export type LoggedEvent<T extends EventType = EventType> = Event<T> & { seq: number };
+import type { Event, LoggedEvent } from "./catalogue.ts";
 
 const insertEvent = insertInto(events);
 

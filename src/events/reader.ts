@@ -1,6 +1,7 @@
 import type { Log } from "../core/log.ts";
 import type { Store } from "../database/store.ts";
-import { lastSeq, type LoggedEvent, readSince } from "./log.ts";
+import type { LoggedEvent } from "./catalogue.ts";
+import { lastSeq, readSince } from "./log.ts";
 
 /** Events that another process appended are seen this late at most. */
 const pollMs = 500;

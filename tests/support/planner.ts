@@ -1,4 +1,5 @@
-import { type LoggedEvent, readSince } from "../../src/events/log.ts";
+import type { LoggedEvent } from "../../src/events/catalogue.ts";
+import { readSince } from "../../src/events/log.ts";
 import { applianceOn } from "./appliance.ts";
 import { pager } from "./pager.ts";
 

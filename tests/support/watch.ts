@@ -1,5 +1,6 @@
 import type { StoredStatus } from "../../src/core/statuses.ts";
-import { type LoggedEvent, readSince } from "../../src/events/log.ts";
+import type { LoggedEvent } from "../../src/events/catalogue.ts";
+import { readSince } from "../../src/events/log.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, target } from "./target.ts";
 

@@ -1,8 +1,8 @@
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
-import { type EventTable, valueIn } from "../../events/catalogue.ts";
-import { lastSeq, type LoggedEvent } from "../../events/log.ts";
+import { type EventTable, valueIn, type LoggedEvent } from "../../events/catalogue.ts";
+import { lastSeq } from "../../events/log.ts";
 import {
   allWatched,
   fingerprintOf,

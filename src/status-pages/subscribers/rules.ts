@@ -1,5 +1,9 @@
-import { type EventTable, type TypesWith, valueIn } from "../../events/catalogue.ts";
-import type { LoggedEvent } from "../../events/log.ts";
+import {
+  type EventTable,
+  type TypesWith,
+  valueIn,
+  type LoggedEvent,
+} from "../../events/catalogue.ts";
 
 /** An address that has not said yes is asked so often at most … */
 const maxAsked = 3;
