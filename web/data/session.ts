@@ -96,6 +96,13 @@ export async function switchOrganization(id: string) {
   await queryClient.invalidateQueries({ queryKey: ["session"] });
 }
 
+/** Who is there, as they were just saved. */
+export function keepPerson(saved: Partial<NonNullable<Session["person"]>>) {
+  queryClient.setQueryData<Session>(["session"], (session) =>
+    session?.person ? { ...session, person: { ...session.person, ...saved } } : session,
+  );
+}
+
 /** Resolves with whether a code is needed next. */
 export async function signIn(email: string, password: string): Promise<boolean> {
   const { state } = await dataOf(dashboard["sign-in"].post({ email, password }));

@@ -2,7 +2,7 @@ import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { withUndo } from "../../parts/toasts.tsx";
-import { again, settingsQuery } from "./data.ts";
+import { settingsQuery } from "./data.ts";
 
 export type Auth = "password" | "microsoft" | "google";
 
@@ -80,7 +80,7 @@ export function removeMailServer(organizationId: string, settings: Settings) {
   withUndo("Removed the mail server", {
     hide: () =>
       queryClient.setQueryData(query.queryKey, { ...settings, smtp: null, secretsSet: [] }),
-    restore: () => void again(query),
+    restore: () => queryClient.setQueryData(query.queryKey, settings),
     commit: () => dataOf(v1.settings.patch({ smtp: null })),
   });
 }

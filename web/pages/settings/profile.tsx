@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { useSignedIn } from "../../data/session.ts";
+import { keepPerson, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
@@ -24,8 +24,11 @@ function Names() {
   const { person } = useSignedIn();
   const initial = { name: person.name, email: person.email, password: "" };
   const form = useForm(initial, async ({ password, ...fields }) => {
-    await dataOf(dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }));
+    const saved = await dataOf(
+      dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
+    );
     form.set("password", "");
+    keepPerson(saved);
     say("Saved");
   });
   const { values, set, errorOf } = form;
