@@ -1,135 +1,131 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ownedMachine } from "../support/admin-world.ts";
-import { type Browser, hasChromium, launchChromium } from "../support/browsing.ts";
+import { describeInChromium } from "../support/browsing.ts";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
 
-if (hasChromium)
-  describe("an edit in Chromium", () => {
-    let browser: Browser;
-    let world: Awaited<ReturnType<typeof ownedMachine>>;
-    let turn = 0;
-    beforeAll(async () => {
-      browser = await launchChromium();
-      world = await ownedMachine();
-    });
-    afterAll(async () => {
-      await browser.close();
-      await world[Symbol.asyncDispose]();
-    });
-
-    /** Resolves when the page was told of all that happened, and has read what it reads anew. */
-    async function settled(page: Page) {
-      // Of another thing, which has the page look who is there: events arrive in their order.
-      const known = page.waitForResponse(/\/dashboard\/session$/);
-      await world.ask("PATCH", "/organization", { name: `Acme ${++turn}` });
-      await known;
-      await page.waitForLoadState("networkidle");
-    }
-
-    /** What the page asks for because of an edit. */
-    async function readsOf(page: Page, edit: () => Promise<unknown>): Promise<string[]> {
-      await settled(page);
-      const reads: string[] = [];
-      page.on("request", (request) => {
-        const { pathname, search } = new URL(request.url());
-        if (request.method() !== "GET" || !pathname.startsWith("/dashboard/")) return;
-        reads.push(`${pathname.slice("/dashboard".length)}${search}`);
-      });
-      await edit();
-      await settled(page);
-      return reads.filter((path) => path !== "/session").toSorted();
-    }
-
-    const once = (reads: readonly string[]) => expect(reads).toEqual([...new Set(reads)]);
-
-    test("of an incident has the editor's page read what it changed once", async () => {
-      const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Mails arrive late" });
-      await using open = await world.open(browser, `/incidents/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Post update" }).waitFor();
-      const reads = await readsOf(page, async () => {
-        await page.getByRole("textbox", { name: "Message" }).fill("A queue was full.");
-        await page.getByRole("button", { name: "Post update" }).click();
-        await page.getByText("A queue was full.").first().waitFor();
-      });
-      once(reads);
-      expect(reads).toContain(`/api/v1/incidents/${id}`);
-      expect(open.faults).toEqual([]);
-    });
-
-    test("of a monitor has the editor's page read what it changed once", async () => {
-      const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Backup" });
-      await using open = await world.open(browser, `/monitors/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
-      const reads = await readsOf(page, async () => {
-        await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
-        await save(page);
-        await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
-      });
-      once(reads);
-      expect(reads).toContain("/overview");
-      expect(reads).toContain(`/api/v1/monitors/${id}`);
-    });
-
-    test("of an alert channel has the editor's page read what it changed once", async () => {
-      const { id } = await world.ask("POST", "/api/v1/alert-channels", {
-        type: "webhook",
-        name: "Bot",
-        url: "http://bot.lan/hook",
-      });
-      await using open = await world.open(browser, `/alert-channels/${id}`);
-      const { page } = open;
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
-      const reads = await readsOf(page, async () => {
-        await page.getByLabel("Name", { exact: true }).fill("Robot");
-        await save(page);
-        await page.getByRole("heading", { name: "Robot" }).waitFor();
-      });
-      once(reads);
-      expect(reads).toContain(`/api/v1/alert-channels/${id}`);
-    });
-
-    test("of who belongs to the organization has the editor's page read it once", async () => {
-      await using open = await world.open(browser, "/settings/people");
-      const { page } = open;
-      await page.getByRole("button", { name: "Invite somebody" }).click();
-      const reads = await readsOf(page, async () => {
-        await page.getByLabel("E-mail").fill("bea@acme.example");
-        await page.getByRole("button", { name: "Make invitation" }).click();
-        await page.getByText("bea@acme.example").first().waitFor({ state: "attached" });
-      });
-      once(reads);
-      expect(reads).toContain("/invitations");
-    });
-
-    test("of many things in one write has other pages read each list once", async () => {
-      const monitorIds: string[] = [];
-      for (let index = 0; index < 20; index++) {
-        const body = { type: "push", name: `Job ${index}` };
-        monitorIds.push((await world.ask("POST", "/api/v1/monitors", body)).id);
-      }
-      await using open = await world.open(browser, "/");
-      const { page } = open;
-      await page.getByText("Job 19").waitFor();
-      const reads = await readsOf(page, () =>
-        world.ask("POST", "/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
-      );
-      once(reads);
-      expect(reads).toContain("/overview");
-    });
-
-    test("shows where the live stream is away, too", async () => {
-      const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Archive" });
-      await using open = await world.open(browser, `/monitors/${id}`);
-      const { page } = open;
-      await page.route(/\/dashboard\/live/, (route) => route.abort());
-      await page.reload();
-      await page.getByRole("button", { name: "Edit", exact: true }).click();
-      await page.getByLabel("Name", { exact: true }).fill("Old archive");
-      await save(page);
-      await page.getByRole("heading", { name: "Old archive" }).waitFor();
-    });
+describeInChromium("an edit", (browser) => {
+  let world: Awaited<ReturnType<typeof ownedMachine>>;
+  let turn = 0;
+  beforeAll(async () => {
+    world = await ownedMachine();
   });
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+  });
+
+  /** Resolves when the page was told of all that happened, and has read what it reads anew. */
+  async function settled(page: Page) {
+    // Of another thing, which has the page look who is there: events arrive in their order.
+    const known = page.waitForResponse(/\/dashboard\/session$/);
+    await world.ask("PATCH", "/organization", { name: `Acme ${++turn}` });
+    await known;
+    await page.waitForLoadState("networkidle");
+  }
+
+  /** What the page asks for because of an edit. */
+  async function readsOf(page: Page, edit: () => Promise<unknown>): Promise<string[]> {
+    await settled(page);
+    const reads: string[] = [];
+    page.on("request", (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (request.method() !== "GET" || !pathname.startsWith("/dashboard/")) return;
+      reads.push(`${pathname.slice("/dashboard".length)}${search}`);
+    });
+    await edit();
+    await settled(page);
+    return reads.filter((path) => path !== "/session").toSorted();
+  }
+
+  const once = (reads: readonly string[]) => expect(reads).toEqual([...new Set(reads)]);
+
+  test("of an incident has the editor's page read what it changed once", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Mails arrive late" });
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Post update" }).waitFor();
+    const reads = await readsOf(page, async () => {
+      await page.getByRole("textbox", { name: "Message" }).fill("A queue was full.");
+      await page.getByRole("button", { name: "Post update" }).click();
+      await page.getByText("A queue was full.").first().waitFor();
+    });
+    once(reads);
+    expect(reads).toContain(`/api/v1/incidents/${id}`);
+    expect(open.faults).toEqual([]);
+  });
+
+  test("of a monitor has the editor's page read what it changed once", async () => {
+    const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Backup" });
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const reads = await readsOf(page, async () => {
+      await page.getByLabel("Name", { exact: true }).fill("Nightly backup");
+      await save(page);
+      await page.getByRole("heading", { name: "Nightly backup" }).waitFor();
+    });
+    once(reads);
+    expect(reads).toContain("/overview");
+    expect(reads).toContain(`/api/v1/monitors/${id}`);
+  });
+
+  test("of an alert channel has the editor's page read what it changed once", async () => {
+    const { id } = await world.ask("POST", "/api/v1/alert-channels", {
+      type: "webhook",
+      name: "Bot",
+      url: "http://bot.lan/hook",
+    });
+    await using open = await world.open(browser, `/alert-channels/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const reads = await readsOf(page, async () => {
+      await page.getByLabel("Name", { exact: true }).fill("Robot");
+      await save(page);
+      await page.getByRole("heading", { name: "Robot" }).waitFor();
+    });
+    once(reads);
+    expect(reads).toContain(`/api/v1/alert-channels/${id}`);
+  });
+
+  test("of who belongs to the organization has the editor's page read it once", async () => {
+    await using open = await world.open(browser, "/settings/people");
+    const { page } = open;
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    const reads = await readsOf(page, async () => {
+      await page.getByLabel("E-mail").fill("bea@acme.example");
+      await page.getByRole("button", { name: "Make invitation" }).click();
+      await page.getByText("bea@acme.example").first().waitFor({ state: "attached" });
+    });
+    once(reads);
+    expect(reads).toContain("/invitations");
+  });
+
+  test("of many things in one write has other pages read each list once", async () => {
+    const monitorIds: string[] = [];
+    for (let index = 0; index < 20; index++) {
+      const body = { type: "push", name: `Job ${index}` };
+      monitorIds.push((await world.ask("POST", "/api/v1/monitors", body)).id);
+    }
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByText("Job 19").waitFor();
+    const reads = await readsOf(page, () =>
+      world.ask("POST", "/monitors/bulk", { monitorIds, change: { addTags: ["night"] } }),
+    );
+    once(reads);
+    expect(reads).toContain("/overview");
+  });
+
+  test("shows where the live stream is away, too", async () => {
+    const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Archive" });
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    await page.route(/\/dashboard\/live/, (route) => route.abort());
+    await page.reload();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Old archive");
+    await save(page);
+    await page.getByRole("heading", { name: "Old archive" }).waitFor();
+  });
+});
