@@ -5,11 +5,11 @@ import type { Client } from "./support/appliance.ts";
 import { dump, testAppliance } from "./support/appliance.ts";
 import { member, statusesOf } from "./support/visiting.ts";
 
-type Rendered = Awaited<ReturnType<typeof testAppliance>>;
+type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 type Way = { make: (index: number) => ReturnType<Client>; remove?: (id: string) => string };
 
 /** How one more is made of what is limited; `has` are there from the beginning. */
-const ways: Record<LimitName, { has?: number; of: (made: Rendered, owner: Client) => Way }> = {
+const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Client) => Way }> = {
   monitors: {
     of: ({ ours }) => ({
       make: (index) =>

@@ -51,11 +51,11 @@ describe("a case is closed", () => {
     expect([cases.pagerduty.length, cases.opsgenie.length]).toEqual([1, 1]);
   });
 
-  type Rendered = Awaited<ReturnType<typeof watching>>;
+  type TestSetUp = Awaited<ReturnType<typeof watching>>;
   const ends: [
     string,
-    (made: Rendered) => Promise<unknown>,
-    undone?: (made: Rendered) => Promise<unknown>,
+    (made: TestSetUp) => Promise<unknown>,
+    undone?: (made: TestSetUp) => Promise<unknown>,
   ][] = [
     [
       "muted",

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
 import { testWith } from "../support/real-targets.ts";
 
-type Rendered = Awaited<ReturnType<typeof testAppliance>>;
+type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 
-async function metricsOf({ app }: Rendered, key: string): Promise<string> {
+async function metricsOf({ app }: TestSetUp, key: string): Promise<string> {
   const headers = { Host: "localhost", Authorization: `Bearer ${key}` };
   return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
 }

@@ -13,7 +13,12 @@ const quickHash =
 export const usualHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
-type Rendered = { email?: string; name?: string; administrator?: boolean; passwordHash?: string };
+type PersonOptions = {
+  email?: string;
+  name?: string;
+  administrator?: boolean;
+  passwordHash?: string;
+};
 
 /** A person who belongs to this organization, without the work of hashing a password; it is `password`. */
 export async function person(
@@ -25,7 +30,7 @@ export async function person(
     email = `${name}-${randomToken(8)}@team.example`,
     administrator = false,
     passwordHash = quickHash,
-  }: Rendered = {},
+  }: PersonOptions = {},
 ) {
   const id = newId(time.now);
   const createdAt = timestamp(time.now);
@@ -118,7 +123,7 @@ export async function joined(
 }
 
 /** A person of our organization with this role, signed in. */
-export async function member(appliance: TestAppliance, role: Role, made: Rendered = {}) {
+export async function member(appliance: TestAppliance, role: Role, made: PersonOptions = {}) {
   const who = await person(appliance, appliance.ours.id, role, made);
   const session = await visitor(appliance, who.id);
   return { ...who, ...session, sessionId: session.id, id: who.id };

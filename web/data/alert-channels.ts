@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
 import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
-import { useElsewhere } from "./elsewhere.ts";
+import { useOrganizationRedirect } from "./organization-redirect.ts";
 import { listKey, recordKey } from "./keys.ts";
 
 export type { AlertChannel, Delivery };
@@ -23,7 +23,7 @@ export function useAlertChannel(id: string) {
     queryKey: recordKey("alert-channel", id),
     queryFn: ({ signal }) => dataOf(channelRoutes(id).get({ fetch: { signal } })),
   });
-  useElsewhere("alert-channel", id, channel.error);
+  useOrganizationRedirect("alert-channel", id, channel.error);
   return channel;
 }
 

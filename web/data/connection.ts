@@ -1,8 +1,8 @@
-import { external } from "./external.ts";
+import { createStore } from "./store.ts";
 
 export type ConnectionState = "good" | "lost";
 
-const state = external<ConnectionState>("good");
+const state = createStore<ConnectionState>("good");
 let looking: ReturnType<typeof setTimeout> | null = null;
 const restoredListeners = new Set<() => void>();
 

@@ -9,7 +9,7 @@ import {
 } from "../../src/events/catalogue.ts";
 import { dashboard, onWritten } from "./client.ts";
 import { connection } from "./connection.ts";
-import { external } from "./external.ts";
+import { createStore } from "./store.ts";
 import { listKey, recordKey, tracesKey } from "./keys.ts";
 import { changeOverview, overviewQuery } from "./overview.ts";
 import { queryClient } from "./query.ts";
@@ -17,7 +17,7 @@ import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
 
 /** Whether changes arrive by themselves at the moment. */
-export const liveState = external<"starting" | "live" | "lost">("starting");
+export const liveState = createStore<"starting" | "live" | "lost">("starting");
 
 type Change = {
   type: EventType;

@@ -1,7 +1,7 @@
-import { external } from "./external.ts";
+import { createStore } from "./store.ts";
 
 let waiting: PromiseWithResolvers<void> | null = null;
-const store = external(false);
+const store = createStore(false);
 
 /** Whether the session has ended while the page was open; requests wait here until somebody signs in. */
 export const signedOut = {

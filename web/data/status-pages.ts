@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { StatusPage } from "../../src/status-pages/schema.ts";
 import type { Subscriber, SubscriberQuery } from "../../src/status-pages/subscribers/schema.ts";
 import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
-import { useElsewhere } from "./elsewhere.ts";
+import { useOrganizationRedirect } from "./organization-redirect.ts";
 import { listKey, recordKey } from "./keys.ts";
 import { queryClient } from "./query.ts";
 
@@ -28,7 +28,7 @@ export const statusPageQuery = (id: string) =>
 
 export function useStatusPage(id: string) {
   const page = useQuery(statusPageQuery(id));
-  useElsewhere("status-page", id, page.error);
+  useOrganizationRedirect("status-page", id, page.error);
   return page;
 }
 

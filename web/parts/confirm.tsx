@@ -1,6 +1,6 @@
 import { Button, Modal } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { complain } from "./toasts.tsx";
+import { notifyError } from "./toasts.tsx";
 import { BusyButton } from "./busy-button.tsx";
 
 /** Asks before what takes effect at once and can't be undone. */
@@ -25,7 +25,7 @@ export function Confirm({
       .then(onClose)
       .catch((error: unknown) => {
         setBusy(false);
-        complain(error);
+        notifyError(error);
       });
   }
   return (

@@ -1,7 +1,7 @@
 import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { pathOf } from "../data/client.ts";
 import { Icon } from "./icons.tsx";
-import { complain, say } from "./toasts.tsx";
+import { notifyError, notify } from "./toasts.tsx";
 
 export type Action = {
   method: string;
@@ -29,9 +29,9 @@ export async function copy(text: string, what: string) {
   try {
     if (navigator.clipboard === undefined) copyOldWay(text);
     else await navigator.clipboard.writeText(text);
-    say(`${what} copied`);
+    notify(`${what} copied`);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 

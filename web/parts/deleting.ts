@@ -1,7 +1,7 @@
-import { external } from "../data/external.ts";
+import { createStore } from "../data/store.ts";
 import { withUndo } from "./toasts.tsx";
 
-const ids = external<ReadonlySet<string>>(new Set());
+const ids = createStore<ReadonlySet<string>>(new Set());
 
 /** Records that are deleted, or about to be unless somebody takes it back: no list shows them. */
 export const useDeleting = ids.use;

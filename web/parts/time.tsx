@@ -1,13 +1,13 @@
 import { createContext, useContext } from "react";
 import { Tooltip } from "@mantine/core";
 import { durationInWords } from "../../src/core/text.ts";
-import { external } from "../data/external.ts";
+import { createStore } from "../data/store.ts";
 
 /** The organization's time zone, in which all times are told. */
 export const Zone = createContext("UTC");
 export const useZone = () => useContext(Zone);
 
-const clock = external(Date.now());
+const clock = createStore(Date.now());
 setInterval(() => {
   if (!document.hidden) clock.set(Date.now());
 }, 1_000);

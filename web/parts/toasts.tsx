@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { external } from "../data/external.ts";
+import { createStore } from "../data/store.ts";
 import { undoable } from "../data/undoable.ts";
 import { Icon } from "./icons.tsx";
 
@@ -12,7 +12,7 @@ type Toast = {
   action?: { label: string; do: () => void };
 };
 
-const toasts = external<readonly Toast[]>([]);
+const toasts = createStore<readonly Toast[]>([]);
 let last = 0;
 
 function show(toast: Omit<Toast, "id">): () => void {
@@ -24,10 +24,10 @@ function show(toast: Omit<Toast, "id">): () => void {
 }
 
 /** A short word on what was done. */
-export const say = (text: string) => show({ text, bad: false, life: 4_000 });
+export const notify = (text: string) => show({ text, bad: false, life: 4_000 });
 
 /** What went wrong where there is no field to say it at. */
-export const complain = (error: unknown) =>
+export const notifyError = (error: unknown) =>
   show({ text: error instanceof Error ? error.message : String(error), bad: true, life: 8_000 });
 
 const undoMs = 10_000;
@@ -51,7 +51,7 @@ export function withUndo(
     end();
     commit().catch((error: unknown) => {
       restore();
-      complain(error);
+      notifyError(error);
     });
   };
   const timer = setTimeout(finish, undoMs);

@@ -5,7 +5,7 @@ import { changeMonitor, useOverview } from "../data/overview.ts";
 import { useSignedIn } from "../data/session.ts";
 import { Icon } from "../parts/icons.tsx";
 import { StateIcon } from "../parts/state-icon.tsx";
-import { complain, say } from "../parts/toasts.tsx";
+import { notifyError, notify } from "../parts/toasts.tsx";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
 import { opening } from "../pages/incidents/opening.ts";
@@ -92,7 +92,7 @@ export function useCommands(
         label: `Switch to ${name}`,
         hint: "Organization",
         icon: <Icon name="folder" />,
-        run: () => void switchTo(id).catch(complain),
+        run: () => void switchTo(id).catch(notifyError),
       });
   commands.push({
     key: "help",
@@ -133,8 +133,8 @@ export function useCommands(
         icon: <Icon name="check" />,
         run: () => {
           dataOf(v1.incidents({ id }).resolve.post())
-            .then(() => say(`Resolved: ${title}`))
-            .catch(complain);
+            .then(() => notify(`Resolved: ${title}`))
+            .catch(notifyError);
         },
       });
   }
@@ -146,9 +146,9 @@ async function setPaused(id: string, name: string, paused: boolean) {
   changeMonitor(id, { paused, status: paused ? "paused" : "pending" });
   try {
     await dataOf(v1.monitors({ id }).patch({ paused }));
-    say(`${paused ? "Paused" : "Resumed"} ${name}`);
+    notify(`${paused ? "Paused" : "Resumed"} ${name}`);
   } catch (error) {
     changeMonitor(id, { paused: !paused });
-    complain(error);
+    notifyError(error);
   }
 }

@@ -1,4 +1,4 @@
-import { external } from "../data/external.ts";
+import { createStore } from "../data/store.ts";
 
 /** Whether the command palette is open. */
-export const palette = external(false);
+export const palette = createStore(false);

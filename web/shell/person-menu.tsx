@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { signOut, useSignedIn } from "../data/session.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 import { KeyHint } from "../parts/page.tsx";
-import { complain } from "../parts/toasts.tsx";
+import { notifyError } from "../parts/toasts.tsx";
 import { navigationItems } from "./navigation-items.ts";
 import { palette } from "./palette-state.ts";
 import { useOrganizationSwitch } from "./switching.ts";
@@ -43,7 +43,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
             {organizations.map(({ id, name }) => (
               <Menu.Item
                 key={id}
-                onClick={() => switchTo(id).catch(complain)}
+                onClick={() => switchTo(id).catch(notifyError)}
                 rightSection={checked(id === organization.id)}
               >
                 {name}
@@ -111,7 +111,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
         >
           My profile
         </Menu.Item>
-        <Menu.Item leftSection={<Icon name="exit" />} onClick={() => signOut().catch(complain)}>
+        <Menu.Item leftSection={<Icon name="exit" />} onClick={() => signOut().catch(notifyError)}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

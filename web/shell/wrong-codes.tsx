@@ -5,7 +5,7 @@ import { renewSession, useSignedIn } from "../data/session.ts";
 import { plural } from "../parts/figures.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Time } from "../parts/time.tsx";
-import { complain } from "../parts/toasts.tsx";
+import { notifyError } from "../parts/toasts.tsx";
 
 /** Tells somebody that another has their password and tries codes, until they say that they know. */
 export function WrongCodes() {
@@ -41,6 +41,6 @@ async function acknowledge() {
     await dataOf(dashboard.profile["wrong-codes"].acknowledge.post());
     await renewSession();
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }

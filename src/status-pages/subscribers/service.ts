@@ -82,11 +82,11 @@ async function getRow({ store, organizationId }: Scope, pageId: string, id: stri
   return row;
 }
 
-type Rendered = Pick<SubscriberRow, "type" | "address" | "secrets" | "confirmedAt"> & {
+type AddedSubscriber = Pick<SubscriberRow, "type" | "address" | "secrets" | "confirmedAt"> & {
   id: string;
 };
 
-function rowOf(scope: Scope, pageId: string, made: Rendered): SubscriberRow {
+function rowOf(scope: Scope, pageId: string, made: AddedSubscriber): SubscriberRow {
   return {
     organizationId: scope.organizationId,
     pageId,

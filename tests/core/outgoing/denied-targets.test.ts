@@ -7,7 +7,7 @@ import { publisher } from "../../support/subscribing.ts";
 import { target } from "../../support/target.ts";
 import { member } from "../../support/visiting.ts";
 
-type Rendered = Awaited<ReturnType<typeof dashboard>>;
+type TestSetUp = Awaited<ReturnType<typeof dashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };
 
 /** Fields that hold an address to connect to, and how a test writes one there. */
@@ -49,7 +49,7 @@ const monitorWays = waysOf(monitorKinds, newMonitors);
 const channelWays = waysOf(channelKinds, channelSamples);
 const byName = ({ field }: Way) => field !== "resolver";
 
-async function refusal(made: Rendered, path: string, method: string, body: object) {
+async function refusal(made: TestSetUp, path: string, method: string, body: object) {
   const { status, json } = await made.api(method, path, { body });
   return [status, json.error?.details?.[0]];
 }
@@ -94,7 +94,7 @@ describe("an address of loopback, while two organizations share the machine, is 
 });
 
 /** What becomes of a monitor's check, and of a channel's test, that lead to this host. */
-async function reached(made: Rendered, way: Way, host: string, port: number): Promise<string> {
+async function reached(made: TestSetUp, way: Way, host: string, port: number): Promise<string> {
   const isMonitor = monitorWays.includes(way);
   const path = isMonitor ? "/api/v1/monitors" : "/api/v1/alert-channels";
   const body = way.body(host, port);

@@ -9,7 +9,7 @@ import { dataOf } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { queryClient } from "../../data/query.ts";
 import { inMs } from "../../parts/figures.ts";
-import { complain, say } from "../../parts/toasts.tsx";
+import { notifyError, notify } from "../../parts/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {
@@ -26,10 +26,10 @@ export async function testFromList({ id, name }: AlertChannel) {
   try {
     const delivery = await testChannel(id);
     const words = `${name}: ${outcomeOf(delivery)}`;
-    if (delivery.status === "delivered") say(words);
-    else complain(words);
+    if (delivery.status === "delivered") notify(words);
+    else notifyError(words);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 
@@ -41,11 +41,11 @@ export async function setEnabled({ id, name, enabled }: AlertChannel) {
   queryClient.setQueryData<AlertChannel>(key, (one) => one && apply(one));
   try {
     await dataOf(channelRoutes(id).patch(change));
-    say(`${enabled ? "Disabled" : "Enabled"} ${name}`);
+    notify(`${enabled ? "Disabled" : "Enabled"} ${name}`);
   } catch (error) {
     void queryClient.invalidateQueries({ queryKey: channelsQuery.queryKey });
     void queryClient.invalidateQueries({ queryKey: key });
-    complain(error);
+    notifyError(error);
   }
 }
 

@@ -3,12 +3,12 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
 import { type AlertChannel, channelRoutes, useAlertChannel } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
-import { useOpened } from "../../data/opened.ts";
+import { useRecordToEdit } from "../../data/record-to-edit.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, PageHeader } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { wordsOf } from "./channel-words.ts";
@@ -90,7 +90,7 @@ function Facts({ channel }: { channel: AlertChannel }) {
 const readChannel = (id: string) => dataOf(channelRoutes(id).get());
 
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const { record, generation, error, reload } = useOpened(id, readChannel);
+  const { record, generation, error, reload } = useRecordToEdit(id, readChannel);
   return (
     <Modal opened onClose={onClose} title="Edit channel" size={560} closeOnClickOutside={false}>
       {error !== null && <p className="down">{error.message}</p>}
@@ -101,7 +101,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
           channel={record}
           onCancel={onClose}
           onSaved={({ name }) => {
-            say(`Saved ${name}`);
+            notify(`Saved ${name}`);
             onClose();
           }}
           onTheirs={reload}

@@ -1,7 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/schema.ts";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelGallery } from "./channel-gallery.tsx";
 import { wordsOf } from "./channel-words.ts";
@@ -33,7 +33,7 @@ export default function NewChannel({ chosen, onChoose, onClose }: Props) {
             type={type}
             onCancel={onClose}
             onSaved={({ id, name }) => {
-              say(`Created ${name}`);
+              notify(`Created ${name}`);
               void navigate({ to: "/alert-channels/$id", params: { id } });
             }}
           />

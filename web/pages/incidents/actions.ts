@@ -4,7 +4,7 @@ import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
 import { queryClient } from "../../data/query.ts";
-import { complain, say } from "../../parts/toasts.tsx";
+import { notifyError, notify } from "../../parts/toasts.tsx";
 
 /** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
 export async function changeIncident(
@@ -36,8 +36,8 @@ export async function changeIncident(
 /** With one click, in the words that the API has for it. */
 export function setStatus(incident: Incident, status: "resolved" | "investigating") {
   changeIncident(incident, { status }, incident)
-    .then(() => say(status === "resolved" ? "Resolved" : "Reopened"))
-    .catch(complain);
+    .then(() => notify(status === "resolved" ? "Resolved" : "Reopened"))
+    .catch(notifyError);
 }
 
 export const deleteIncident = ({ id, title }: Incident) =>

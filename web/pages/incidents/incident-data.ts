@@ -1,14 +1,14 @@
 import { recordKey, tracesKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import { dashboard, dataOf, v1 } from "../../data/client.ts";
-import { useElsewhere } from "../../data/elsewhere.ts";
+import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
 
 export function useIncident(id: string) {
   const incident = useQuery({
     queryKey: recordKey("incident", id),
     queryFn: ({ signal }) => dataOf(v1.incidents({ id }).get({ fetch: { signal } })),
   });
-  useElsewhere("incident", id, incident.error);
+  useOrganizationRedirect("incident", id, incident.error);
   return incident;
 }
 

@@ -1,4 +1,4 @@
-import { external } from "../../data/external.ts";
+import { createStore } from "../../data/store.ts";
 
 /** Whether an incident is being opened, over whichever page; perhaps of this monitor. */
-export const opening = external<{ monitorId: string | null } | null>(null);
+export const opening = createStore<{ monitorId: string | null } | null>(null);

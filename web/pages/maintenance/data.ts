@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { deleteWithUndo } from "../../parts/deleting.ts";
-import { useElsewhere } from "../../data/elsewhere.ts";
+import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
 import { queryClient } from "../../data/query.ts";
-import { complain, say } from "../../parts/toasts.tsx";
+import { notifyError, notify } from "../../parts/toasts.tsx";
 
 const windows = v1["maintenance-windows"];
 
@@ -47,7 +47,7 @@ export function useWindow(id: string) {
     queryFn: ({ signal }) => dataOf(windows({ id }).get({ fetch: { signal } })),
     refetchInterval: 60_000,
   });
-  useElsewhere("maintenance-window", id, window.error);
+  useOrganizationRedirect("maintenance-window", id, window.error);
   return window;
 }
 
@@ -60,8 +60,8 @@ export async function endNow(window: MaintenanceWindow) {
     const endsAt = new Date().toISOString();
     const after = await dataOf(windows({ id: window.id }).patch({ endsAt }, ifMatch(window)));
     queryClient.setQueryData(recordKey("maintenance", window.id), after);
-    say(`Ended ${window.title}`);
+    notify(`Ended ${window.title}`);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }

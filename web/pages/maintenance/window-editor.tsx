@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useOpened } from "../../data/opened.ts";
+import { useRecordToEdit } from "../../data/record-to-edit.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
@@ -24,7 +24,7 @@ const readWindow = (id: string) => dataOf(windows({ id }).get());
 export default function WindowEditor() {
   const what = planning.use();
   const id = what?.kind === "edit" ? what.id : what?.like;
-  const opened = useOpened(id ?? null, readWindow);
+  const opened = useRecordToEdit(id ?? null, readWindow);
   if (what === null) return null;
   return (
     <Modal

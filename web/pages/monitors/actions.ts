@@ -11,7 +11,7 @@ import {
   refreshOverview,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { complain, say, withUndo } from "../../parts/toasts.tsx";
+import { notifyError, notify, withUndo } from "../../parts/toasts.tsx";
 import { plural } from "../../parts/figures.ts";
 import type { Target } from "./quick-add.ts";
 import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
@@ -62,7 +62,7 @@ async function optimistic(change: (overview: Overview) => Overview, act: () => P
   try {
     await act();
   } catch (error) {
-    complain(error);
+    notifyError(error);
     await refreshOverview();
   }
 }
@@ -81,7 +81,7 @@ async function patchOrComplain(id: string, change: { paused: boolean } | { muted
   try {
     await dataOf(v1.monitors({ id }).patch(change));
   } catch (error) {
-    complain(error);
+    notifyError(error);
     await refreshOverview();
   }
 }
@@ -116,7 +116,7 @@ export type BulkChange = z.input<typeof ChangeOfMany>;
 /** All or none of them, in one write. */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
   await dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], change }));
-  say(`Changed ${plural(ids.size, "monitor")}`);
+  notify(`Changed ${plural(ids.size, "monitor")}`);
 }
 
 /** Moves are sent one after the other, as they were made. */

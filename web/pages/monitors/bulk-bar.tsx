@@ -4,7 +4,7 @@ import { useAlertChannels } from "../../data/alert-channels.ts";
 import type { Overview } from "../../data/overview.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { plural } from "../../parts/figures.ts";
-import { complain } from "../../parts/toasts.tsx";
+import { notifyError } from "../../parts/toasts.tsx";
 import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
 import { editing } from "./editing.ts";
 import { selection } from "./selection.ts";
@@ -16,7 +16,7 @@ export function BulkBar({ overview }: { overview: Overview }) {
   if (selected.size === 0) return null;
   const chosen = overview.monitors.filter(({ id }) => selected.has(id));
   const tags = [...new Set(chosen.flatMap((monitor) => monitor.tags))].sort();
-  const change = (what: BulkChange) => void changeMonitors(selected, what).catch(complain);
+  const change = (what: BulkChange) => void changeMonitors(selected, what).catch(notifyError);
   return (
     <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
       <span className="bulk-count" aria-live="polite">

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { dashboard, dataOf, pageOf, v1 } from "../../data/client.ts";
-import { useElsewhere } from "../../data/elsewhere.ts";
+import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
 import { queryClient } from "../../data/query.ts";
@@ -12,7 +12,7 @@ export function useMonitor(id: string) {
     queryKey: recordKey("monitor", id),
     queryFn: ({ signal }) => dataOf(v1.monitors({ id }).get({ fetch: { signal } })),
   });
-  useElsewhere("monitor", id, monitor.error);
+  useOrganizationRedirect("monitor", id, monitor.error);
   useChecks(id);
   return monitor;
 }

@@ -1,4 +1,4 @@
-import { external } from "../../data/external.ts";
+import { createStore } from "../../data/store.ts";
 
 export type Editing =
   | { kind: "new-monitor"; groupId?: string | null; like?: string }
@@ -7,4 +7,4 @@ export type Editing =
   | { kind: "edit-group"; id: string };
 
 /** Which editor lies over the page. */
-export const editing = external<Editing | null>(null);
+export const editing = createStore<Editing | null>(null);

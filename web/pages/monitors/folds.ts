@@ -1,8 +1,8 @@
-import { external } from "../../data/external.ts";
+import { createStore } from "../../data/store.ts";
 
 const key = "signalbox.folded";
 
-const stored = external<ReadonlySet<string>>(
+const stored = createStore<ReadonlySet<string>>(
   new Set(JSON.parse(localStorage.getItem(key) ?? "[]") as string[]),
 );
 

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useOpened } from "../../data/opened.ts";
+import { useRecordToEdit } from "../../data/record-to-edit.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import type { Editing } from "./editing.ts";
@@ -30,7 +30,7 @@ const readGroup = (id: string) => dataOf(v1["monitor-groups"]({ id }).get());
 
 export function GroupEditor({ what, onDone }: { what: What; onDone: () => void }) {
   const id = what.kind === "edit-group" ? what.id : null;
-  const opened = useOpened(id, readGroup);
+  const opened = useRecordToEdit(id, readGroup);
   if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
   if (!opened.ready) return null;
   return (

@@ -10,7 +10,7 @@ import {
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useOpened } from "../../data/opened.ts";
+import { useRecordToEdit } from "../../data/record-to-edit.ts";
 import { useOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
@@ -33,7 +33,7 @@ const readMonitor = (id: string) => dataOf(v1.monitors({ id }).get());
 
 export function MonitorEditor({ what, onDone }: { what: What; onDone: () => void }) {
   const id = what.kind === "edit-monitor" ? what.id : what.like;
-  const opened = useOpened(id ?? null, readMonitor);
+  const opened = useRecordToEdit(id ?? null, readMonitor);
   if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
   if (!opened.ready) return null;
   return (

@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { overviewQuery } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { isSecondKey } from "../../parts/shortcuts.ts";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
 import { editing } from "./editing.ts";
@@ -133,7 +133,7 @@ export function MonitorList({
     else if (key === "p") void pauseMonitor(monitor);
     else if (key === "m") {
       void muteMonitor(monitor);
-      say(`${monitor.muted ? "Unmuted" : "Muted"} ${monitor.name}`);
+      notify(`${monitor.muted ? "Unmuted" : "Muted"} ${monitor.name}`);
     } else if (key === "e") editing.set({ kind: "edit-monitor", id: monitor.id });
     else return false;
     return true;

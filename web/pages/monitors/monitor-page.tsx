@@ -11,7 +11,7 @@ import { EmptyState, PageHeader } from "../../parts/page.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
 import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
 import { durationInWords, Time } from "../../parts/time.tsx";
-import { complain } from "../../parts/toasts.tsx";
+import { notifyError } from "../../parts/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { editing } from "./editing.ts";
 import { typeWords } from "./type-words.ts";
@@ -119,7 +119,7 @@ function Actions({ monitor }: { monitor: Monitor }) {
       check: () => {
         setChecking(true);
         checkNow(id)
-          .catch(complain)
+          .catch(notifyError)
           .finally(() => setChecking(false));
       },
       pause: () => void pauseMonitor({ id, paused }),

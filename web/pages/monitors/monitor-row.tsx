@@ -9,7 +9,7 @@ import { inMs, percent } from "../../parts/figures.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { StateIcon } from "../../parts/state-icon.tsx";
-import { complain, say } from "../../parts/toasts.tsx";
+import { notifyError, notify } from "../../parts/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
 import { editing } from "./editing.ts";
@@ -126,8 +126,8 @@ function RowMenu({
               <Menu.Item
                 leftSection={<Icon name="refresh" />}
                 onClick={() => {
-                  say(`Checking ${name}`);
-                  checkNow(id).catch(complain);
+                  notify(`Checking ${name}`);
+                  checkNow(id).catch(notifyError);
                 }}
               >
                 Check now

@@ -1,7 +1,7 @@
-import { external } from "../../data/external.ts";
+import { createStore } from "../../data/store.ts";
 
 const none: ReadonlySet<string> = new Set();
-const selected = external(none);
+const selected = createStore(none);
 let anchor: string | null = null;
 
 /** Monitors that the next bulk change is for. */

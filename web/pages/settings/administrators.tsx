@@ -7,8 +7,8 @@ import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../parts/confirm.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
-import { say } from "../../parts/toasts.tsx";
-import { administratorsQuery, again } from "./data.ts";
+import { notify } from "../../parts/toasts.tsx";
+import { administratorsQuery, invalidate } from "./data.ts";
 
 /** Who runs the appliance, of whichever organization. */
 export default function Administrators() {
@@ -68,8 +68,8 @@ export default function Administrators() {
           onClose={() => setTaking(null)}
           onConfirm={async () => {
             await dataOf(dashboard.administrators({ id: taking.id }).delete());
-            await (isSelf(taking) ? renewSession() : again(administratorsQuery));
-            say(`${taking.name} is no administrator any more`);
+            await (isSelf(taking) ? renewSession() : invalidate(administratorsQuery));
+            notify(`${taking.name} is no administrator any more`);
           }}
         >
           {isSelf(taking) ? "Only another administrator" : "You"} can make{" "}

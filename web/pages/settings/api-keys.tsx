@@ -9,14 +9,14 @@ import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
 import { Time, useNow } from "../../parts/time.tsx";
-import { say } from "../../parts/toasts.tsx";
-import { useAsked } from "./asked.ts";
+import { notify } from "../../parts/toasts.tsx";
+import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery } from "./data.ts";
 import { NewApiKey } from "./new-api-key.tsx";
 
 export default function ApiKeys() {
   const query = useQuery(apiKeysQuery);
-  const { asked, open, close } = useAsked();
+  const { asked, open, close } = useNewDialog();
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   return (
     <>
@@ -64,7 +64,7 @@ export default function ApiKeys() {
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
             await dataOf(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
-            say(`Revoked ${revoking.name}`);
+            notify(`Revoked ${revoking.name}`);
           }}
         >
           Within a second, whatever sends it is refused. It can’t be brought back.

@@ -69,5 +69,5 @@ export const backupQuery = queryOptions({
 });
 
 /** For what no event of this organization tells of, and what was hidden comes back. */
-export const again = ({ queryKey }: { queryKey: readonly unknown[] }) =>
+export const invalidate = ({ queryKey }: { queryKey: readonly unknown[] }) =>
   queryClient.invalidateQueries({ queryKey });

@@ -8,7 +8,7 @@ import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { withUndo } from "../../parts/toasts.tsx";
-import { again, invitationsQuery } from "./data.ts";
+import { invalidate, invitationsQuery } from "./data.ts";
 
 /** Who was asked to join and has not answered yet; nothing where there is nobody. */
 export function Invitations() {
@@ -66,7 +66,7 @@ function revokeInvitation({ id, email }: Invitation) {
       queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
         all?.filter((one) => one.id !== id),
       ),
-    restore: () => void again(invitationsQuery),
+    restore: () => void invalidate(invitationsQuery),
     commit: () => dataOf(dashboard.invitations({ id }).delete()),
   });
 }

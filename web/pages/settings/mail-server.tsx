@@ -11,7 +11,7 @@ import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { SecretField } from "../../parts/secret-field.tsx";
 import { storedSecrets } from "../../parts/stored-secrets.ts";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { settingsQuery } from "./data.ts";
 import {
   type Auth,
@@ -59,7 +59,7 @@ function Fields({
       setKnown(saved);
       form.replace(fieldsOf(saved));
       queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
-      say("Saved");
+      notify("Saved");
     },
     onTheirs,
   );

@@ -9,7 +9,7 @@ import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { absolute, useNow } from "../../parts/time.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { organizationQuery } from "./data.ts";
 import { Facts } from "./facts.tsx";
 import { zonesWith } from "../../parts/zones.ts";
@@ -56,7 +56,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       );
       setKnown(saved);
       queryClient.setQueryData(organizationQuery(saved.id).queryKey, saved);
-      say("Saved");
+      notify("Saved");
     },
     onTheirs,
   );

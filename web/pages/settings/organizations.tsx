@@ -10,9 +10,9 @@ import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { useOrganizationSwitch } from "../../shell/switching.ts";
-import { again, organizationsQuery } from "./data.ts";
+import { invalidate, organizationsQuery } from "./data.ts";
 
 /** The tenants of the appliance, with nothing in common but the people who belong to several. */
 export default function Organizations() {
@@ -105,8 +105,8 @@ function Delete({
     await dataOf(dashboard.organizations({ id }).delete());
     onClose();
     await renewSession();
-    await again(organizationsQuery);
-    say(`${name} is deleted`);
+    await invalidate(organizationsQuery);
+    notify(`${name} is deleted`);
   });
   return (
     <Modal opened onClose={onClose} title={`Delete ${name}?`} size="sm" centered>
@@ -138,7 +138,7 @@ function NewOrganization() {
     const { id } = await dataOf(dashboard.organizations.post({ name }));
     await renewSession();
     await switchTo(id);
-    say(`${name} is made, and you own it`);
+    notify(`${name} is made, and you own it`);
   });
   return (
     <Panel title="Make a further organization">

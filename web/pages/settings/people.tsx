@@ -12,8 +12,8 @@ import { LazyMenu } from "../../parts/lazy-menu.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { complain, say } from "../../parts/toasts.tsx";
-import { useAsked } from "./asked.ts";
+import { notifyError, notify } from "../../parts/toasts.tsx";
+import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery, peopleQuery } from "./data.ts";
 import { Invitations } from "./invitations.tsx";
 import { Invite } from "./invite.tsx";
@@ -22,7 +22,7 @@ import { RoleItems } from "./role-items.tsx";
 export default function People() {
   const query = useQuery(peopleQuery);
   const { atLeast, organization } = useSignedIn();
-  const { asked, open, close } = useAsked();
+  const { asked, open, close } = useNewDialog();
   const [asking, setAsking] = useState<Change | null>(null);
   return (
     <>
@@ -50,7 +50,7 @@ export default function People() {
       </Loaded>
       {atLeast("admin") && <Invitations />}
       {asked && atLeast("admin") && <Invite onClose={close} />}
-      {asking !== null && <Ask change={asking} onClose={() => setAsking(null)} />}
+      {asking !== null && <ConfirmChange change={asking} onClose={() => setAsking(null)} />}
     </>
   );
 }
@@ -59,7 +59,13 @@ export default function People() {
 type Change = { member: Member; role: Role | null };
 
 /** Asks before what ends more than is seen at once. */
-function Ask({ change: { member, role }, onClose }: { change: Change; onClose: () => void }) {
+function ConfirmChange({
+  change: { member, role },
+  onClose,
+}: {
+  change: Change;
+  onClose: () => void;
+}) {
   const { organization } = useSignedIn();
   const keys = useKeysOf(member);
   const { name } = member;
@@ -96,7 +102,7 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
   const keys = useKeysOf(member);
   const choose = (chosen: Role) => {
     if (keys.length > 0 && !isAdmin(chosen)) onAsk({ member, role: chosen });
-    else changeRole(member, chosen).catch(complain);
+    else changeRole(member, chosen).catch(notifyError);
   };
   return (
     <li className="entry">
@@ -170,20 +176,20 @@ const isAdmin = (role: Role) => mayManage(role, "member");
 async function changeRole({ id, name }: Member, role: Role) {
   await dataOf(dashboard.people({ id }).patch({ role }));
   await renewSession();
-  say(`${name} is ${role} now`);
+  notify(`${name} is ${role} now`);
 }
 
 async function remove({ id, name }: Member) {
   await dataOf(dashboard.people({ id }).delete());
   await renewSession();
-  say(`Removed ${name}`);
+  notify(`Removed ${name}`);
 }
 
 async function grantAdministrator({ id, name }: Member) {
   try {
     await dataOf(dashboard.administrators.post({ personId: id }));
-    say(`${name} is an administrator of the appliance now`);
+    notify(`${name} is an administrator of the appliance now`);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }

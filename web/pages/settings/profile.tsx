@@ -4,8 +4,8 @@ import { keepPerson, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
-import { say } from "../../parts/toasts.tsx";
-import { again, sessionsQuery } from "./data.ts";
+import { notify } from "../../parts/toasts.tsx";
+import { invalidate, sessionsQuery } from "./data.ts";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 
@@ -29,7 +29,7 @@ function Names() {
     );
     form.set("password", "");
     keepPerson(saved);
-    say("Saved");
+    notify("Saved");
   });
   const { values, set, errorOf } = form;
   return (
@@ -72,8 +72,8 @@ function Password() {
   const form = useForm({ current: "", password: "" }, async (values) => {
     await dataOf(dashboard.profile.password.post(values));
     form.replace({ current: "", password: "" });
-    await again(sessionsQuery);
-    say("Password changed; you are signed out everywhere else");
+    await invalidate(sessionsQuery);
+    notify("Password changed; you are signed out everywhere else");
   });
   const { values, set, errorOf } = form;
   return (

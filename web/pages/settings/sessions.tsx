@@ -7,7 +7,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { Loaded } from "../../parts/loading.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
-import { complain, say } from "../../parts/toasts.tsx";
+import { notifyError, notify } from "../../parts/toasts.tsx";
 import { sessionsQuery } from "./data.ts";
 import { browserOf } from "./browser-words.ts";
 
@@ -83,9 +83,9 @@ function SessionRow({ session }: { session: SessionEntry }) {
 async function end(id: string, browser: string) {
   try {
     await dataOf(dashboard.sessions({ id }).delete());
-    say(`Signed out of ${browser}`);
+    notify(`Signed out of ${browser}`);
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }
 
@@ -93,8 +93,8 @@ async function endOthers() {
   try {
     const left = await dataOf(dashboard.sessions["end-others"].post());
     queryClient.setQueryData(sessionsQuery.queryKey, left);
-    say("Signed out everywhere else");
+    notify("Signed out everywhere else");
   } catch (error) {
-    complain(error);
+    notifyError(error);
   }
 }

@@ -3,7 +3,7 @@ import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 
 /** What a borrowed browser must not do asks for the password once more. */
 export function TwoFactorOff({
@@ -22,7 +22,7 @@ export function TwoFactorOff({
     } else {
       await dataOf(dashboard["two-factor"].disable.post(body));
       await renewSession();
-      say("Two-factor sign-in is off");
+      notify("Two-factor sign-in is off");
     }
     onClose();
   });

@@ -7,7 +7,7 @@ import { copy } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { PasswordField } from "../../parts/password-field.tsx";
 import { QrCode } from "../../parts/qr-code.tsx";
-import { again, sessionsQuery } from "./data.ts";
+import { invalidate, sessionsQuery } from "./data.ts";
 
 type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
 
@@ -63,7 +63,7 @@ function Scan({
   const form = useForm({ code: "" }, async ({ code }) => {
     const confirmed = await dataOf(dashboard["two-factor"].confirm.post({ code: code.trim() }));
     await renewSession();
-    await again(sessionsQuery);
+    await invalidate(sessionsQuery);
     onClose();
     onCodes(confirmed.recoveryCodes);
   });

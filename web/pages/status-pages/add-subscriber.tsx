@@ -5,7 +5,7 @@ import { pageRoutes, type StatusPage, type Subscriber } from "../../data/status-
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { SecretField } from "../../parts/secret-field.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 
 /** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
 export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
@@ -15,7 +15,7 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
     { email: "", confirmed: false, url: "", secret: null as string | null | undefined },
     async (values) => {
       const { status } = await dataOf(route.post(bodyOf(values)));
-      say(
+      notify(
         status === "pending"
           ? `${values.email} was asked by e-mail`
           : `Added ${type === "email" ? values.email : values.url}`,

@@ -3,7 +3,7 @@ import { useRef, useState } from "react";
 import { logoTypes } from "../../../src/status-pages/schema.ts";
 import { ApiError, dataOf } from "../../data/client.ts";
 import { cacheStatusPage, pageRoutes, type StatusPage } from "../../data/status-pages.ts";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { BusyButton } from "../../parts/busy-button.tsx";
 
 /** The page's logo; it is stored as soon as it is chosen. */
@@ -27,7 +27,7 @@ export function LogoField({
       const data = await dataOf(file === null ? logo.delete() : logo.put(file));
       onChanged(data);
       cacheStatusPage(data);
-      say(file === null ? "Logo removed" : "Logo saved");
+      notify(file === null ? "Logo removed" : "Logo saved");
     } catch (failure) {
       const [detail] = failure instanceof ApiError ? failure.details : [];
       const words = failure instanceof Error ? failure.message : String(failure);

@@ -7,7 +7,7 @@ import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { useZone } from "../../parts/time.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import { visibilities } from "./page-words.tsx";
 
 /** An address made of a title: `Card payments` becomes `card-payments`. */
@@ -32,7 +32,7 @@ export default function NewPage({ onClose }: { onClose: () => void }) {
       const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
       const page = await dataOf(v1["status-pages"].post({ ...values, sections }));
       cacheStatusPage(page);
-      say(`Created ${page.title}`);
+      notify(`Created ${page.title}`);
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });
     },
   );

@@ -12,7 +12,7 @@ import { CurlButton } from "../../parts/curl-button.tsx";
 import { FormFrame, useForm } from "../../parts/form.tsx";
 import { LeaveDialog } from "../../parts/leave-dialog.tsx";
 import { Panel } from "../../parts/page.tsx";
-import { say } from "../../parts/toasts.tsx";
+import { notify } from "../../parts/toasts.tsx";
 import {
   AccessFields,
   AppearanceFields,
@@ -41,7 +41,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
       const saved = await dataOf(pageRoutes(id).patch(values, ifMatch(force ? undefined : base)));
       take(saved);
       cacheStatusPage(saved);
-      say("Saved");
+      notify("Saved");
     },
     () => {
       void queryClient.fetchQuery({ ...statusPageQuery(id), staleTime: 0 }).then(take);

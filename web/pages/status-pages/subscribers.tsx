@@ -2,7 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type StatusPage, type Subscriber, useSubscribers } from "../../data/status-pages.ts";
 import { useDeleting } from "../../parts/deleting.ts";
-import { complain } from "../../parts/toasts.tsx";
+import { notifyError } from "../../parts/toasts.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { EmptyState, Panel } from "../../parts/page.tsx";
 import { Pager } from "../../parts/pager.tsx";
@@ -85,7 +85,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
             ]}
           />
           <span className="subscribers-do">
-            <Button onClick={() => void downloadSubscribers(page).catch(complain)}>
+            <Button onClick={() => void downloadSubscribers(page).catch(notifyError)}>
               Export CSV
             </Button>
             {add}

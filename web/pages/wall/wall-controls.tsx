@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { Icon } from "../../parts/icons.tsx";
 import { useShortcuts } from "../../parts/shortcuts.ts";
-import { complain } from "../../parts/toasts.tsx";
+import { notifyError } from "../../parts/toasts.tsx";
 
 const shownMs = 3_000;
 
@@ -26,7 +26,7 @@ export function WallControls({ light }: { light: boolean }) {
   }, []);
   const acts = useMemo(
     () => ({
-      full: () => void fullScreen().catch(complain),
+      full: () => void fullScreen().catch(notifyError),
       theme: () =>
         void navigate({
           to: ".",

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
  * A record as it was when somebody began to edit it. Unlike a query it stays that way, whatever
  * changes meanwhile: what was typed is never lost. `reload` begins anew with what is stored now.
  */
-export function useOpened<T extends object>(
+export function useRecordToEdit<T extends object>(
   id: string | null,
   /** Reads it; the same function each time. */
   read: (id: string) => Promise<T>,

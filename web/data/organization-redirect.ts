@@ -4,7 +4,7 @@ import { ApiError } from "./client.ts";
 import { switchOrganization, findOrganizationOf } from "./session.ts";
 
 /** A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
-export function useElsewhere(kind: WhereQuery["kind"], id: string, error: unknown) {
+export function useOrganizationRedirect(kind: WhereQuery["kind"], id: string, error: unknown) {
   useEffect(() => {
     if (!(error instanceof ApiError && error.status === 404)) return;
     let left = false;

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 
 /** A value outside React that components follow. */
-export function external<T>(initial: T) {
+export function createStore<T>(initial: T) {
   let value = initial;
   const listeners = new Set<() => void>();
   const subscribe = (listener: () => void) => {
