@@ -56,9 +56,7 @@ test("an organization that the command line deletes is gone from a running serve
   await until(`${server.url}/`, (text) => !text.includes("Acme"), { Host: host });
   const session = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
   expect(((await session.json()) as any).data.state).toBe("signed-out");
-  const patience = performance.now() + 10_000;
-  while ((await api("GET", "/api/v1/monitors")).status !== 401)
-    if (performance.now() > patience) throw new Error("The key still opens something.");
+  while ((await api("GET", "/api/v1/monitors")).status !== 401) await Bun.sleep(5);
   // While the other's is checked as ever.
   const checks = checksOf("/");
   await untilChecked("/blog", checksOf("/blog") + 2);
