@@ -54,7 +54,7 @@ function gatheredAt({ createdAt, dueAt }: PendingDigest, now: number): number {
 
 /** What a recovery follows: all deliveries of which one has to have arrived. */
 function followed(told: NotifiedAlert | undefined): string {
-  return JSON.stringify((told?.tellings ?? []).map(([id]) => id));
+  return JSON.stringify((told?.notifications ?? []).map(([id]) => id));
 }
 
 /** So much of one alert was told by earlier writes. */
@@ -284,17 +284,20 @@ export function outbox(
       for (const channelId of to) {
         const deliveryId = latest.get(channelId);
         if (deliveryId === undefined) continue;
-        const tellings = [...(known.get(channelId)?.tellings ?? []), [deliveryId, state] as const];
+        const notifications = [
+          ...(known.get(channelId)?.notifications ?? []),
+          [deliveryId, state] as const,
+        ];
         write(
           putOpenAlert({
             organizationId,
             subjectId,
             channelId,
             since,
-            tellings: JSON.stringify(tellings),
+            notifications: JSON.stringify(notifications),
           }),
         );
-        known.set(channelId, { state, since, tellings });
+        known.set(channelId, { state, since, notifications });
       }
     },
     close(subjectId) {

@@ -81,11 +81,11 @@ export function receiverRound(store: Store): ReceiverRound {
       const found = await Promise.all(
         types.map((type) => store.query<{ organizationId: string }>(organizationsText, [type])),
       );
-      const crowds = types.flatMap((receiverType, index) =>
+      const kinds = types.flatMap((receiverType, index) =>
         (found[index] ?? []).map(({ organizationId }) => ({ receiverType, organizationId })),
       );
-      const limit = Math.max(looksOfEach, Math.floor(looksAtOnce / crowds.length));
-      const looks = await Promise.all(crowds.map((crowd) => look(crowd, limit, now)));
+      const limit = Math.max(looksOfEach, Math.floor(looksAtOnce / kinds.length));
+      const looks = await Promise.all(kinds.map((kind) => look(kind, limit, now)));
       return {
         isMore: looks.some(({ isMore }) => isMore),
         waiting: looks

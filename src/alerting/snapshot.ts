@@ -59,7 +59,7 @@ export type NotifiedAlert = {
   state: NotifiedState;
   since: string;
   /** The last one that arrived, and those that still may. */
-  tellings: readonly Notification[];
+  notifications: readonly Notification[];
 };
 
 /** A delivery, and what it told. */
@@ -105,7 +105,7 @@ const channelText = `select id, name, type, enabled, is_default as isDefault, in
 const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
     (select json_group_array(json_array(t.value ->> 0, t.value ->> 1, d.status) order by t.key)
       from json_each(o.tellings) t left join deliveries d
-        on d.organization_id = o.organization_id and d.id = t.value ->> 0) as tellings
+        on d.organization_id = o.organization_id and d.id = t.value ->> 0) as notifications
   from json_each(?) wanted cross join open_alerts o
     on o.organization_id = ? and o.subject_id = wanted.value`;
 
@@ -224,22 +224,26 @@ export async function loadSnapshot(
   };
 }
 
-type ToldRow = Omit<NotifiedAlert, "tellings" | "state"> & {
+type ToldRow = Omit<NotifiedAlert, "notifications" | "state"> & {
   subjectId: string;
   channelId: string;
-  tellings: string;
+  notifications: string;
 };
 
 /** What was given up was not told; what the log no longer holds was, long ago. */
-function stillTold({ channelId, since, tellings }: ToldRow): [string, NotifiedAlert][] {
-  const all = JSON.parse(tellings) as [id: string, state: NotifiedState, status: string | null][];
+function stillTold({ channelId, since, notifications }: ToldRow): [string, NotifiedAlert][] {
+  const all = JSON.parse(notifications) as [
+    id: string,
+    state: NotifiedState,
+    status: string | null,
+  ][];
   const hopeful = all.filter(([, , status]) => status !== "failed" && status !== "skipped");
   const state = hopeful.at(-1)?.[1];
   if (state === undefined) return [];
   const isWaiting = (status: string | null) => status === "gathering" || status === "sending";
   const arrived = hopeful.findLast(([, , status]) => !isWaiting(status));
   const kept = hopeful.filter((one) => one === arrived || isWaiting(one[2]));
-  return [[channelId, { state, since, tellings: kept.map(([id, state]) => [id, state]) }]];
+  return [[channelId, { state, since, notifications: kept.map(([id, state]) => [id, state]) }]];
 }
 
 type MemoryRow = {

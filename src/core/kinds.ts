@@ -53,7 +53,7 @@ type NewOf<K extends Kinds, C extends Shape> = {
   [T in keyof K]: { type: T } & Sent<C & K[T]["fields"]>;
 }[keyof K];
 
-/** What a client sends of a change: any field of any type. */
+/** A change as a client sends it: fields of whichever type. */
 type PatchOf<K extends Kinds, C extends Shape> = { type?: keyof K } & Sent<Patched<C>> & {
     [N in NamesIn<K[keyof K]["fields"]>]?: InputOf<K[keyof K]["fields"], N> | null | undefined;
   };

@@ -39,7 +39,7 @@ export function rateLimit(
   }
 
   /** The oldest tenth goes at once: to look for the first one each time would cost more than all the rest. */
-  function makeRoom(windows: Map<string, Window>) {
+  function evictOldest(windows: Map<string, Window>) {
     let left = Math.ceil(most / 10);
     for (const who of windows.keys()) {
       if (left-- === 0) break;
@@ -49,7 +49,7 @@ export function rateLimit(
 
   function begin(who: string, now: number): Window {
     for (const windows of [open, spent]) windows.delete(who);
-    if (open.size + spent.size >= most) makeRoom(open.size > 0 ? open : spent);
+    if (open.size + spent.size >= most) evictOldest(open.size > 0 ? open : spent);
     const window = { endsAt: now + windowMs, count: 0 };
     open.set(who, window);
     return window;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { pager } from "../support/pager.ts";
 
 /** Somebody who posts incidents, and a channel that is told. */
-async function desk() {
+async function setUp() {
   const made = await pager();
   const hook = await made.inbox();
   const { api } = made;
@@ -29,7 +29,7 @@ const resolved = "incident.resolved Slow";
 
 describe("an incident of people", () => {
   test("is told from its opening to its end, each time with what was posted", async () => {
-    const { hook, incident, later, time } = await desk();
+    const { hook, incident, later, time } = await setUp();
     await using _ = hook;
     const at = new Date(time.now).toISOString();
     const { id, post } = await incident({ message: "Checkout is slow." });
@@ -55,7 +55,7 @@ describe("an incident of people", () => {
   });
 
   test("is told to enabled channels that want incidents, attached to anything or not", async () => {
-    const { hook, inbox, incident, watched, later } = await desk();
+    const { hook, inbox, incident, watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
@@ -68,7 +68,7 @@ describe("an incident of people", () => {
   });
 
   test("that is opened again is told as updated, and its second end, too", async () => {
-    const { hook, incident, later } = await desk();
+    const { hook, incident, later } = await setUp();
     await using _ = hook;
     const { post } = await incident();
     await later();
@@ -79,7 +79,7 @@ describe("an incident of people", () => {
   });
 
   test("is not told of where nothing is posted, nor when it is deleted", async () => {
-    const { hook, api, incident, later } = await desk();
+    const { hook, api, incident, later } = await setUp();
     await using _ = hook;
     const { id, post } = await incident();
     await later();
@@ -91,7 +91,7 @@ describe("an incident of people", () => {
   });
 
   test("is told as it was then, not as it was edited afterwards", async () => {
-    const { hook, api, incident, later } = await desk();
+    const { hook, api, incident, later } = await setUp();
     await using _ = hook;
     const { id } = await incident({ message: "First." });
     await later(0);
@@ -106,7 +106,7 @@ describe("an incident of people", () => {
   });
 
   test("is resolved only for those who were told of it, by whatever step", async () => {
-    const { hook, inbox, incident, later, changeChannel } = await desk();
+    const { hook, inbox, incident, later, changeChannel } = await setUp();
     await using _ = hook;
     await using never = await inbox({ incidents: false });
     await using late = await inbox({ enabled: false });
@@ -122,7 +122,7 @@ describe("an incident of people", () => {
   });
 
   test("about a muted monitor is told all the same", async () => {
-    const { hook, incident, watched, later } = await desk();
+    const { hook, incident, watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], { muted: true });
     await incident({ monitorId: backup.id });
@@ -131,7 +131,7 @@ describe("an incident of people", () => {
   });
 
   test("is not told to another organization", async () => {
-    const { hook, theirs, later } = await desk();
+    const { hook, theirs, later } = await setUp();
     await using _ = hook;
     await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
     await later();
@@ -143,7 +143,7 @@ describe("an incident that a monitor opens", () => {
   const fields = { autoIncidentSeverity: "critical", degradedAfterMs: 500 };
 
   test("is told with its automatic updates to channels that are not attached; the others hear of the monitor", async () => {
-    const { hook, inbox, watched, later } = await desk();
+    const { hook, inbox, watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     await using unwanted = await inbox({ incidents: false });
@@ -166,7 +166,7 @@ describe("an incident that a monitor opens", () => {
   });
 
   test("is told as resolved once its monitor is deleted, to whoever heard of it", async () => {
-    const { hook, api, inbox, watched, later, time } = await desk();
+    const { hook, api, inbox, watched, later, time } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
     const backup = await watched([attached], fields);
@@ -189,7 +189,7 @@ describe("an incident that a monitor opens", () => {
 
   for (const what of ["monitor", "group"])
     test(`is told to nobody while the ${what} is muted, nor then its end to who was not told`, async () => {
-      const { hook, group, watched, later, muteGroup } = await desk();
+      const { hook, group, watched, later, muteGroup } = await setUp();
       await using _ = hook;
       const { id: groupId } = await group();
       const backup = await watched([], { ...fields, groupId });
@@ -210,7 +210,7 @@ describe("an incident that a monitor opens", () => {
     });
 
   test("and that people resolve is not told a second time when the monitor is up", async () => {
-    const { hook, api, watched, later } = await desk();
+    const { hook, api, watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], fields);
     await backup.goes("down");

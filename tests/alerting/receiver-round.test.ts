@@ -56,8 +56,8 @@ test("however much waits, a look is at a bounded part of it, which goes round, a
     }
   }
   expect(seen.size).toBe(4_012);
-  const crowd = [...seen].filter(([name]) => name.startsWith("crowd"));
-  expect(crowd.every(([, times]) => times === 1)).toBe(true);
+  const many = [...seen].filter(([name]) => name.startsWith("crowd"));
+  expect(many.every(([, times]) => times === 1)).toBe(true);
   const again = await round.find(now);
   expect(again.waiting.some(({ receiverId }) => receiverId === "r0000")).toBe(true);
 });

@@ -9,7 +9,7 @@ import {
   type NotifiedState,
 } from "../../src/alerting/rules.ts";
 import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
-import { type Happening, tellings } from "../support/alert-model.ts";
+import { type ModelEvent, expectedNotifications } from "../support/alert-model.ts";
 import { type Target, target } from "../support/target.ts";
 import type { StoredStatus } from "../../src/core/statuses.ts";
 
@@ -129,7 +129,7 @@ test("channels get what the rules of alerting say, whatever happens", async () =
 });
 
 /** What the pure rules tell for such a history of one monitor. */
-function toldByRules(history: readonly Happening[], reminderMs: number | null): string[] {
+function toldByRules(history: readonly ModelEvent[], reminderMs: number | null): string[] {
   const lines: string[] = [];
   const told = new Map<string, { state: NotifiedState }>();
   let memory = nothingYet;
@@ -180,7 +180,7 @@ test("the rules tell what their words say, over many courses of a monitor", () =
     fc.property(courses, fc.constantFrom(null, 300_000, 1_000_000), (course, reminderMs) => {
       const monitor = "m";
       const now = { muted: false, groupMuted: false, attached: ["a", "b"], reminderMs };
-      const history: Happening[] = [{ is: "monitor", at: 0, monitor, now }];
+      const history: ModelEvent[] = [{ is: "monitor", at: 0, monitor, now }];
       for (const channel of ["a", "b", "c"])
         history.push({ is: "channel", at: 0, channel, now: plain });
       let [at, state]: [number, StoredStatus] = [0, "pending"];
@@ -193,7 +193,7 @@ test("the rules tell what their words say, over many courses of a monitor", () =
         state = to;
         history.push({ is: "look", at });
       }
-      const wanted = tellings(history).filter(({ channel }) => channel !== "*");
+      const wanted = expectedNotifications(history).filter(({ channel }) => channel !== "*");
       expect(toldByRules(history, reminderMs).toSorted()).toEqual(
         wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );

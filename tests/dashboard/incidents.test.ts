@@ -4,7 +4,7 @@ import { dashboard } from "../support/dashboard.ts";
 import { made as makeRecord } from "../support/records.ts";
 import { member } from "../support/visiting.ts";
 
-async function desk() {
+async function setUp() {
   const made = await dashboard();
   const person = await member(made, "member");
   const { page } = person;
@@ -29,7 +29,7 @@ async function desk() {
 
 describe("what the public would read", () => {
   test("is the default page with the new incident, and nothing is stored", async () => {
-    const { preview, api } = await desk();
+    const { preview, api } = await setUp();
     const html = await preview({
       title: "Slow <b>search</b>",
       severity: "major",
@@ -43,7 +43,7 @@ describe("what the public would read", () => {
   });
 
   test("is the timeline with the update on top; of a resolution the page of the incident", async () => {
-    const { preview, open } = await desk();
+    const { preview, open } = await setUp();
     const incidentId = await open({ title: "Slow search", message: "First." });
     const identified = await preview({ incidentId, status: "identified", message: "Found it." });
     expect(identified?.indexOf("Found it.")).toBeLessThan(identified?.indexOf("First.") ?? 0);
@@ -54,7 +54,7 @@ describe("what the public would read", () => {
   });
 
   test("is nothing where the page would not show it: private, hidden, or of a monitor that it does not show", async () => {
-    const { preview, open, api, pageId } = await desk();
+    const { preview, open, api, pageId } = await setUp();
     const incidentId = await open({ title: "Slow search" });
     expect(await preview({ incidentId, public: false })).toBeNull();
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { visibility: "hidden" } });
@@ -62,7 +62,7 @@ describe("what the public would read", () => {
   });
 
   test("names a monitor as the page does", async () => {
-    const { preview, monitor, api, pageId } = await desk();
+    const { preview, monitor, api, pageId } = await setUp();
     const { id } = await monitor({ name: "srv-7" });
     const sections = [{ name: "Shop", groupId: null, monitors: [{ id, name: "Web shop" }] }];
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { sections } });
@@ -72,7 +72,7 @@ describe("what the public would read", () => {
   });
 
   test("has its accent as data: a frame of the admin page takes no style attributes", async () => {
-    const { page, api, pageId } = await desk();
+    const { page, api, pageId } = await setUp();
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { accentColor: "#aa3355" } });
     const { json } = await page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });
     const { html, accent } = json.data;
@@ -81,7 +81,7 @@ describe("what the public would read", () => {
   });
 
   test("of an unknown incident is not found, of a blank title invalid", async () => {
-    const { page } = await desk();
+    const { page } = await setUp();
     const ask = async (body: object) =>
       (await page("POST", "/dashboard/incident-preview", { body })).status;
     expect(await ask({ incidentId: unknownId })).toBe(404);
@@ -92,7 +92,7 @@ describe("what the public would read", () => {
 
 describe("who is told of an incident", () => {
   test("are channels that want incidents; of the resolution those that heard of it", async () => {
-    const { audience, channel, open } = await desk();
+    const { audience, channel, open } = await setUp();
     const { id, name } = await channel({ name: "On-call" });
     await channel({ name: "Off", enabled: false });
     await channel({ name: "Monitors only", incidents: false });
@@ -103,7 +103,7 @@ describe("who is told of an incident", () => {
   });
 
   test("are subscribers of the pages that show it", async () => {
-    const { audience, monitor, api, pageId } = await desk();
+    const { audience, monitor, api, pageId } = await setUp();
     const shop = await monitor({ name: "Shop" });
     const other = await monitor({ name: "Other" });
     const sections = [{ name: "Shop", groupId: null, monitors: [{ id: shop.id, name: null }] }];
@@ -126,7 +126,7 @@ describe("who is told of an incident", () => {
 
 describe("the traces of an incident", () => {
   test("name who posted each update, corrections aside", async () => {
-    const { traces, open, page, id: personId, name } = await desk();
+    const { traces, open, page, id: personId, name } = await setUp();
     const id = await open();
     const patch = (body: object) => page("PATCH", `/dashboard/api/v1/incidents/${id}`, { body });
     await patch({ title: "Corrected" });

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { keyOf, type Telling } from "./alert-model.ts";
+import { keyOf, type ExpectedNotification } from "./alert-model.ts";
 
 /** An attempt at a delivery, as its receiver saw it: the alerts in it, and how it was answered. */
 export type Attempt = {
@@ -38,10 +38,10 @@ export function isGivenUp(attempts: readonly Attempt[]): boolean {
 
 /** What a channel gets of all that was to be told: not what was lost, nor the end of a problem of which nothing came. */
 export function arriving(
-  told: readonly Telling[],
+  told: readonly ExpectedNotification[],
   channel: string,
-  isLost: (one: Telling) => boolean,
-): Telling[] {
+  isLost: (one: ExpectedNotification) => boolean,
+): ExpectedNotification[] {
   const informed = new Set<string>();
   return told.filter((one) => {
     if (one.channel !== channel) return false;

@@ -11,7 +11,7 @@ import {
   patienceSeconds,
   type Reply,
 } from "./alert-model-deliveries.ts";
-import { type Happening, keyOf, type State, tellings } from "./alert-model.ts";
+import { type ModelEvent, keyOf, type State, expectedNotifications } from "./alert-model.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, reset, type Target } from "./target.ts";
 import { isStateChange } from "./watch.ts";
@@ -29,7 +29,7 @@ const replies = {
 export async function alertedWorld(server: Target) {
   const made = await dashboard();
   const { appliance, store, time, api, database } = made;
-  const history: Happening[] = [];
+  const history: ModelEvent[] = [];
   const attempts: Attempt[] = [];
   /** Known to have been waiting when its channel was gone or disabled. */
   const lost = new Set<string>();
@@ -59,10 +59,10 @@ export async function alertedWorld(server: Target) {
       // What looks permanent is told at once, and goes on.
       if (!isOver && one.reply !== "refused") continue;
       const wasTold = history.some(
-        (happening) =>
-          happening.is === "given up" &&
-          happening.channel === channel &&
-          !its.some((a) => a.channel === channel && a.reply === "well" && a.at >= happening.at),
+        (event) =>
+          event.is === "given up" &&
+          event.channel === channel &&
+          !its.some((a) => a.channel === channel && a.reply === "well" && a.at >= event.at),
       );
       if (!wasTold) history.push({ is: "given up", channel, at });
     }
@@ -74,7 +74,7 @@ export async function alertedWorld(server: Target) {
       await readLog();
       await alerts.runOnce();
       history.push({ is: "look", at: time.now });
-      history.push({ is: "lost", at: time.now, tellings: lostBy(database) });
+      history.push({ is: "lost", at: time.now, expectedNotifications: lostBy(database) });
     } while (observe() > 0);
   }
 
@@ -103,7 +103,7 @@ export async function alertedWorld(server: Target) {
         .filter(({ reply }) => reply === "well")
         .flatMap((one) => one.alerts.map((alert) => keyOf({ ...alert, channel: one.channel }))),
     );
-    return tellings(history)
+    return expectedNotifications(history)
       .filter((one) => one.channel === channel && !arrived.has(keyOf(one)))
       .map(keyOf);
   }
@@ -260,7 +260,7 @@ export async function alertedWorld(server: Target) {
     history,
     /** What each channel should have got and what it did, by channel and subject, in order. */
     compared() {
-      const told = tellings(history);
+      const told = expectedNotifications(history);
       const well = attempts.filter(({ reply }) => reply === "well");
       const arrivedAt = (channel: string) =>
         well.filter((one) => one.channel === channel).flatMap((one) => one.alerts);

@@ -12,39 +12,40 @@ type Monitor = {
 };
 type Channel = { enabled: boolean; incidents: boolean; default: boolean };
 
-export type Happening = { at: number } & (
+export type ModelEvent = { at: number } & (
   | { is: "look" }
   | { is: "state"; monitor: string; to: State }
   | { is: "monitor"; monitor: string; now: Partial<Monitor> }
   | { is: "channel"; channel: string; now: Partial<Channel> | null }
   | { is: "incident"; incident: string; type: string; of: string | null; automatic: boolean }
   | { is: "given up"; channel: string }
-  | { is: "lost"; tellings: readonly string[] }
+  | { is: "lost"; expectedNotifications: readonly string[] }
 );
 /** Channel `*` stands for all: a problem that is over whether it was told or not. */
-export type Telling = { channel: string; subject: string; type: string; at: number };
+export type ExpectedNotification = { channel: string; subject: string; type: string; at: number };
 
 const minutes = 60_000;
 
 /** All that has to be told for this history, in order. */
-export function tellings(history: readonly Happening[]): Telling[] {
-  const all: Telling[] = [];
+export function expectedNotifications(history: readonly ModelEvent[]): ExpectedNotification[] {
+  const all: ExpectedNotification[] = [];
   history.forEach((one, index) => {
     if (one.is !== "look") return;
     const past = history.slice(0, index);
     const from = past.findLastIndex(({ is }) => is === "look") + 1;
     const snapshot = worldAfter(past);
-    for (let i = from; i < index; i++) judge(past.slice(0, i), past[i] as Happening, snapshot, all);
+    for (let i = from; i < index; i++)
+      judge(past.slice(0, i), past[i] as ModelEvent, snapshot, all);
     for (const monitor of snapshot.monitors.keys()) clockwork(past, one.at, monitor, snapshot, all);
   });
   return all;
 }
 
-export const keyOf = ({ channel, subject, type, at }: Telling) =>
+export const keyOf = ({ channel, subject, type, at }: ExpectedNotification) =>
   `${channel} ${subject} ${type} ${at}`;
 
-function worldAfter(past: readonly Happening[]) {
-  const lost = new Set(past.flatMap((one) => (one.is === "lost" ? one.tellings : [])));
+function worldAfter(past: readonly ModelEvent[]) {
+  const lost = new Set(past.flatMap((one) => (one.is === "lost" ? one.expectedNotifications : [])));
   const monitors = new Map<string, Monitor>();
   const channels = new Map<string, Channel>();
   for (const one of past) {
@@ -63,7 +64,12 @@ function worldAfter(past: readonly Happening[]) {
 type Snapshot = ReturnType<typeof worldAfter>;
 
 /** What follows from one thing that happened after these. */
-function judge(before: Happening[], one: Happening, snapshot: Snapshot, all: Telling[]) {
+function judge(
+  before: ModelEvent[],
+  one: ModelEvent,
+  snapshot: Snapshot,
+  all: ExpectedNotification[],
+) {
   const { channels, able } = snapshot;
   const tell = (to: string[], subject: string, type: string) =>
     all.push(...to.map((channel) => ({ channel, subject, type, at: one.at })));
@@ -95,7 +101,13 @@ function judge(before: Happening[], one: Happening, snapshot: Snapshot, all: Tel
 }
 
 /** What follows from the mere passing of time. */
-function clockwork(past: Happening[], now: number, id: string, snapshot: Snapshot, all: Telling[]) {
+function clockwork(
+  past: ModelEvent[],
+  now: number,
+  id: string,
+  snapshot: Snapshot,
+  all: ExpectedNotification[],
+) {
   const state = stateAfter(past, id);
   if (endsFlapping(past, id, now)) return tellState(id, state, now, false, snapshot, all);
   if (flapping(past, id) || nextReminder(past, id) > now) return;
@@ -103,7 +115,7 @@ function clockwork(past: Happening[], now: number, id: string, snapshot: Snapsho
     all.push({ channel, subject: id, type: "monitor.reminder", at: now });
 }
 
-const endsFlapping = (past: readonly Happening[], id: string, now: number) =>
+const endsFlapping = (past: readonly ModelEvent[], id: string, now: number) =>
   flapping(past, id) && !flapping([...past, { is: "look", at: now }], id);
 
 function tellState(
@@ -112,7 +124,7 @@ function tellState(
   at: number,
   newsOnly: boolean,
   w: Snapshot,
-  all: Telling[],
+  all: ExpectedNotification[],
 ) {
   const believes = (channel: string) => {
     const mine = all.filter(
@@ -129,13 +141,13 @@ function tellState(
   if (to === "up") all.push({ channel: "*", subject: id, type, at });
 }
 
-function stateAfter(past: readonly Happening[], id: string): State {
+function stateAfter(past: readonly ModelEvent[], id: string): State {
   const last = past.findLast((one) => one.is === "state" && one.monitor === id);
   return last?.is === "state" ? last.to : "pending";
 }
 
 /** Whether a monitor is flapping after all this. */
-function flapping(past: readonly Happening[], id: string): boolean {
+function flapping(past: readonly ModelEvent[], id: string): boolean {
   let counted: number[] = [];
   let [isOn, state] = [false, "pending"];
   for (const one of past) {
@@ -154,7 +166,7 @@ function flapping(past: readonly Happening[], id: string): boolean {
  * When the next reminder is due: an interval after it went down or after the one before. An interval
  * set meanwhile counts from then, unless one was due sooner. What is due as flapping ends waits.
  */
-function nextReminder(past: readonly Happening[], id: string): number {
+function nextReminder(past: readonly ModelEvent[], id: string): number {
   if (stateAfter(past, id) !== "down") return Infinity;
   const start = past.findLastIndex((one) => one.is === "state" && one.monitor === id);
   let interval = worldAfter(past.slice(0, start)).monitors.get(id)?.reminderMs ?? Infinity;

@@ -184,7 +184,7 @@ async function joinAsNew(
   const { name, password } = parse(NewAccount, { name: input.name, password: input.password });
   mustBeStrongPassword(password, [email, name, organization]);
   const known = await findPeopleByEmail(context.store, emailKey);
-  // Whose it is already, it opens: that is a guess as any.
+  // The password of an existing account opens it, so this counts as a guess.
   countAttempt(context);
   const hash = await hashPassword(password, hashingFor(context), known[0]?.passwordHash);
   const own = known.find(({ passwordHash }) => passwordHash === hash);

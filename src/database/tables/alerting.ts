@@ -103,7 +103,7 @@ export const openAlerts = sqliteTable(
     channelId: text("channel_id").notNull(),
     since: text("since").notNull(),
     /** JSON list of the deliveries that told it, each with the state it told: without any of them delivered, its end is not told either. */
-    tellings: text("tellings").notNull(),
+    notifications: text("tellings").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.subjectId, t.channelId] }),

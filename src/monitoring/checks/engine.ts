@@ -127,10 +127,10 @@ export function checkEngine(context: EngineContext): Engine {
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     if (monitor.settings === null)
       return unknownResult("its secrets can't be opened with this secret.key");
-    return runCheck(monitor as Checkable, checkRoom(monitor.organizationId), cancelled);
+    return runCheck(monitor as Checkable, checkDependencies(monitor.organizationId), cancelled);
   }
 
-  function checkRoom(organizationId: string) {
+  function checkDependencies(organizationId: string) {
     return { ...context, monotonic, trouble, memory: budget.of(organizationId) };
   }
 
@@ -228,7 +228,7 @@ export function checkEngine(context: EngineContext): Engine {
       }),
     tryCheck: (caller, monitor) =>
       asked(caller, () =>
-        runCheck(monitor, checkRoom(caller.organizationId), new AbortController().signal),
+        runCheck(monitor, checkDependencies(caller.organizationId), new AbortController().signal),
       ),
     checkSoon(monitorIds) {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);

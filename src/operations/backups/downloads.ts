@@ -14,7 +14,7 @@ const keptMs = 10 * 60_000;
 const chunkBytes = 256 * 1024;
 const prefix = "signalbox.db.backup-";
 
-type Room = {
+type Dependencies = {
   /** Where copies lie until they are taken. */
   directory: string;
   clock: Clock;
@@ -28,7 +28,7 @@ export function backupDownloads({
   clock,
   log,
   copyTo,
-}: Room): Backups & { end(): void } {
+}: Dependencies): Backups & { end(): void } {
   const waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
   let running: Copying | null = null;
   const fileOf = (id: string) => join(directory, `${prefix}${id}`);

@@ -9,7 +9,7 @@ import { type Loaded, loaderOf } from "../load.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, Notice } from "./notice.ts";
-import { concernsSubscribers, crowd, type NoticedEvent, pendingMs } from "./rules.ts";
+import { concernsSubscribers, manyPending, type NoticedEvent, pendingMs } from "./rules.ts";
 import {
   forgetOld,
   insertNotice,
@@ -246,7 +246,7 @@ export async function sweepSubscribers(store: Store, now: number): Promise<void>
   const before = {
     notices: timestamp(now - keptMs),
     pending: now - pendingMs,
-    crowded: now - crowd.pendingMs,
+    recentlyAsked: now - manyPending.pendingMs,
   };
   await store.atomic(forgetOld(before));
 }

@@ -14,7 +14,7 @@ export const pendingMs = 7 * 86_400_000;
 /** So many of one page may be waiting for their yes: of more, the oldest go. */
 export const maxPending = 1_000;
 /** Where more than so many wait, they do so for a day only. */
-export const crowd = { size: 250, pendingMs: 86_400_000 };
+export const manyPending = { size: 250, pendingMs: 86_400_000 };
 
 /** Whether an address is sent the question once more: nobody's mailbox is flooded through our form. */
 export function mayAskAgain(

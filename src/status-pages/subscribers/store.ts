@@ -12,7 +12,7 @@ import {
   type Store,
 } from "../../database/store.ts";
 import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
-import { crowd, maxPending, receiverTypeOf } from "./rules.ts";
+import { manyPending, maxPending, receiverTypeOf } from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -233,7 +233,7 @@ export async function lastNoticeOf(
 export function forgetOld(before: {
   notices: string;
   pending: number;
-  crowded: number;
+  recentlyAsked: number;
 }): Statement[] {
   return [
     {
@@ -242,7 +242,7 @@ export function forgetOld(before: {
           select organization_id, page_id from subscribers where ${waits}
           group by organization_id, page_id having count(*) > ?)
         limit 1000)`,
-      parameters: [before.crowded, crowd.size],
+      parameters: [before.recentlyAsked, manyPending.size],
     },
     {
       text: `delete from subscribers where rowid in (select rowid from subscribers

@@ -6,7 +6,7 @@ import { watch } from "../../support/watch.ts";
 
 const path = "/dashboard/monitors/try";
 
-async function desk() {
+async function setUp() {
   const made = await watch();
   const { page } = await member(made, "member");
   return {
@@ -17,7 +17,7 @@ async function desk() {
 }
 
 test("what is no monitor yet is checked as it would be, and nothing of it is kept", async () => {
-  const made = await desk();
+  const made = await setUp();
   await using shop = await target();
   const before = dump(made);
   const http = { type: "http", url: shop.at("/health"), headers: { "X-Team": "platform" } };
@@ -45,7 +45,7 @@ test("what is no monitor yet is checked as it would be, and nothing of it is kep
 });
 
 test("what can't be saved can't be tried, nor what is not checked", async () => {
-  const made = await desk();
+  const made = await setUp();
   const paths = async (body: object) => {
     const { status, json } = await made.try(body);
     return [status, ...(json.error?.details?.map((detail: { path: string }) => detail.path) ?? [])];
@@ -59,7 +59,7 @@ test("what can't be saved can't be tried, nor what is not checked", async () => 
 
 describe("a monitor as a change would leave it", () => {
   async function stored() {
-    const made = await desk();
+    const made = await setUp();
     const shop = await target();
     const http = { type: "http", name: "Shop", url: shop.at(), retries: 0, bearerToken: "a-token" };
     const { id } = await made.monitor({ ...http, headers: { "X-Team": "platform" } });

@@ -7,7 +7,7 @@ import { member } from "../../support/visiting.ts";
 const path = "/dashboard/monitor-groups";
 const past = { pause: "paused", resume: "resumed", mute: "muted", unmute: "unmuted" };
 
-async function desk() {
+async function setUp() {
   const made = await dashboard();
   return { ...made, page: (await member(made, "member")).page };
 }
@@ -18,7 +18,7 @@ describe("a group as a whole", () => {
     ["mute", "unmute", "muted"],
   ] as const)
     test(`${on} and ${off} set what the REST API shows as ${flag}, each with its audit row and event`, async () => {
-      const { page, group, groupOf, etagOf, isStale, database } = await desk();
+      const { page, group, groupOf, etagOf, isStale, database } = await setUp();
       const { id } = await group();
       for (const [verb, value] of [
         [on, true] as const,
@@ -45,7 +45,7 @@ describe("a group as a whole", () => {
     });
 
   test("pausing shows its monitors as paused from then on, and resuming has them wait for a check", async () => {
-    const { page, group, monitor, monitorOf, time, database, api } = await desk();
+    const { page, group, monitor, monitorOf, time, database, api } = await setUp();
     const [one, own] = [await monitor(), await monitor({ paused: true })];
     const { id } = await group({ monitorIds: [one.id, own.id] });
     database.run("UPDATE monitor_states SET status = 'down', failures = 3");
@@ -67,7 +67,7 @@ describe("a group as a whole", () => {
   });
 
   test("a group that is another organization's, or nobody's, is not found", async () => {
-    const made = await desk();
+    const made = await setUp();
     const id = await makeRecord(made.theirs.api, "monitor-groups");
     const before = dump(made);
     for (const verb of ["pause", "resume", "mute", "unmute"])
@@ -91,12 +91,12 @@ const waysOut = {
   },
 } satisfies Record<
   string,
-  (made: Awaited<ReturnType<typeof desk>>, id: string, groupId: string) => Promise<unknown>
+  (made: Awaited<ReturnType<typeof setUp>>, id: string, groupId: string) => Promise<unknown>
 >;
 
 for (const [way, leave] of Object.entries(waysOut))
   test(`who leaves a paused group by ${way} waits for a check, and what was under way is void`, async () => {
-    const made = await desk();
+    const made = await setUp();
     const { id } = await made.monitor();
     const { id: groupId } = await made.group({ monitorIds: [id] });
     await made.pauseGroup(groupId, true);
@@ -110,7 +110,7 @@ for (const [way, leave] of Object.entries(waysOut))
   });
 
 test("who moves from one paused group to another stays paused, and nothing else happens to it", async () => {
-  const { group, monitor, monitorOf, changeMonitor, pauseGroup, time } = await desk();
+  const { group, monitor, monitorOf, changeMonitor, pauseGroup, time } = await setUp();
   const { id } = await monitor();
   const [from, to] = [await group({ monitorIds: [id] }), await group()];
   await pauseGroup(from.id, true);
@@ -122,11 +122,11 @@ test("who moves from one paused group to another stays paused, and nothing else 
 });
 
 describe("the dashboard order", () => {
-  const listed = async ({ api }: Awaited<ReturnType<typeof desk>>) =>
+  const listed = async ({ api }: Awaited<ReturnType<typeof setUp>>) =>
     (await api("GET", "/api/v1/monitor-groups")).json.data.map(({ id }: { id: string }) => id);
 
   test("is the one that was set last, in the REST API as well", async () => {
-    const made = await desk();
+    const made = await setUp();
     const [a, b, c] = [(await made.group()).id, (await made.group()).id, (await made.group()).id];
     const put = (groupIds: string[]) => made.page("PUT", `${path}/order`, { body: { groupIds } });
     expect((await put([c, a, b])).json.data).toEqual({ groupIds: [c, a, b] });
@@ -142,7 +142,7 @@ describe("the dashboard order", () => {
   });
 
   test("names every group of the organization, and no other", async () => {
-    const made = await desk();
+    const made = await setUp();
     const [a, b] = [(await made.group()).id, (await made.group()).id];
     const theirs = await makeRecord(made.theirs.api, "monitor-groups");
     const before = dump(made);

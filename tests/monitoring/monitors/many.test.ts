@@ -6,7 +6,7 @@ import { dashboard } from "../../support/dashboard.ts";
 import { made as makeRecord } from "../../support/records.ts";
 import { member } from "../../support/visiting.ts";
 
-async function desk(count = 3) {
+async function setUp(count = 3) {
   const made = await dashboard();
   const { page } = await member(made, "member");
   const ids: string[] = [];
@@ -31,7 +31,7 @@ async function desk(count = 3) {
 
 describe("the order of monitors", () => {
   test("of a group and of the ungrouped list is the one that was set", async () => {
-    const { ids, order, shown, group, groupOf } = await desk(6);
+    const { ids, order, shown, group, groupOf } = await setUp(6);
     const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string];
     const { id } = await group({ monitorIds: [a, b, c] });
     expect((await order(id, [c, a, b])).json.data).toEqual({ groupId: id, monitorIds: [c, a, b] });
@@ -41,7 +41,7 @@ describe("the order of monitors", () => {
   });
 
   test("has those join that come from elsewhere, and changes what they leave", async () => {
-    const { ids, order, group, groupOf, monitorOf, channel, etagOf, isStale } = await desk();
+    const { ids, order, group, groupOf, monitorOf, channel, etagOf, isStale } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const [from, to] = [
@@ -60,7 +60,7 @@ describe("the order of monitors", () => {
   });
 
   test("who is new, or returns from a group, comes last in the ungrouped list", async () => {
-    const { ids, order, shown, monitor, group, changeMonitor, changeGroup } = await desk();
+    const { ids, order, shown, monitor, group, changeMonitor, changeGroup } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     await order(null, [c, b, a]);
     const d = (await monitor()).id;
@@ -73,7 +73,7 @@ describe("the order of monitors", () => {
   });
 
   test("of two that are set at once is one of both", async () => {
-    const { ids, order, groupOf, group } = await desk(8);
+    const { ids, order, groupOf, group } = await setUp(8);
     const { id } = await group({ monitorIds: ids });
     const orders = [ids.toReversed(), [...ids.slice(4), ...ids.slice(0, 4)]];
     const answers = await Promise.all(orders.map((one) => order(id, one)));
@@ -82,7 +82,7 @@ describe("the order of monitors", () => {
   });
 
   test("names every monitor that is there, and none that is not the organization's", async () => {
-    const made = await desk();
+    const made = await setUp();
     const { ids, order, group } = made;
     const { id } = await group({ monitorIds: ids.slice(1) });
     const [monitorId, groupId] = [
@@ -103,7 +103,7 @@ describe("the order of monitors", () => {
 
 describe("many monitors at once", () => {
   test("are paused, resumed and muted", async () => {
-    const { ids, bulk, monitorOf } = await desk();
+    const { ids, bulk, monitorOf } = await setUp();
     expect((await bulk(ids, { paused: true, muted: true })).json.data).toEqual({ changed: 3 });
     for (const id of ids)
       expect(await monitorOf(id)).toMatchObject({ status: "paused", paused: true, muted: true });
@@ -113,7 +113,7 @@ describe("many monitors at once", () => {
   });
 
   test("move to the end of a group, where those stay that are there", async () => {
-    const { ids, bulk, group, groupOf, monitorOf, channel } = await desk();
+    const { ids, bulk, group, groupOf, monitorOf, channel } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const { id } = await group({ monitorIds: [b], alertChannelIds });
@@ -125,7 +125,7 @@ describe("many monitors at once", () => {
   });
 
   test("get tags and lose some, in order and without duplicates, 10 at most", async () => {
-    const { bulk, monitor, monitorOf, ...made } = await desk(0);
+    const { bulk, monitor, monitorOf, ...made } = await setUp(0);
     const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
     const one = (await monitor({ tags: ["b", "a", "x"] })).id;
     const full = (await monitor({ tags: digits })).id;
@@ -143,7 +143,7 @@ describe("many monitors at once", () => {
   });
 
   test("get alert channels behind their own, and lose some", async () => {
-    const { ids, bulk, channel, changeMonitor, monitorOf } = await desk();
+    const { ids, bulk, channel, changeMonitor, monitorOf } = await setUp();
     const [a, b, c] = [(await channel()).id, (await channel()).id, (await channel()).id];
     const [one = "", two = ""] = ids;
     await changeMonitor(one, { alertChannelIds: [b, a] });
@@ -153,7 +153,7 @@ describe("many monitors at once", () => {
   });
 
   test("are deleted with what belongs to them, as one by one", async () => {
-    const made = await desk();
+    const made = await setUp();
     const { ids, remove, api, group, groupOf } = made;
     const { id } = await group({ monitorIds: ids });
     const incident = await makeRecord(api, "incidents", { monitorId: ids[0] });
@@ -167,7 +167,7 @@ describe("many monitors at once", () => {
   });
 
   test("leave an audit row and an event each", async () => {
-    const { ids, bulk, remove, database } = await desk();
+    const { ids, bulk, remove, database } = await setUp();
     await bulk(ids, { muted: true, addTags: ["eu"] });
     await remove(ids);
     const happened = (action: string) => ids.map((id) => [action, id]);
@@ -190,7 +190,7 @@ describe("many monitors at once", () => {
   });
 
   test("are all changed or none: an unknown id anywhere leaves everything as it was", async () => {
-    const made = await desk();
+    const made = await setUp();
     const { ids, bulk, remove, page, theirs } = made;
     const foreign = {
       monitor: await makeRecord(theirs.api, "monitors"),
@@ -230,7 +230,7 @@ test("whatever happens at once, a monitor is in at most one group, and its state
   });
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 20 }), async (actions) => {
-      const made = await desk(5);
+      const made = await setUp(5);
       const { ids, order, bulk, api, page, group, changeGroup, changeMonitor, database } = made;
       const groups: string[] = [];
       for (let index = 0; index < 5; index++) groups.push((await group()).id);

@@ -14,10 +14,10 @@ const path = "/dashboard/backup";
 /** An appliance whose database lies in memory, and its copies in a directory. */
 async function appliance() {
   const folder = directory();
-  const desk: { current?: Backups } = {};
+  const running: { current?: Backups } = {};
   const backups: Backups = {
-    make: (id) => desk.current!.make(id),
-    take: (...asked) => desk.current!.take(...asked),
+    make: (id) => running.current!.make(id),
+    take: (...asked) => running.current!.take(...asked),
   };
   const made = await testAppliance({ backups });
   let failing = false;
@@ -35,7 +35,7 @@ async function appliance() {
         return { done, cancel: () => {} };
       },
     });
-  desk.current = open();
+  running.current = open();
   return {
     ...made,
     folder,
@@ -43,7 +43,7 @@ async function appliance() {
     /** Starts again; returns how to stop. */
     reopen: () => {
       const next = open();
-      desk.current = next;
+      running.current = next;
       return () => next.end();
     },
     fail: () => (failing = true),

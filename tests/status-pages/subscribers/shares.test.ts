@@ -3,7 +3,7 @@ import { publisher } from "../../support/subscribing.ts";
 import { answer, hang, target } from "../../support/target.ts";
 
 /** A page of ours with so many webhooks at a receiver that says nothing, and one of theirs that is well. */
-async function crowd(count: number) {
+async function many(count: number) {
   const made = await publisher();
   const { theirs } = made;
   const silent = await target(hang);
@@ -32,7 +32,7 @@ async function crowd(count: number) {
 
 describe.concurrent("an organization whose webhooks say nothing", () => {
   test("leaves room for the notices of another, which arrive while all of them hang", async () => {
-    await using made = await crowd(80);
+    await using made = await many(80);
     for (const path of ["/1", "/2", "/3"]) await made.subscribe(path);
     made.time.now += 1;
     await made.incident();
@@ -51,7 +51,7 @@ describe.concurrent("an organization whose webhooks say nothing", () => {
   });
 
   test("gives back its slots after each delivery, whatever else waits for the same receivers", async () => {
-    await using made = await crowd(60);
+    await using made = await many(60);
     made.time.now += 1;
     const { id } = await made.incident();
     for (const message of ["a", "b", "c"]) await made.post(id, { message });
