@@ -7,7 +7,7 @@ import type { Kinds } from "../src/core/kinds.ts";
 import { monitorKinds } from "../src/monitoring/monitors/schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
-import { storedSecrets } from "../web/parts/stored-secrets.ts";
+import { storedSecrets } from "../web/components/stored-secrets.ts";
 import { dump, testAppliance } from "./support/appliance.ts";
 import { crawl, reads } from "./support/crawling.ts";
 import { mailServer } from "./support/mail-server.ts";

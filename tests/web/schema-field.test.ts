@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { monitorFields, monitorKinds } from "../../src/monitoring/monitors/schema.ts";
-import { kindOf } from "../../web/parts/schema-field.tsx";
+import { kindOf } from "../../web/components/schema-field.tsx";
 
 test("every field of a monitor is asked for by what it holds, headers alone as headers", () => {
   const asHeaders = new Set<string>();

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { expandOverview } from "../../src/dashboard/rules.ts";
 import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
-import { type State, worstOf } from "../parts/state-icon.tsx";
+import { type State, worstOf } from "../components/state-icon.tsx";
 import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
 import { listKey } from "./keys.ts";
 import { queryClient } from "./query.ts";

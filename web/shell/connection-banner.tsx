@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { connection } from "../data/connection.ts";
 import { liveState } from "../data/live.ts";
-import { Icon } from "../parts/icons.tsx";
+import { Icon } from "../components/icons.tsx";
 
 /** Tells of a lost connection once it lasts longer than a blink; goes by itself. */
 export function ConnectionBanner() {

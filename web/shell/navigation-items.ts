@@ -1,4 +1,4 @@
-import type { IconName } from "../parts/icons.tsx";
+import type { IconName } from "../components/icons.tsx";
 
 /** The pages of the navigation in order; the phone has the middle of the list in its menu. */
 export const navigationItems: { to: string; label: string; icon: IconName; keys: string }[] = [

@@ -1,8 +1,8 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
-import { Icon } from "../parts/icons.tsx";
-import { Mark } from "../parts/mark.tsx";
-import { stateWords } from "../parts/state-icon.tsx";
+import { Icon } from "../components/icons.tsx";
+import { Mark } from "../components/mark.tsx";
+import { stateWords } from "../components/state-icon.tsx";
 import { navigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 

@@ -1,9 +1,9 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { signOut, useSignedIn } from "../data/session.ts";
-import { Icon, type IconName } from "../parts/icons.tsx";
-import { KeyHint } from "../parts/page.tsx";
-import { notifyError } from "../parts/toasts.tsx";
+import { Icon, type IconName } from "../components/icons.tsx";
+import { KeyHint } from "../components/page.tsx";
+import { notifyError } from "../components/toasts.tsx";
 import { navigationItems } from "./navigation-items.ts";
 import { palette } from "./palette-state.ts";
 import { useOrganizationSwitch } from "./switching.ts";

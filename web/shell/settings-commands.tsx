@@ -1,5 +1,5 @@
 import type { Role } from "../../src/core/roles.ts";
-import { Icon } from "../parts/icons.tsx";
+import { Icon } from "../components/icons.tsx";
 import { sections } from "../pages/settings/sections.ts";
 import type { Command } from "./palette-rules.ts";
 

@@ -1,5 +1,5 @@
 import { Modal } from "@mantine/core";
-import { KeyHint } from "../parts/page.tsx";
+import { KeyHint } from "../components/page.tsx";
 import { navigationItems } from "./navigation-items.ts";
 
 const sections = (): { title: string; keys: [keys: string, does: string][] }[] => [

@@ -1,8 +1,8 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { signIn, signInWithCode } from "../data/session.ts";
-import { FormFrame, useForm } from "../parts/form.tsx";
-import { PasswordField } from "../parts/password-field.tsx";
+import { FormFrame, useForm } from "../components/form.tsx";
+import { PasswordField } from "../components/password-field.tsx";
 
 /** E-mail and password, then the code where two-factor is on. */
 export function SignInForm({ email = "", onDone }: { email?: string; onDone?: () => void }) {

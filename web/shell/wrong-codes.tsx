@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { dashboard, dataOf } from "../data/client.ts";
 import { renewSession, useSignedIn } from "../data/session.ts";
-import { plural } from "../parts/figures.ts";
-import { Icon } from "../parts/icons.tsx";
-import { Time } from "../parts/time.tsx";
-import { notifyError } from "../parts/toasts.tsx";
+import { plural } from "../components/figures.ts";
+import { Icon } from "../components/icons.tsx";
+import { Time } from "../components/time.tsx";
+import { notifyError } from "../components/toasts.tsx";
 
 /** Tells somebody that another has their password and tries codes, until they say that they know. */
 export function WrongCodes() {

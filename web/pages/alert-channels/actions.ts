@@ -6,10 +6,10 @@ import {
   type Delivery,
 } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
-import { deleteWithUndo } from "../../parts/deleting.ts";
+import { deleteWithUndo } from "../../components/deleting.ts";
 import { queryClient } from "../../data/query.ts";
-import { inMs } from "../../parts/figures.ts";
-import { notifyError, notify } from "../../parts/toasts.tsx";
+import { inMs } from "../../components/figures.ts";
+import { notifyError, notify } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {

@@ -5,10 +5,10 @@ import { type AlertChannel, channelRoutes, useAlertChannel } from "../../data/al
 import { dataOf } from "../../data/client.ts";
 import { useRecordToEdit } from "../../data/record-to-edit.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { EmptyState, PageHeader } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { Time } from "../../components/time.tsx";
+import { notify } from "../../components/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { wordsOf } from "./channel-words.ts";

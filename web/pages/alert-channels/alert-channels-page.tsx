@@ -3,10 +3,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { useDeleting } from "../../parts/deleting.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { EmptyState, PageHeader, Panel } from "../../parts/page.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
+import { useDeleting } from "../../components/deleting.ts";
+import { Icon } from "../../components/icons.tsx";
+import { EmptyState, PageHeader, Panel } from "../../components/page.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
 import { ChannelGallery } from "./channel-gallery.tsx";
 import { ChannelRow } from "./channel-row.tsx";
 

@@ -2,12 +2,12 @@ import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
-import { CurlItem } from "../../parts/curl-button.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
+import { CurlItem } from "../../components/curl-button.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
 import { deleteChannel, setEnabled } from "./actions.ts";
 import type { Test } from "./test-outcome.tsx";
-import { BusyButton } from "../../parts/busy-button.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
 
 type Props = { channel: AlertChannel; mayWrite: boolean; test: Test; onEdit: () => void };
 

@@ -11,10 +11,10 @@ import {
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { kindOf, SchemaField } from "../../parts/schema-field.tsx";
-import { storedSecrets } from "../../parts/stored-secrets.ts";
+import { CurlButton } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { kindOf, SchemaField } from "../../components/schema-field.tsx";
+import { storedSecrets } from "../../components/stored-secrets.ts";
 import { ChannelMark } from "./channel-mark.tsx";
 import { wordsOf } from "./channel-words.ts";
 import { TemplateField } from "./template-field.tsx";

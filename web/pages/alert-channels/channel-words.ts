@@ -1,5 +1,5 @@
 import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
-import type { FieldWords } from "../../parts/schema-field.tsx";
+import type { FieldWords } from "../../components/schema-field.tsx";
 
 type ChannelWords = {
   label: string;

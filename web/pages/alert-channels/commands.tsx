@@ -1,6 +1,6 @@
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/icons.tsx";
 import type { Command } from "../../shell/palette-rules.ts";
 import { testFromList } from "./actions.ts";
 

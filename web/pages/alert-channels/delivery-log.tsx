@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
-import { inMs, plural } from "../../parts/figures.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Pager } from "../../parts/pager.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { type State, StateIcon } from "../../parts/state-icon.tsx";
-import { Time, useNow } from "../../parts/time.tsx";
+import { inMs, plural } from "../../components/figures.ts";
+import { Icon } from "../../components/icons.tsx";
+import { Pager } from "../../components/pager.tsx";
+import { Panel } from "../../components/page.tsx";
+import { type State, StateIcon } from "../../components/state-icon.tsx";
+import { Time, useNow } from "../../components/time.tsx";
 
 const states: Record<Delivery["status"], { state: State; word: string }> = {
   pending: { state: "pending", word: "Waiting" },

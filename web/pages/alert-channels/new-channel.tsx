@@ -1,7 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/schema.ts";
-import { notify } from "../../parts/toasts.tsx";
+import { notify } from "../../components/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelGallery } from "./channel-gallery.tsx";
 import { wordsOf } from "./channel-words.ts";

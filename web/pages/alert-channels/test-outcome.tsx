@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { ActionIcon } from "@mantine/core";
 import type { Delivery } from "../../data/alert-channels.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { StateIcon } from "../../parts/state-icon.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
 import { outcomeOf, testChannel } from "./actions.ts";
 
 /** A test alert and what became of it. */

@@ -2,8 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type AlertChannel, useUsersOfChannel } from "../../data/alert-channels.ts";
 import { useOverview } from "../../data/overview.ts";
-import { Panel } from "../../parts/page.tsx";
-import { StateIcon } from "../../parts/state-icon.tsx";
+import { Panel } from "../../components/page.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
 
 const few = 12;
 

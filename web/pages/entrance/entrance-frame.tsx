@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Mark } from "../../parts/mark.tsx";
+import { Mark } from "../../components/mark.tsx";
 
 /** The card in the middle of pages for people who are not in yet. */
 export function EntranceFrame({

@@ -5,8 +5,8 @@ import { useState } from "react";
 import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
 export function InvitationPage() {

@@ -2,8 +2,8 @@ import { TextInput } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
 import { EntranceFrame } from "./entrance-frame.tsx";
 
 /** First run: the console's link becomes an organization and its owner. */

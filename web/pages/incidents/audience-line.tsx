@@ -1,5 +1,5 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
-import { plural } from "../../parts/figures.ts";
+import { plural } from "../../components/figures.ts";
 
 /** `Shown on Acme status · 214 subscribers and Slack #ops will be told`. */
 export function AudienceLine({

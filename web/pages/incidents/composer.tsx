@@ -3,7 +3,7 @@ import { Button, SegmentedControl, Textarea } from "@mantine/core";
 import { type Ref, useRef, useState } from "react";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import { queryClient } from "../../data/query.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
 import { AudienceLine } from "./audience-line.tsx";
 import { useAudience } from "./data.ts";
 import { capitalized } from "./words.tsx";

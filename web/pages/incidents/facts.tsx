@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";
-import { PageLink } from "../../parts/page.tsx";
-import { StateIcon } from "../../parts/state-icon.tsx";
-import { durationInWords, Time, useNow } from "../../parts/time.tsx";
+import { PageLink } from "../../components/page.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { durationInWords, Time, useNow } from "../../components/time.tsx";
 import { useAudience } from "./data.ts";
 import { capitalized } from "./words.tsx";
 import { useTraces } from "./incident-data.ts";

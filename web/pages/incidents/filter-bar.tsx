@@ -1,7 +1,7 @@
 import { Select } from "@mantine/core";
 import type { RefObject } from "react";
 import { useOverview } from "../../data/overview.ts";
-import { Choice, LiveDot, SearchField } from "../../parts/filter-fields.tsx";
+import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
 import { capitalized } from "./words.tsx";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";

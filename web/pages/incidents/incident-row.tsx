@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { Time } from "../../parts/time.tsx";
+import { Time } from "../../components/time.tsx";
 import { Duration } from "./facts.tsx";
 import { IncidentIcon, SeverityPill, StatusPill } from "./words.tsx";
 

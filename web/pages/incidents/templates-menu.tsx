@@ -1,6 +1,6 @@
 import { Button, Menu } from "@mantine/core";
 import type { IncidentStatus } from "../../../src/incidents/schema.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/icons.tsx";
 import { templates } from "./templates.ts";
 
 /** Ready messages for a status; one that is chosen goes behind what was typed. */

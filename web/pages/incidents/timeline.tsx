@@ -1,7 +1,7 @@
 import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Time } from "../../parts/time.tsx";
+import { Time } from "../../components/time.tsx";
 import { capitalized } from "./words.tsx";
 import { useTraces } from "./incident-data.ts";
 

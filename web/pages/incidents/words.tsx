@@ -1,5 +1,5 @@
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
-import { type State, StateIcon } from "../../parts/state-icon.tsx";
+import { type State, StateIcon } from "../../components/state-icon.tsx";
 
 type Severity = IncidentSummary["severity"];
 

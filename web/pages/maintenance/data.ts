@@ -2,10 +2,10 @@ import { listKey, recordKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
-import { deleteWithUndo } from "../../parts/deleting.ts";
+import { deleteWithUndo } from "../../components/deleting.ts";
 import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
 import { queryClient } from "../../data/query.ts";
-import { notifyError, notify } from "../../parts/toasts.tsx";
+import { notifyError, notify } from "../../components/toasts.tsx";
 
 const windows = v1["maintenance-windows"];
 

@@ -3,8 +3,8 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { useNow, useZone } from "../../parts/time.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { useNow, useZone } from "../../components/time.tsx";
 import {
   dateOf,
   dayAt,

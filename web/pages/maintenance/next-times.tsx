@@ -3,7 +3,7 @@ import {
   occurrencesBetween,
   type Times,
 } from "../../../src/monitoring/maintenance/rules.ts";
-import { useZone } from "../../parts/time.tsx";
+import { useZone } from "../../components/time.tsx";
 import { spanInWords } from "./words.tsx";
 
 const yearsMs = 50 * 366 * 86_400_000;

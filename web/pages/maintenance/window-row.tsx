@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { durationInWords, useNow, useZone } from "../../parts/time.tsx";
+import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 import { endNow } from "./data.ts";
 import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./words.tsx";
 

@@ -1,8 +1,8 @@
 import { toLocal } from "../../../src/core/time-zones.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
-import { plural } from "../../parts/figures.ts";
-import { type State, StateIcon } from "../../parts/state-icon.tsx";
+import { plural } from "../../components/figures.ts";
+import { type State, StateIcon } from "../../components/state-icon.tsx";
 import { dayAt } from "./calendar.ts";
 import { planInWords, planOf } from "./recurrence.ts";
 

@@ -11,8 +11,8 @@ import {
   refreshOverview,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { notifyError, notify, withUndo } from "../../parts/toasts.tsx";
-import { plural } from "../../parts/figures.ts";
+import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
+import { plural } from "../../components/figures.ts";
 import type { Target } from "./quick-add.ts";
 import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
 

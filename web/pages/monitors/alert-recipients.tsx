@@ -1,6 +1,6 @@
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { PageLink, Panel } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
+import { PageLink, Panel } from "../../components/page.tsx";
+import { Time } from "../../components/time.tsx";
 import { useIncidentsOf, useAlertRecipients } from "./data.ts";
 
 /** Who would hear of an outage now, and why others would not. */

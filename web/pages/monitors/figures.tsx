@@ -1,9 +1,9 @@
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
-import { inMs, percent } from "../../parts/figures.ts";
-import { Dash } from "../../parts/page.tsx";
-import { Time, durationInWords, useNow } from "../../parts/time.tsx";
+import { inMs, percent } from "../../components/figures.ts";
+import { Dash } from "../../components/page.tsx";
+import { Time, durationInWords, useNow } from "../../components/time.tsx";
 import { useHeartbeats, useStates, useUptime } from "./data.ts";
 import { downSecondsOf, downSince, percentile } from "./sums.ts";
 

@@ -1,7 +1,7 @@
 import type { RefObject } from "react";
 import type { Overview } from "../../data/overview.ts";
-import { Choice, LiveDot, SearchField } from "../../parts/filter-fields.tsx";
-import { type State, StateIcon, stateWords } from "../../parts/state-icon.tsx";
+import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
+import { type State, StateIcon, stateWords } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
 import { typeWords } from "./type-words.ts";
 

@@ -1,6 +1,6 @@
 import { useSignedIn } from "../../data/session.ts";
-import { EmptyState } from "../../parts/page.tsx";
-import { Mark } from "../../parts/mark.tsx";
+import { EmptyState } from "../../components/page.tsx";
+import { Mark } from "../../components/mark.tsx";
 import { QuickAdd } from "./quick-add-field.tsx";
 
 /** The page before there is anything on it. */

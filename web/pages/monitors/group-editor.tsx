@@ -4,8 +4,8 @@ import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { useRecordToEdit } from "../../data/record-to-edit.ts";
-import { CurlButton } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
+import { CurlButton } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
 import type { Editing } from "./editing.ts";
 import { selection } from "./selection.ts";
 

@@ -1,10 +1,10 @@
 import { Menu } from "@mantine/core";
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
-import { CurlItem } from "../../parts/curl-button.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { LazyMenu } from "../../parts/lazy-menu.tsx";
-import { type State, StateIcon, worstFirst } from "../../parts/state-icon.tsx";
+import { CurlItem } from "../../components/curl-button.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { type State, StateIcon, worstFirst } from "../../components/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
 import { editing } from "./editing.ts";

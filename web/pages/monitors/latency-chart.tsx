@@ -3,8 +3,8 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
-import { inMs } from "../../parts/figures.ts";
-import { absolute, useZone } from "../../parts/time.tsx";
+import { inMs } from "../../components/figures.ts";
+import { absolute, useZone } from "../../components/time.tsx";
 import type { Span } from "./data.ts";
 import { seriesOf } from "./sums.ts";
 

@@ -1,6 +1,6 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
-import { Panel } from "../../parts/page.tsx";
+import { Panel } from "../../components/page.tsx";
 import { type Span, useLatency, useStates } from "./data.ts";
 
 const LatencyChart = lazy(() => import("./latency-chart.tsx"));

@@ -1,4 +1,4 @@
-import type { FieldWords } from "../../parts/schema-field.tsx";
+import type { FieldWords } from "../../components/schema-field.tsx";
 
 /** What the fields of monitors are called; those that are not here get their name in words. */
 export const monitorWords: Record<string, FieldWords> = {

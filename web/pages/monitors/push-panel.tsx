@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
-import { copy } from "../../parts/curl-button.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { copy } from "../../components/curl-button.tsx";
+import { Panel } from "../../components/page.tsx";
 
 /** Where the watched job reports, ready to be pasted into it. */
 export function PushPanel({ monitor }: { monitor: Monitor }) {

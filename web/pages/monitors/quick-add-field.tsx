@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { ApiError } from "../../data/client.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/icons.tsx";
 import { addMonitor } from "./actions.ts";
 import { editing } from "./editing.ts";
 import { planOf, targetOf } from "./quick-add.ts";
-import { BusyButton } from "../../parts/busy-button.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
 
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
 export function QuickAdd({ onClose }: { onClose?: () => void }) {

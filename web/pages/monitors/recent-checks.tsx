@@ -1,9 +1,9 @@
 import { Tooltip } from "@mantine/core";
 import { useState } from "react";
-import { inMs } from "../../parts/figures.ts";
-import { Panel } from "../../parts/page.tsx";
-import { StateIcon } from "../../parts/state-icon.tsx";
-import { Time } from "../../parts/time.tsx";
+import { inMs } from "../../components/figures.ts";
+import { Panel } from "../../components/page.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { Time } from "../../components/time.tsx";
 import { useHeartbeats } from "./data.ts";
 
 const few = 8;

@@ -1,5 +1,5 @@
 import type { Overview, OverviewGroup, OverviewMonitor } from "../../data/overview.ts";
-import type { State } from "../../parts/state-icon.tsx";
+import type { State } from "../../components/state-icon.tsx";
 import { type Filters, isFiltered, matches } from "./filters.ts";
 
 /** A folder's head; `group` is null for monitors without one. */

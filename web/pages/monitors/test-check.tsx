@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
-import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
+import { StateIcon, stateWords } from "../../components/state-icon.tsx";
 
 /** Runs one check of what stands in the editor; stores nothing. */
 export function useTestCheck<Body>(check: (body: Body) => Promise<TestCheck>) {

@@ -1,7 +1,7 @@
 import type { PastState } from "../../../src/dashboard/schema.ts";
-import { Panel } from "../../parts/page.tsx";
-import { StateIcon } from "../../parts/state-icon.tsx";
-import { durationInWords, Time } from "../../parts/time.tsx";
+import { Panel } from "../../components/page.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { durationInWords, Time } from "../../components/time.tsx";
 import { useStates } from "./data.ts";
 
 const most = 8;

@@ -4,10 +4,10 @@ import { useState } from "react";
 import type { Administrator } from "../../../src/operations/appliance/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
-import { Confirm } from "../../parts/confirm.tsx";
-import { Loaded } from "../../parts/loading.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { Confirm } from "../../components/confirm.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { Panel } from "../../components/page.tsx";
+import { notify } from "../../components/toasts.tsx";
 import { administratorsQuery, invalidate } from "./data.ts";
 
 /** Who runs the appliance, of whichever organization. */

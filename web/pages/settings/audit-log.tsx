@@ -3,11 +3,11 @@ import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router"
 import { Fragment } from "react";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 import { dashboard, pageOf } from "../../data/client.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Loaded } from "../../parts/loading.tsx";
-import { EmptyState, Panel } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
-import { Time, useZone } from "../../parts/time.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { EmptyState, Panel } from "../../components/page.tsx";
+import { Pager } from "../../components/pager.tsx";
+import { Time, useZone } from "../../components/time.tsx";
 import { actorWords, deedWords, fieldWords, pathOf } from "./audit-words.ts";
 
 const perPage = 50;

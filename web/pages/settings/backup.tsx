@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeBackup } from "../../../src/operations/backups/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { bytesInWords } from "../../parts/bytes.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Loaded } from "../../parts/loading.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { bytesInWords } from "../../components/bytes.ts";
+import { Icon } from "../../components/icons.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { Panel } from "../../components/page.tsx";
 import { backupQuery } from "./data.ts";
-import { BusyButton } from "../../parts/busy-button.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
 
 export default function Backup() {
   const query = useQuery(backupQuery);

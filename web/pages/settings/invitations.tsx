@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { LazyMenu } from "../../parts/lazy-menu.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
-import { withUndo } from "../../parts/toasts.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { Panel } from "../../components/page.tsx";
+import { Time } from "../../components/time.tsx";
+import { withUndo } from "../../components/toasts.tsx";
 import { invalidate, invitationsQuery } from "./data.ts";
 
 /** Who was asked to join and has not answered yet; nothing where there is nobody. */

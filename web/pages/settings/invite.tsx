@@ -3,8 +3,8 @@ import { useState } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import type { SentInvitation } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { ShownOnce } from "../../components/shown-once.tsx";
 import { roleWords, useRoles } from "./role-items.tsx";
 
 export function Invite({ onClose }: { onClose: () => void }) {

@@ -1,7 +1,7 @@
 import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { withUndo } from "../../parts/toasts.tsx";
+import { withUndo } from "../../components/toasts.tsx";
 import { settingsQuery } from "./data.ts";
 
 export type Auth = "password" | "microsoft" | "google";

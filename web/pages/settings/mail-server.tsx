@@ -5,13 +5,13 @@ import { type Settings, settingsKinds } from "../../../src/accounts/settings/sch
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlButton } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { Loaded } from "../../parts/loading.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { SecretField } from "../../parts/secret-field.tsx";
-import { storedSecrets } from "../../parts/stored-secrets.ts";
-import { notify } from "../../parts/toasts.tsx";
+import { CurlButton } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { Panel } from "../../components/page.tsx";
+import { SecretField } from "../../components/secret-field.tsx";
+import { storedSecrets } from "../../components/stored-secrets.ts";
+import { notify } from "../../components/toasts.tsx";
 import { settingsQuery } from "./data.ts";
 import {
   type Auth,

@@ -2,10 +2,10 @@ import { Button, Modal, SegmentedControl, Select, TextInput } from "@mantine/cor
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
 import { dashboard, dataOf, pathOf, v1 } from "../../data/client.ts";
-import { copy } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
+import { copy } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { ShownOnce } from "../../components/shown-once.tsx";
 
 const lives = [
   { value: "30", label: "In 30 days" },

@@ -5,14 +5,14 @@ import type { OrganizationRecord } from "../../../src/accounts/organizations/sch
 import { dashboard, dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { Loaded } from "../../parts/loading.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { absolute, useNow } from "../../parts/time.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { Panel } from "../../components/page.tsx";
+import { absolute, useNow } from "../../components/time.tsx";
+import { notify } from "../../components/toasts.tsx";
 import { organizationQuery } from "./data.ts";
 import { Facts } from "./facts.tsx";
-import { zonesWith } from "../../parts/zones.ts";
+import { zonesWith } from "../../components/zones.ts";
 
 export default function Organization() {
   const { organization, atLeast } = useSignedIn();

@@ -1,10 +1,10 @@
 import { TextInput } from "@mantine/core";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { keepPerson, useSignedIn } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { Panel } from "../../components/page.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { notify } from "../../components/toasts.tsx";
 import { invalidate, sessionsQuery } from "./data.ts";
 import { Sessions } from "./sessions.tsx";
 import { TwoFactor } from "./two-factor.tsx";

@@ -1,7 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { useSignedIn } from "../../data/session.ts";
-import { copy } from "../../parts/curl-button.tsx";
-import { Icon } from "../../parts/icons.tsx";
+import { copy } from "../../components/curl-button.tsx";
+import { Icon } from "../../components/icons.tsx";
 
 /** Ten codes that are shown this once. */
 export function RecoveryCodes({

@@ -3,7 +3,7 @@ import type { Role } from "../../../src/core/roles.ts";
 import { NewInvitation } from "../../../src/accounts/invitations/schema.ts";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/icons.tsx";
 
 export const roleWords: Record<Role, string> = {
   owner: "Everything, and makes owners",

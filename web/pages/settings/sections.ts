@@ -1,5 +1,5 @@
 import type { Role } from "../../../src/core/roles.ts";
-import type { IconName } from "../../parts/icons.tsx";
+import type { IconName } from "../../components/icons.tsx";
 
 export type Section = {
   path: string;

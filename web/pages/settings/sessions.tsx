@@ -3,11 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../src/accounts/sessions/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Loaded } from "../../parts/loading.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { Time } from "../../parts/time.tsx";
-import { notifyError, notify } from "../../parts/toasts.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { Panel } from "../../components/page.tsx";
+import { Time } from "../../components/time.tsx";
+import { notifyError, notify } from "../../components/toasts.tsx";
 import { sessionsQuery } from "./data.ts";
 import { browserOf } from "./browser-words.ts";
 

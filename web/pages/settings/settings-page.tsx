@@ -2,8 +2,8 @@ import { useMediaQuery } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
 import { type ComponentType, lazy, Suspense } from "react";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { EmptyState, PageHeader } from "../../parts/page.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { parts, type Section, sections } from "./sections.ts";
 
 const pages: Record<string, ComponentType> = {

@@ -3,10 +3,10 @@ import { useState } from "react";
 import type { TestMail as Verdict } from "../../../src/alerting/test-mail-schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { useForm } from "../../parts/form.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { useForm } from "../../components/form.tsx";
+import { Panel } from "../../components/page.tsx";
 import { type MailServerFields, smtpOf } from "./mail-server-fields.ts";
-import { BusyButton } from "../../parts/busy-button.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
 
 /** Tries what stands in the form where `unsaved` has it, else what is stored. */
 export function useTestMail(unsaved: () => MailServerFields | null) {

@@ -1,9 +1,9 @@
 import { Modal } from "@mantine/core";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { notify } from "../../components/toasts.tsx";
 
 /** What a borrowed browser must not do asks for the password once more. */
 export function TwoFactorOff({

@@ -3,10 +3,10 @@ import { useState } from "react";
 import type { PendingTwoFactor } from "../../../src/accounts/two-factor/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
-import { copy } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { PasswordField } from "../../parts/password-field.tsx";
-import { QrCode } from "../../parts/qr-code.tsx";
+import { copy } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { QrCode } from "../../components/qr-code.tsx";
 import { invalidate, sessionsQuery } from "./data.ts";
 
 type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };

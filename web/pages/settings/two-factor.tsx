@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { useSignedIn } from "../../data/session.ts";
-import { Panel } from "../../parts/page.tsx";
+import { Panel } from "../../components/page.tsx";
 import { TwoFactorOff } from "./two-factor-off.tsx";
 import { RecoveryCodes } from "./recovery-codes.tsx";
 import { TwoFactorSetUp } from "./two-factor-set-up.tsx";

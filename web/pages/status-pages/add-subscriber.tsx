@@ -2,10 +2,10 @@ import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { dataOf } from "../../data/client.ts";
 import { pageRoutes, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
-import { CurlButton } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { SecretField } from "../../parts/secret-field.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { CurlButton } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { SecretField } from "../../components/secret-field.tsx";
+import { notify } from "../../components/toasts.tsx";
 
 /** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
 export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {

@@ -1,6 +1,6 @@
 import type { StatusPage } from "../../data/status-pages.ts";
-import { CopyLine } from "../../parts/copy-line.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { CopyLine } from "../../components/copy-line.tsx";
+import { Panel } from "../../components/page.tsx";
 import { addressOf } from "./page-words.tsx";
 
 /** Everything that the page answers at. */

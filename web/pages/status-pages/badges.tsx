@@ -2,8 +2,8 @@ import { SegmentedControl, Select } from "@mantine/core";
 import { useState } from "react";
 import { useOverview } from "../../data/overview.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
-import { CopyLine } from "../../parts/copy-line.tsx";
-import { Panel } from "../../parts/page.tsx";
+import { CopyLine } from "../../components/copy-line.tsx";
+import { Panel } from "../../components/page.tsx";
 import { addressOf } from "./page-words.tsx";
 import { shownOn } from "./shown.ts";
 

@@ -1,6 +1,6 @@
 import { useSignedIn } from "../../data/session.ts";
 import { useStatusPages } from "../../data/status-pages.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { Icon } from "../../components/icons.tsx";
 import type { Command } from "../../shell/palette-rules.ts";
 import { addressOf } from "./page-words.tsx";
 

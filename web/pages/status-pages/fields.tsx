@@ -1,11 +1,11 @@
 import { ColorInput, Input, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { statusPageFields } from "../../../src/status-pages/schema.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
-import type { Form } from "../../parts/form.tsx";
-import { kindOf, SchemaField, type FieldWords } from "../../parts/schema-field.tsx";
-import { SecretField } from "../../parts/secret-field.tsx";
+import type { Form } from "../../components/form.tsx";
+import { kindOf, SchemaField, type FieldWords } from "../../components/schema-field.tsx";
+import { SecretField } from "../../components/secret-field.tsx";
 import { visibilities } from "./page-words.tsx";
-import { zonesWith } from "../../parts/zones.ts";
+import { zonesWith } from "../../components/zones.ts";
 
 export type PageValues = Omit<
   StatusPage,

@@ -3,8 +3,8 @@ import { useRef, useState } from "react";
 import { logoTypes } from "../../../src/status-pages/schema.ts";
 import { ApiError, dataOf } from "../../data/client.ts";
 import { cacheStatusPage, pageRoutes, type StatusPage } from "../../data/status-pages.ts";
-import { notify } from "../../parts/toasts.tsx";
-import { BusyButton } from "../../parts/busy-button.tsx";
+import { notify } from "../../components/toasts.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
 
 /** The page's logo; it is stored as soon as it is chosen. */
 export function LogoField({

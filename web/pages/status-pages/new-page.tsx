@@ -4,10 +4,10 @@ import { useState } from "react";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
-import { CurlButton } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { useZone } from "../../parts/time.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { CurlButton } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { useZone } from "../../components/time.tsx";
+import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./page-words.tsx";
 
 /** An address made of a title: `Card payments` becomes `card-payments`. */

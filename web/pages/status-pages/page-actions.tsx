@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { dataOf } from "../../data/client.ts";
-import { deleteWithUndo } from "../../parts/deleting.ts";
+import { deleteWithUndo } from "../../components/deleting.ts";
 import { pageRoutes, type StatusPage } from "../../data/status-pages.ts";
-import { copy, CurlItem } from "../../parts/curl-button.tsx";
-import { Icon } from "../../parts/icons.tsx";
+import { copy, CurlItem } from "../../components/curl-button.tsx";
+import { Icon } from "../../components/icons.tsx";
 import { addressOf } from "./page-words.tsx";
 
 export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {

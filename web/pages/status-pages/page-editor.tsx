@@ -8,11 +8,11 @@ import {
   type StatusPage,
   statusPageQuery,
 } from "../../data/status-pages.ts";
-import { CurlButton } from "../../parts/curl-button.tsx";
-import { FormFrame, useForm } from "../../parts/form.tsx";
-import { LeaveDialog } from "../../parts/leave-dialog.tsx";
-import { Panel } from "../../parts/page.tsx";
-import { notify } from "../../parts/toasts.tsx";
+import { CurlButton } from "../../components/curl-button.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { LeaveDialog } from "../../components/leave-dialog.tsx";
+import { Panel } from "../../components/page.tsx";
+import { notify } from "../../components/toasts.tsx";
 import {
   AccessFields,
   AppearanceFields,

@@ -1,6 +1,6 @@
 import type { StatusPage } from "../../data/status-pages.ts";
 import { useOverview } from "../../data/overview.ts";
-import { Panel } from "../../parts/page.tsx";
+import { Panel } from "../../components/page.tsx";
 import { shownOn } from "./shown.ts";
 
 /** What a page shows, for those who may not change it. */

@@ -2,8 +2,8 @@ import { ActionIcon, Select, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { StatusPageSection as Section } from "../../../src/status-pages/schema.ts";
 import type { Overview } from "../../data/overview.ts";
-import { plural } from "../../parts/figures.ts";
-import { Icon } from "../../parts/icons.tsx";
+import { plural } from "../../components/figures.ts";
+import { Icon } from "../../components/icons.tsx";
 import { FreeList, GroupNames } from "./section-monitors.tsx";
 
 type Props = {

@@ -1,8 +1,8 @@
 import { ActionIcon, TextInput } from "@mantine/core";
 import type { StatusPageSection } from "../../../src/status-pages/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { useReorder } from "../../parts/reorder.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { useReorder } from "../../components/reorder.tsx";
 
 type Listed = StatusPageSection["monitors"];
 

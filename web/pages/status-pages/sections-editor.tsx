@@ -1,8 +1,8 @@
 import { Button, Menu } from "@mantine/core";
 import type { StatusPageSection as Section } from "../../../src/status-pages/schema.ts";
 import { useOverview } from "../../data/overview.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { useReorder } from "../../parts/reorder.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { useReorder } from "../../components/reorder.tsx";
 import { SectionCard } from "./section-card.tsx";
 
 type Props = {

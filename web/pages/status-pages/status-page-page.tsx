@@ -1,8 +1,8 @@
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPage, useSubscriberCounts } from "../../data/status-pages.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { EmptyState, PageHeader } from "../../parts/page.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { addressOf, shortly, visibilities } from "./page-words.tsx";
 import { Addresses } from "./addresses.tsx";
 import { Badges } from "./badges.tsx";

@@ -4,12 +4,12 @@ import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
-import { copy } from "../../parts/curl-button.tsx";
-import { useDeleting } from "../../parts/deleting.ts";
-import { plural } from "../../parts/figures.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Dash, EmptyState, PageHeader, Panel } from "../../parts/page.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
+import { copy } from "../../components/curl-button.tsx";
+import { useDeleting } from "../../components/deleting.ts";
+import { plural } from "../../components/figures.ts";
+import { Icon } from "../../components/icons.tsx";
+import { Dash, EmptyState, PageHeader, Panel } from "../../components/page.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
 import { addressOf, shortly, visibilities } from "./page-words.tsx";
 
 const NewPage = lazy(() => import("./new-page.tsx"));

@@ -1,9 +1,9 @@
 import { dataOf } from "../../data/client.ts";
-import { deleteWithUndo } from "../../parts/deleting.ts";
+import { deleteWithUndo } from "../../components/deleting.ts";
 import { pageRoutes, type Subscriber } from "../../data/status-pages.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { StateIcon } from "../../parts/state-icon.tsx";
-import { Time } from "../../parts/time.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { Time } from "../../components/time.tsx";
 
 type Props = { pageId: string; subscriber: Subscriber; mayWrite: boolean };
 

@@ -1,11 +1,11 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type StatusPage, type Subscriber, useSubscribers } from "../../data/status-pages.ts";
-import { useDeleting } from "../../parts/deleting.ts";
-import { notifyError } from "../../parts/toasts.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { EmptyState, Panel } from "../../parts/page.tsx";
-import { Pager } from "../../parts/pager.tsx";
+import { useDeleting } from "../../components/deleting.ts";
+import { notifyError } from "../../components/toasts.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { EmptyState, Panel } from "../../components/page.tsx";
+import { Pager } from "../../components/pager.tsx";
 import { AddSubscriber } from "./add-subscriber.tsx";
 import { downloadSubscribers } from "./subscribers-csv.ts";
 import { SubscriberLine } from "./subscriber-line.tsx";

@@ -1,7 +1,7 @@
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { OverviewMonitor } from "../../data/overview.ts";
-import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
-import { Time } from "../../parts/time.tsx";
+import { StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { Time } from "../../components/time.tsx";
 import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
 
 /** As many boxes as there are, each as large as the room allows. */

@@ -1,9 +1,9 @@
 import { ActionIcon } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { Icon } from "../../parts/icons.tsx";
-import { useShortcuts } from "../../parts/shortcuts.ts";
-import { notifyError } from "../../parts/toasts.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
+import { notifyError } from "../../components/toasts.tsx";
 
 const shownMs = 3_000;
 

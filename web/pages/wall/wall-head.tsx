@@ -4,11 +4,11 @@ import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import type { Overview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { plural } from "../../parts/figures.ts";
-import { Icon } from "../../parts/icons.tsx";
-import { Mark } from "../../parts/mark.tsx";
-import { StateIcon, stateWords } from "../../parts/state-icon.tsx";
-import { Time, useNow, useZone } from "../../parts/time.tsx";
+import { plural } from "../../components/figures.ts";
+import { Icon } from "../../components/icons.tsx";
+import { Mark } from "../../components/mark.tsx";
+import { StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { Time, useNow, useZone } from "../../components/time.tsx";
 import { countsOf, firstOf, headline } from "./wall-rules.ts";
 
 /** The whole in one line: mark, words, figures and the time. */

@@ -1,5 +1,5 @@
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
-import { type State, stateWords, worstFirst, worstOf } from "../../parts/state-icon.tsx";
+import { type State, stateWords, worstFirst, worstOf } from "../../components/state-icon.tsx";
 
 /** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
 export function columnsFor(count: number, width: number, height: number, ratio: number): number {
