@@ -190,9 +190,9 @@ test("the admin page reaches the server through its typed client alone", async (
   expect(wrong).toEqual([]);
 });
 
-test("parts and data of the admin page know no page", async () => {
+test("components and data of the admin page know no page", async () => {
   const wrong: string[] = [];
-  for (const file of new Glob("web/{components,data}/**/*.{ts,tsx}").scanSync(root)) {
+  for (const file of new Glob("web/{parts,data}/**/*.{ts,tsx}").scanSync(root)) {
     const text = await Bun.file(join(root, file)).text();
     if (/from "\.\.\/(pages|shell)\//.test(text)) wrong.push(file);
   }

@@ -35,7 +35,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   test("the first channel is made from the gallery by keyboard, told of its flaws at the field, and tested", async () => {
     await using opened = await open("/alert-channels");
     const { page } = opened;
-    await page.getByRole("heading", { name: "Nobody is told yet" }).waitFor();
+    await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
     expect(await page.locator(".gallery button").count()).toBe(15);
     await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
     const name = page.getByLabel("Name", { exact: true });
@@ -54,7 +54,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(await secret.inputValue()).toBe(generated ?? "");
     await secret.press("Enter");
     await page.getByRole("heading", { name: "Deploy bot" }).waitFor();
-    await page.getByText("Nothing was sent yet.").waitFor();
+    await page.getByText("No alerts sent yet.").waitFor();
     await page.keyboard.press("t");
     await page.getByText("The test arrived.").waitFor();
     await page.getByRole("button", { name: /^Test delivered in/ }).waitFor();
@@ -108,7 +108,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByLabel("Name", { exact: true }).fill("Mine");
     await world.ask("PATCH", `${path}/${id}`, { name: "Theirs" });
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Somebody changed this meanwhile").waitFor();
+    await page.getByText("Someone else changed this").waitFor();
     await page.getByRole("button", { name: "Save mine" }).click();
     await page.getByRole("heading", { name: "Mine" }).waitFor();
     expect((await newest()).name).toBe("Mine");
@@ -124,8 +124,8 @@ describeInChromium("alert channels on the admin page", (browser) => {
     });
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
-    await page.getByLabel("Text of alerts").fill(": ");
-    await page.getByLabel("Text of alerts").press("Home");
+    await page.getByLabel("Alert text").fill(": ");
+    await page.getByLabel("Alert text").press("Home");
     await page.getByRole("button", { name: "monitor", exact: true }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -172,9 +172,9 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.keyboard.press("Enter");
     await page.getByText(/Mine: Delivered in/).waitFor();
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("new alert channel");
+    await page.keyboard.type("create alert channel");
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "New alert channel" }).waitFor();
+    await page.getByRole("dialog", { name: "Create alert channel" }).waitFor();
   });
 
   test("a viewer sees what happens, and no action", async () => {
@@ -186,7 +186,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
       expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     await page.goto(`${world.url}/alert-channels?new=`);
     await page.getByText("Mine").waitFor();
-    expect(await page.getByRole("button", { name: "New channel" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Create alert channel" }).count()).toBe(0);
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 });

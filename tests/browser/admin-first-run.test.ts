@@ -28,7 +28,7 @@ describeInChromium("the first run", (browser) => {
     await page.getByLabel("E-mail").fill(owner.email);
     await page.getByLabel("Password", { exact: true }).fill(owner.password);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+    await page.getByRole("heading", { name: "What do you want to monitor?" }).waitFor();
     expect(new URL(page.url()).pathname).toBe("/");
     expect(await violations(page)).toEqual([]);
 

@@ -48,15 +48,15 @@ describeInChromium("incidents", (browser) => {
       expect(open.faults).toEqual([]);
     });
 
-  test("by keyboard alone: an incident is opened from the palette, identified, resolved and reopened, and the public page follows", async () => {
+  test("by keyboard alone: an incident is created from the palette, identified, resolved and reopened, and the public page follows", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByText("Web shop").waitFor();
     await page.keyboard.press("ControlOrMeta+k");
-    await page.keyboard.type("open an inc");
-    await page.getByRole("option", { name: "Open an incident" }).waitFor();
+    await page.keyboard.type("create inc");
+    await page.getByRole("option", { name: "Create incident" }).waitFor();
     await page.keyboard.press("Enter");
-    await dialog(page, "Open an incident").waitFor();
+    await dialog(page, "Create incident").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await page.getByText("Must have at least 1 character.").waitFor();
@@ -72,7 +72,7 @@ describeInChromium("incidents", (browser) => {
     await message(page).focus();
     await page.keyboard.press("ControlOrMeta+Enter");
     await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
-    await page.getByText("Slack #ops will be told").waitFor();
+    await page.getByText("will notify Slack #ops").waitFor();
     await page
       .getByText(/· you$/)
       .first()
@@ -120,7 +120,7 @@ describeInChromium("incidents", (browser) => {
     await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
     await page.getByText("Found it elsewhere.").waitFor();
     await page.getByRole("button", { name: "Post update" }).click();
-    await dialog(page, "Somebody changed this meanwhile").waitFor();
+    await dialog(page, "Someone else changed this").waitFor();
     await page.getByRole("button", { name: "Save mine" }).click();
     await page
       .getByRole("listitem")
@@ -168,14 +168,14 @@ describeInChromium("incidents", (browser) => {
     await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
     const { page } = open;
     await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();
-    for (const name of ["Post update", "Correct", "Resolve"])
+    for (const name of ["Post update", "Edit", "Resolve"])
       expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     await page.keyboard.press("v");
     await page.frameLocator("iframe").getByText("Between 8 and 12 %").waitFor();
     await page.keyboard.press("Escape");
     await page.goto(`${world.url}/incidents`);
     await page.getByText("Slow search results").waitFor();
-    expect(await page.getByRole("button", { name: /Open incident/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Create incident/ }).count()).toBe(0);
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });

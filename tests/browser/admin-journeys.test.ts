@@ -29,7 +29,7 @@ describeInChromium("journeys through the admin page", (browser) => {
 
     await using open = await world.open(browser, "/");
     const { page } = open;
-    await page.getByRole("button", { name: "New monitor" }).click();
+    await page.getByRole("button", { name: "Create monitor" }).click();
     await page.getByRole("button", { name: "More types and options" }).click();
     const editor = page.getByRole("dialog");
     await editor.getByLabel("Name", { exact: true }).fill("Checkout");
@@ -39,7 +39,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await editor.getByRole("button", { name: "Timing" }).click();
     await editor.getByLabel("Retries").fill("0");
     await editor.getByRole("button", { name: "Alerts" }).click();
-    await editor.getByRole("combobox", { name: "Open an incident" }).click();
+    await editor.getByRole("combobox", { name: "Open incidents automatically" }).click();
     await page.getByRole("option", { name: "Critical" }).click();
     await editor.getByRole("button", { name: "Create monitor" }).click();
     const row = rowOf(page, "Checkout");
@@ -175,7 +175,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     const { page } = open;
     await signIn(page, viewer);
     await rowOf(page, "Router").waitFor();
-    for (const name of [/New monitor/, /New group/, /^Pause/, /^Mute/])
+    for (const name of [/Create monitor/, /Create group/, /^Pause/, /^Mute/])
       expect(await page.getByRole("button", { name }).count()).toBe(0);
     expect(await page.getByRole("checkbox").count()).toBe(0);
     await page.getByRole("button", { name: "Actions for Router" }).click();
@@ -185,7 +185,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     ).toBe(0);
     await page.keyboard.press("Escape");
     await page.keyboard.press("n");
-    expect(await page.getByLabel("What to watch").count()).toBe(0);
+    expect(await page.getByLabel("Address to monitor").count()).toBe(0);
     const router = `/api/v1/monitors/${world.idOf("Router")}`;
     const refused: [method: string, path: string, body?: object][] = [
       ["POST", "/api/v1/monitors", { type: "push", name: "Sneaky" }],
@@ -201,7 +201,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await using other = await visit(browser, world.url);
     await signIn(other.page, member);
     await rowOf(other.page, "Router").waitFor();
-    expect(await other.page.getByRole("button", { name: "New monitor" }).count()).toBe(1);
+    expect(await other.page.getByRole("button", { name: "Create monitor" }).count()).toBe(1);
     const admins: [method: string, path: string, body?: object][] = [
       ["PATCH", "/api/v1/settings", {}],
       ["PATCH", "/organization", { name: "Mine" }],
@@ -292,12 +292,14 @@ describeInChromium("journeys through the admin page", (browser) => {
     const guessed = await call("/sign-in/code", { code: "000000" }, waiting);
     expect(guessed.status).toBe(401);
     const banner = page.getByRole("status").filter({ hasText: "two-factor" });
-    await banner.getByText("1 wrong two-factor code came after your right password").waitFor();
+    await banner
+      .getByText("1 wrong two-factor code was entered after your correct password")
+      .waitFor();
     await banner.getByText("from 127.0.0.1").waitFor();
     await call("/sign-in/code", { code: "000000" }, waiting);
-    await banner.getByText("2 wrong two-factor codes came").waitFor();
+    await banner.getByText("2 wrong two-factor codes were entered").waitFor();
     expect(await banner.innerText()).toMatch(/the first .+, the last .+ from 127\.0\.0\.1\./);
-    // It stays until the person says that they know, whoever else comes and goes.
+    // It stays until the person dismisses it, whoever else comes and goes.
     await page.reload();
     await banner.waitFor();
     expect((await call("/profile/wrong-codes/acknowledge", {}, waiting)).status).toBe(401);
@@ -308,7 +310,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(await violations(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
     await page.screenshot({ path: join(screenshots, "admin-wrong-codes-360.png") });
-    await page.getByRole("button", { name: "I know" }).click();
+    await page.getByRole("button", { name: "Dismiss" }).click();
     await page.getByText("wrong two-factor code").waitFor({ state: "detached" });
     expect(ownFaults(open.faults)).toEqual([]);
   });

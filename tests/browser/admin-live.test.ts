@@ -91,10 +91,10 @@ describeInChromium("an edit", (browser) => {
   test("of who belongs to the organization has the editor's page read it once", async () => {
     await using open = await world.open(browser, "/settings/people");
     const { page } = open;
-    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByRole("button", { name: "Invite people" }).click();
     const reads = await readsOf(page, async () => {
       await page.getByLabel("E-mail").fill("bea@acme.example");
-      await page.getByRole("button", { name: "Make invitation" }).click();
+      await page.getByRole("button", { name: "Create invitation" }).click();
       await page.getByText("bea@acme.example").first().waitFor({ state: "attached" });
     });
     once(reads);

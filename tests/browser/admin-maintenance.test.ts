@@ -34,7 +34,7 @@ describeInChromium("maintenance", (browser) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   const places: Record<string, () => { path: string; ready: string }> = {
-    maintenance: () => ({ path: "/maintenance", ready: "Coming up" }),
+    maintenance: () => ({ path: "/maintenance", ready: "Upcoming" }),
     calendar: () => ({ path: "/maintenance?view=calendar", ready: "Router firmware" }),
     window: () => ({ path: `/maintenance/${windowId}`, ready: "Next times" }),
   };
@@ -62,10 +62,10 @@ describeInChromium("maintenance", (browser) => {
     await editor.getByLabel("Ends").fill("2060-01-15T03:30");
     await editor.getByRole("combobox", { name: "Repeats" }).click();
     await page.getByRole("option", { name: "Monthly" }).click();
-    await editor.getByRole("combobox", { name: "On", exact: true }).click();
-    await page.getByRole("option", { name: "A weekday" }).click();
-    await editor.getByRole("combobox", { name: "Goes on" }).click();
-    await page.getByRole("option", { name: "A number of times" }).click();
+    await editor.getByRole("combobox", { name: "Repeat on" }).click();
+    await page.getByRole("option", { name: "Weekday" }).click();
+    await editor.getByRole("combobox", { name: "Stop repeating" }).click();
+    await page.getByRole("option", { name: "After a number of times" }).click();
     await editor.getByLabel("Times", { exact: true }).fill("3");
     await editor.getByText("Thu 15 Jan 2060, 02:00 – 03:30").waitFor();
     await editor.getByRole("combobox", { name: "Groups" }).click();
@@ -91,7 +91,7 @@ describeInChromium("maintenance", (browser) => {
     const again = dialog(page, "Edit maintenance");
     expect(await again.getByRole("combobox", { name: "Repeats" }).inputValue()).toBe("Monthly");
     await again.getByRole("combobox", { name: "Repeats" }).click();
-    await page.getByRole("option", { name: "By a rule of my own" }).click();
+    await page.getByRole("option", { name: "Custom rule" }).click();
     await again.getByLabel("Rule").fill("FREQ=MINUTELY");
     await again.getByText("It must not repeat more often than every hour.").waitFor();
     await again.getByLabel("Rule").fill("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU");
@@ -108,7 +108,7 @@ describeInChromium("maintenance", (browser) => {
     await running.getByRole("button", { name: "End now" }).click();
     await page.getByText("Ended Print server").waitFor();
     await running.waitFor({ state: "detached" });
-    await page.getByText("Over", { exact: true }).click();
+    await page.getByText("Past", { exact: true }).click();
     await page.getByRole("link", { name: /Print server/ }).waitFor();
     await open.shifts();
     expect(open.faults).toEqual([]);

@@ -48,10 +48,10 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("ControlOrMeta+k");
-    await page.getByRole("option", { name: /New group/ }).waitFor();
+    await page.getByRole("option", { name: /Create group/ }).waitFor();
     await judge();
-    await page.getByRole("option", { name: /New monitor/ }).click();
-    await page.getByRole("button", { name: "What is expected" }).click();
+    await page.getByRole("option", { name: /Create monitor/ }).click();
+    await page.getByRole("button", { name: "Assertions" }).click();
     await page.getByRole("button", { name: "Request", exact: true }).click();
     await judge();
     await open.shifts();
@@ -153,7 +153,7 @@ describeInChromium("the Monitors page", (browser) => {
     await dialog.waitFor({ state: "detached" });
 
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("dialog", { name: "Somebody changed this meanwhile" }).waitFor();
+    await page.getByRole("dialog", { name: "Someone else changed this" }).waitFor();
     expect(await world.ask("GET", path)).toMatchObject({ name: "Search" });
     await page.getByRole("button", { name: "Save mine" }).click();
     await page.getByRole("heading", { name: "Search engine" }).waitFor();

@@ -12,11 +12,11 @@ describeInChromium("people and organizations", (browser) => {
   test("a viewer joins by a link that is shown once, and sees no action they may not do", async () => {
     await using open = await world.open(browser, "/settings/people");
     const { page } = open;
-    await page.getByRole("button", { name: "Invite somebody" }).click();
+    await page.getByRole("button", { name: "Invite people" }).click();
     await page.getByLabel("E-mail").fill("vera@acme.example");
     await page.getByRole("combobox", { name: "Role" }).click();
     await page.getByRole("option", { name: /^viewer/ }).click();
-    await page.getByRole("button", { name: "Make invitation" }).click();
+    await page.getByRole("button", { name: "Create invitation" }).click();
     const shown = page.getByLabel("Invitation link");
     await shown.waitFor();
     expect(await violations(page)).toEqual([]);
@@ -50,10 +50,10 @@ describeInChromium("people and organizations", (browser) => {
 
     await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
     await page.getByRole("menuitem", { name: /^member/ }).click();
-    await page.getByText("Vera Rubin is member now").waitFor();
+    await page.getByText("Vera Rubin now has the role member").waitFor();
     // At once on her page, which goes on.
     await theirs.getByRole("link", { name: "Monitors" }).click();
-    await theirs.getByRole("button", { name: "New monitor" }).first().waitFor();
+    await theirs.getByRole("button", { name: "Create monitor" }).first().waitFor();
     await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
     await page.getByRole("menuitem", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -61,7 +61,7 @@ describeInChromium("people and organizations", (browser) => {
     await theirs.getByText("Your session has ended").waitFor();
     await page.getByRole("link", { name: "Audit log" }).click();
     await page
-      .getByText(/gave .* another role/)
+      .getByText(/changed the role of/)
       .first()
       .waitFor();
     await page.getByText("Vera Rubin joined").first().waitFor();
@@ -74,10 +74,10 @@ describeInChromium("people and organizations", (browser) => {
     const switcher = page.getByRole("button", { name: "Organization and account" });
     const current = page.locator(".rail-person-words");
     await page.getByLabel("Name of the new organization").fill("Umbrella");
-    await page.getByRole("button", { name: "Make organization" }).click();
+    await page.getByRole("button", { name: "Create organization" }).click();
     await current.getByText("Umbrella").waitFor();
     await page.getByRole("link", { name: "Monitors" }).click();
-    await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+    await page.getByRole("heading", { name: "What do you want to monitor?" }).waitFor();
     expect(await page.getByText("Web shop").count()).toBe(0);
 
     // A link to a record of the other one switches to it.
@@ -88,7 +88,7 @@ describeInChromium("people and organizations", (browser) => {
     // Switching by hand leaves the record's page and stays.
     await switcher.click();
     await page.getByRole("menuitem", { name: "Umbrella" }).click();
-    await page.getByRole("heading", { name: "What shall Signalbox watch?" }).waitFor();
+    await page.getByRole("heading", { name: "What do you want to monitor?" }).waitFor();
     await current.getByText("Umbrella").waitFor();
     expect(new URL(page.url()).pathname).toBe("/monitors");
 
@@ -133,24 +133,24 @@ describeInChromium("people and organizations", (browser) => {
     const { page } = open;
     await page.getByRole("button", { name: "Actions for viewer" }).click();
     await page.getByRole("menuitem", { name: "Make administrator" }).click();
-    await page.getByText("runs the appliance").nth(1).waitFor();
+    await page.getByText(", administrator").nth(1).waitFor();
 
     // Told to their page as well.
     await other.page.getByRole("link", { name: "Administrators" }).click();
     await other.page.getByText(owner.email).waitFor();
-    await other.page.getByRole("button", { name: "Take it from viewer" }).click();
-    await other.page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
+    await other.page.getByRole("button", { name: "Remove viewer as administrator" }).click();
+    await other.page.getByRole("dialog").getByRole("button", { name: "Step down" }).click();
     await other.page.getByText("For administrators").waitFor();
 
     await page.getByRole("link", { name: "Organizations" }).click();
     await page.getByRole("button", { name: "Actions for Short-lived" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
-    const verb = page.getByRole("button", { name: "Delete for good" });
+    const verb = page.getByRole("button", { name: "Delete permanently" });
     expect(await verb.isDisabled()).toBe(true);
     expect(await violations(page)).toEqual([]);
     await page.getByLabel("Type short-lived").fill("short-lived");
     await verb.click();
-    await page.getByText("Short-lived is deleted").waitFor();
+    await page.getByText("Deleted Short-lived").waitFor();
     expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
     expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
   });
@@ -170,7 +170,7 @@ describeInChromium("people and organizations", (browser) => {
     const { hash } = new URL(link);
     await using fresh = await visit(browser, `${world.url}/invitation${hash}`);
     await fresh.page.getByLabel("Your name").waitFor();
-    await fresh.page.getByRole("button", { name: "I have an account here" }).click();
+    await fresh.page.getByRole("button", { name: "I already have an account" }).click();
     await fresh.page.getByLabel("Your password").fill("not my password");
     await fresh.page.keyboard.press("Enter");
     await fresh.page.getByText("The e-mail address or the password is wrong.").waitFor();

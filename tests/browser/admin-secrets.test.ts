@@ -120,7 +120,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByText("Secrets are not copied").waitFor();
     await page.getByRole("button", { name: "Request", exact: true }).click();
     const key = page.getByLabel("Value of X-Api-Key");
-    expect(await key.getAttribute("placeholder")).toBe("Enter its value");
+    expect(await key.getAttribute("placeholder")).toBe("Enter the value");
     const create = page.getByRole("button", { name: "Create monitor" });
     await create.click();
     await page.getByText("Needs its value").first().waitFor();
@@ -158,7 +158,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByLabel("Host").fill("elsewhere.lan");
     const password = page.getByLabel("Password", { exact: true });
     expect(await password.getAttribute("placeholder")).toBe(again);
-    await page.getByRole("button", { name: "Send test mail" }).click();
+    await page.getByRole("button", { name: "Send test e-mail" }).click();
     await page.getByText(`${asked}, or clear it.`).waitFor();
     await look(page, "secrets-mail-server");
     expect(ownFaults(open.faults)).toEqual([]);
@@ -169,7 +169,7 @@ describeInChromium("stored secrets", (browser) => {
     await using mine = await world.open(browser, `/monitors/${id}`);
     await mine.page.getByText("/push/").waitFor();
     await using theirs = await visitAs(browser, world, "viewer", `/monitors/${id}`);
-    await theirs.page.getByText("Whoever knows it may report").waitFor();
+    await theirs.page.getByText("Anyone who knows it can report").waitFor();
     expect(await theirs.page.content()).not.toContain("/push/");
     await look(theirs.page, "push-viewer");
     expect(ownFaults(theirs.faults)).toEqual([]);

@@ -11,11 +11,11 @@ import { mailServer } from "../support/mail-server.ts";
 const sections = {
   organization: "Time zone",
   people: "Ada Lovelace",
-  "mail-server": "Send a test mail",
+  "mail-server": "Test e-mail",
   "api-keys": "Deploy job",
   "audit-log": "the monitor",
   profile: "Where you are signed in",
-  organizations: "Make a further organization",
+  organizations: "Create organization",
   administrators: "Ada Lovelace",
   backup: "Download backup",
   about: "In this organization",
@@ -58,9 +58,9 @@ describeInChromium("the settings", (browser) => {
     const { page } = open;
     await page.getByText("Web shop").first().waitFor();
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("new api");
+    await page.keyboard.type("create api");
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "New API key" }).waitFor();
+    await page.getByRole("dialog", { name: "Create API key" }).waitFor();
     await page.keyboard.press("Enter");
     await page
       .getByText(/Must not be blank|Must have/)
@@ -93,16 +93,16 @@ describeInChromium("the settings", (browser) => {
     const { page } = open;
     await page.getByLabel("Host").fill("169.254.169.254");
     await page.getByLabel("From").fill("Signalbox <box@acme.example>");
-    await page.getByRole("button", { name: "Send test mail" }).click();
+    await page.getByRole("button", { name: "Send test e-mail" }).click();
     await page.getByText(/Must not be connected to/).waitFor();
     const smtp = server.smtp();
     await page.getByLabel("Host").fill(smtp.host);
     await page.getByText("None", { exact: true }).click();
     await page.getByLabel("Port").fill(String(smtp.port));
-    await page.getByRole("button", { name: "Send test mail" }).click();
-    await page.getByText("The mail server took it").waitFor();
+    await page.getByRole("button", { name: "Send test e-mail" }).click();
+    await page.getByText("The mail server accepted it").waitFor();
     expect(server.mail().to).toEqual([owner.email]);
-    await page.getByRole("button", { name: "Set mail server" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();
     expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
     await page.getByRole("button", { name: "Remove" }).click();
@@ -124,10 +124,10 @@ describeInChromium("the settings", (browser) => {
     await page.getByLabel("Tenant").fill("acme.onmicrosoft.com");
     await page.getByLabel("Client ID").fill("9f3a");
     await page.getByLabel("From").fill("Signalbox <box@acme.example>");
-    await page.getByRole("button", { name: "Set mail server" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Is required where auth is microsoft").waitFor();
     await page.getByLabel("Client secret").fill("s3cret");
-    await page.getByRole("button", { name: "Set mail server" }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();
     const set = () => world.ask("GET", "/api/v1/settings");
     expect(await set()).toMatchObject({
@@ -154,7 +154,7 @@ describeInChromium("the settings", (browser) => {
     await world.ask("PATCH", "/organization", { name: "Acme two", timeZone: "Europe/Berlin" });
     await page.locator(".rail-person-words").getByText("Acme two").waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("button", { name: "Look at theirs" }).click();
+    await page.getByRole("button", { name: "Load theirs" }).click();
     await page.waitForFunction(
       () => document.querySelector<HTMLInputElement>("form input")?.value === "Acme two",
     );
@@ -186,7 +186,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("dialog", { name: "Your recovery codes" }).waitFor();
     expect(await page.locator(".codes code").count()).toBe(10);
     expect(await violations(page)).toEqual([]);
-    await inDialog(page, "I keep them").click();
+    await inDialog(page, "I have saved them").click();
     await page.getByRole("button", { name: "Turn off" }).click();
     await page.getByLabel("Your password").fill(owner.password);
     await page.keyboard.press("Enter");

@@ -34,7 +34,7 @@ describeInChromium("the editor of a status page", (browser) => {
     const preview = previewOf(page);
     await preview.locator("main").waitFor();
     await page.getByLabel("Title").fill("Acme, all of it");
-    await page.getByRole("button", { name: "Add a group" }).click();
+    await page.getByRole("button", { name: "Add group" }).click();
     await page.getByRole("menuitem", { name: "Production" }).click();
     await page.getByRole("button", { name: /monitors of Production/ }).click();
     await page.getByLabel("Public name of Checkout").fill("Paying");
@@ -55,7 +55,7 @@ describeInChromium("the editor of a status page", (browser) => {
   test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
-    await page.getByRole("button", { name: "Add a list" }).click();
+    await page.getByRole("button", { name: "Add list" }).click();
     await page.getByLabel("Name of the section").fill("Network");
     await page.getByRole("combobox", { name: "Add a monitor to Network" }).click();
     await page.getByRole("option", { name: "Router" }).click();
@@ -90,7 +90,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     await page.getByLabel("Address").fill("Not a slug");
-    await page.getByText(/^Preview as before: slug must/).waitFor();
+    await page.getByText(/^Preview not updated: slug must/).waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText(/^Must have 1 to 63 of a-z/).waitFor();
     expect(await page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
@@ -108,7 +108,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByLabel("Description").fill("Mine");
     await world.ask("PATCH", `${path}/${id}`, { description: "Theirs" });
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByRole("button", { name: "Look at theirs" }).click();
+    await page.getByRole("button", { name: "Load theirs" }).click();
     await page.getByText("Theirs").first().waitFor();
     expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
     await page.getByLabel("Description").fill("Mine again");
@@ -131,7 +131,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByText(/^The image must/).waitFor();
     const good = { name: "a.png", mimeType: "image/png", buffer: Buffer.from(pixel.png) };
     await file.setInputFiles(good);
-    await page.getByAltText("The logo now").waitFor();
+    await page.getByAltText("Current logo").waitFor();
     await previewOf(page).locator(".name img").waitFor();
     await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByText("Logo removed").waitFor();

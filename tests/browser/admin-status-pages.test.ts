@@ -29,7 +29,7 @@ describeInChromium("status pages on the admin page", (browser) => {
   test("subscribers are added, found, exported and deleted", async () => {
     await using opened = await open(`/status-pages/${id}?tab=subscribers`);
     const { page } = opened;
-    await page.getByText("Nobody subscribes yet").waitFor();
+    await page.getByText("No subscribers yet").waitFor();
     const add = page.getByRole("button", { name: "Add subscriber" });
     for (const email of ["ann@team.example", "bob@team.example"]) {
       await add.first().click();
@@ -54,7 +54,7 @@ describeInChromium("status pages on the admin page", (browser) => {
       undefined,
     ] as string[]);
     await page.getByRole("button", { name: "Delete bob@team.example" }).click();
-    await page.getByText("Nobody is like that.").waitFor();
+    await page.getByText("No subscriber matches these filters.").waitFor();
     await page.getByRole("button", { name: /Undo/ }).click();
     await page.getByText("bob@team.example", { exact: true }).waitFor();
     await page.getByRole("link", { name: "Subscribers 2" }).waitFor();
@@ -92,7 +92,7 @@ describeInChromium("status pages on the admin page", (browser) => {
     await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
     const { page } = opened;
     await page.getByText("Paying").waitFor();
-    for (const name of ["Save", "New page", "Add subscriber"])
+    for (const name of ["Save", "Create status page", "Add subscriber"])
       expect([name, await page.getByRole("button", { name }).count()]).toEqual([name, 0]);
     await page.getByRole("link", { name: /^Subscribers/ }).click();
     await page.getByText("ann@team.example").waitFor();

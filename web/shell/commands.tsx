@@ -48,15 +48,15 @@ export function useCommands(
   if (mayWrite) {
     if (target !== null)
       commands.unshift({
-        key: "watch",
-        label: `Watch ${text.trim()}`,
+        key: "create",
+        label: `Create monitor: ${text.trim()}`,
         hint: target.type,
         icon: <Icon name="plus" />,
         run: () => void addMonitor(target),
       });
     commands.push({
       key: "new-monitor",
-      label: "New monitor",
+      label: "Create monitor",
       hint: "N",
       icon: <Icon name="plus" />,
       run: () => editing.set({ kind: "new-monitor" }),
@@ -64,14 +64,14 @@ export function useCommands(
     });
     commands.push({
       key: "new-group",
-      label: "New group",
+      label: "Create group",
       icon: <Icon name="folder" />,
       run: () => editing.set({ kind: "new-group" }),
       common: true,
     });
     commands.push({
       key: "open-incident",
-      label: "Open an incident",
+      label: "Create incident",
       icon: <Icon name="warning" />,
       run: () => opening.set({ monitorId: null }),
       common: true,

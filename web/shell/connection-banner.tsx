@@ -17,9 +17,7 @@ export function ConnectionBanner() {
   return (
     <div className="banner" role="status">
       <Icon name="warning" />
-      <span>
-        The connection to Signalbox is lost. What you see may be old; it is being looked for.
-      </span>
+      <span>The connection to Signalbox is lost. This page may be out of date. Reconnecting…</span>
     </div>
   );
 }

@@ -18,10 +18,10 @@ function Plain({ title, children }: { title: string; children: ReactNode }) {
 export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry: () => void }) {
   useEffect(() => connection.onRestored(onRetry), [onRetry]);
   return (
-    <Plain title="Signalbox does not answer">
+    <Plain title="Signalbox is not responding">
       <p className="quiet">
         {reason ??
-          "The server is not running, or the network between you and it is gone. This page goes on by itself as soon as it answers."}
+          "The server is not running or cannot be reached. This page continues by itself as soon as the server responds."}
       </p>
       <Button onClick={onRetry}>Try again</Button>
     </Plain>
@@ -30,8 +30,8 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
 
 export function NothingHere() {
   return (
-    <Plain title="There is nothing here">
-      <p className="quiet">The address is wrong, or what it led to was deleted.</p>
+    <Plain title="Page not found">
+      <p className="quiet">The address is wrong, or the record was deleted.</p>
       <Button component={Link} to="/">
         Go to Monitors
       </Button>
@@ -42,9 +42,9 @@ export function NothingHere() {
 /** A fault of ours, or a file of a version that is gone: loading the page again helps with both. */
 export function PageFailed({ error }: ErrorComponentProps) {
   return (
-    <Plain title="This page failed">
+    <Plain title="Something went wrong">
       <p className="quiet">{error instanceof Error ? error.message : String(error)}</p>
-      <Button onClick={() => location.reload()}>Load again</Button>
+      <Button onClick={() => location.reload()}>Reload</Button>
     </Plain>
   );
 }

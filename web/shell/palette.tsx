@@ -74,7 +74,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <div className="palette-list" role="listbox" id={id} aria-label="Found" ref={list}>
+      <div className="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
         {found.map((command, index) => (
           <div
             key={command.key}
@@ -91,7 +91,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
             {command.hint !== undefined && <span className="palette-hint">{command.hint}</span>}
           </div>
         ))}
-        {found.length === 0 && <p className="palette-none">Nothing is called that.</p>}
+        {found.length === 0 && <p className="palette-none">No results.</p>}
       </div>
     </div>
   );

@@ -11,7 +11,7 @@ import { useOrganizationSwitch } from "./switching.ts";
 const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
   { value: "light", label: "Light", icon: "sun" },
   { value: "dark", label: "Dark", icon: "moon" },
-  { value: "auto", label: "As the system", icon: "screen" },
+  { value: "auto", label: "System", icon: "screen" },
 ];
 
 /** Organization, person, theme: the corner of the navigation. */

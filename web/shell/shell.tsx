@@ -42,7 +42,7 @@ function Frame() {
   return (
     <Zone.Provider value={organization.timeZone}>
       <a className="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <div className="shell">
         <Navigation onHelp={() => setHelping(true)} />

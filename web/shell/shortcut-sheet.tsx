@@ -7,7 +7,7 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
     title: "Everywhere",
     keys: [
       ["modK", "Search and commands"],
-      ["?", "This sheet"],
+      ["?", "Shortcuts"],
       ...navigationItems.map(({ label, keys }): [string, string] => [
         keys.toUpperCase(),
         `Go to ${label}`,
@@ -17,10 +17,10 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
   {
     title: "Monitors",
     keys: [
-      ["N", "New monitor"],
+      ["N", "Create monitor"],
       ["/", "Search"],
       ["↑ ↓", "Next or previous row"],
-      ["Enter", "Open, or fold a group"],
+      ["Enter", "Open, or collapse a group"],
       ["X", "Select"],
       ["P", "Pause or resume"],
       ["M", "Mute or unmute"],
@@ -46,12 +46,12 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
   {
     title: "Incidents and maintenance",
     keys: [
-      ["N", "Open an incident, or plan maintenance"],
+      ["N", "Create incident, or plan maintenance"],
       ["/", "Search"],
       ["U", "Write an update"],
-      ["modEnter", "Post it"],
-      ["V", "See it as the public does"],
-      ["E", "Correct, or edit"],
+      ["modEnter", "Post update"],
+      ["V", "Preview the public page"],
+      ["E", "Edit"],
     ],
   },
 ];

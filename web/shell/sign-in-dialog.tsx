@@ -20,7 +20,7 @@ export function SignInDialog() {
       zIndex={400}
     >
       <p className="quiet dialog-words">
-        Sign in again to go on. What you typed on this page is kept.
+        Sign in again to continue. What you typed on this page is kept.
       </p>
       <SignInForm email={person.email} onDone={() => void queries.invalidateQueries()} />
     </Modal>

@@ -16,21 +16,23 @@ export function WrongCodes() {
     <div className="banner" role="status">
       <Icon name="warning" />
       <span>
-        {plural(count, "wrong two-factor code")} came after your right password
+        {plural(count, "wrong two-factor code")} {count === 1 ? "was" : "were"} entered after your
+        correct password
         {count > 1 && (
           <>
             , the first <Time at={since} />
           </>
         )}
         , the last <Time at={lastAt} />
-        {lastFrom !== null && ` from ${lastFrom}`}. If that was not you, somebody knows it:{" "}
+        {lastFrom !== null && ` from ${lastFrom}`}. If this was not you, someone knows your
+        password:{" "}
         <Link to="/settings/$section" params={{ section: "profile" }}>
-          choose another password
+          change it
         </Link>
         .
       </span>
       <Button size="xs" onClick={() => void acknowledge()}>
-        I know
+        Dismiss
       </Button>
     </div>
   );

@@ -22,7 +22,7 @@ export function AlertChannelPage() {
   const { data: channel, error } = useAlertChannel(id);
   if (channel === undefined && error !== null)
     return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="This channel is not here">
+      <EmptyState icon={<Icon name="warning" size={28} />} title="Alert channel not found">
         {error.message}
       </EmptyState>
     );
@@ -80,8 +80,8 @@ function Facts({ channel }: { channel: AlertChannel }) {
           · last delivery <Time at={lastDeliveryAt} />
         </>
       )}
-      {channel.default && " · attached to new monitors"}
-      {!channel.incidents && " · without incidents"}
+      {channel.default && " · added to new monitors"}
+      {!channel.incidents && " · no incident alerts"}
       {lastError !== null && <span className="fact-trouble down">{lastError}</span>}
     </p>
   );
@@ -92,7 +92,13 @@ const readChannel = (id: string) => dataOf(channelRoutes(id).get());
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const { record, generation, error, reload } = useRecordToEdit(id, readChannel);
   return (
-    <Modal opened onClose={onClose} title="Edit channel" size={560} closeOnClickOutside={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title="Edit alert channel"
+      size={560}
+      closeOnClickOutside={false}
+    >
       {error !== null && <p className="down">{error.message}</p>}
       {record !== undefined && (
         <ChannelEditor

@@ -29,27 +29,30 @@ export function AlertChannelsPage() {
   useShortcuts(useMemo(() => (mayWrite ? { n: () => open("") } : {}), [mayWrite, open]));
   return (
     <>
-      <PageHeader title="Alert channels" below="Where Signalbox tells people what happens.">
+      <PageHeader title="Alert channels" below="Where Signalbox sends alerts.">
         {mayWrite && channels !== undefined && channels.length > 0 && (
           <Button
             variant="filled"
             leftSection={<Icon name="plus" size={15} />}
             onClick={() => open("")}
           >
-            New channel
+            Create alert channel
           </Button>
         )}
       </PageHeader>
       {error !== null && channels === undefined && (
-        <EmptyState icon={<Icon name="warning" size={28} />} title="The channels did not load">
+        <EmptyState
+          icon={<Icon name="warning" size={28} />}
+          title="The alert channels could not be loaded"
+        >
           {error.message}
         </EmptyState>
       )}
       {channels?.length === 0 && (
-        <EmptyState icon={<Icon name="bell" size={28} />} title="Nobody is told yet">
+        <EmptyState icon={<Icon name="bell" size={28} />} title="No alert channels yet">
           {mayWrite
-            ? "A channel is a place where alerts go. Choose one, send a test to it, and attach it to your monitors."
-            : "A channel is a place where alerts go. There is none so far."}
+            ? "An alert channel is where alerts are sent. Choose a type, send a test, and add the channel to your monitors."
+            : "An alert channel is where alerts are sent."}
         </EmptyState>
       )}
       {channels?.length === 0 && mayWrite && (

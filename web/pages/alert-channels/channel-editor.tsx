@@ -40,17 +40,17 @@ const switches = [
   {
     name: "enabled",
     label: "Enabled",
-    hint: "A disabled channel is told nothing but tests.",
+    hint: "A disabled channel receives only tests.",
   },
   {
     name: "default",
     label: "Default",
-    hint: "Attached to every monitor made from now on, and told when another channel fails.",
+    hint: "Added to every new monitor, and alerted when another channel fails.",
   },
   {
     name: "incidents",
     label: "Incidents",
-    hint: "Also told when an incident is opened, updated and resolved.",
+    hint: "Also alerted when an incident is opened, updated or resolved.",
   },
 ] as const;
 
@@ -90,7 +90,7 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
   return (
     <FormFrame
       form={form}
-      submit={channel ? "Save" : "Create channel"}
+      submit={channel ? "Save" : "Create alert channel"}
       onCancel={onCancel}
       extra={
         <CurlButton

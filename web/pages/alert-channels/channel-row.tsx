@@ -28,7 +28,7 @@ export function ChannelRow({ channel, use, mayWrite }: Props) {
           {wordsOf(type).label}
           {channel.default && " · default"}
           {!enabled && " · disabled"}
-          {!channel.incidents && " · without incidents"}
+          {!channel.incidents && " · no incident alerts"}
         </span>
         {lastError !== null && <span className="channel-error down">{lastError}</span>}
       </Link>

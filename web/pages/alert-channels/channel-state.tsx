@@ -7,9 +7,9 @@ export function stateOf({ enabled, lastError, lastDeliveryAt }: AlertChannel): {
   words: string;
 } {
   if (!enabled) return { state: "paused", words: "Disabled" };
-  if (lastError !== null) return { state: "down", words: "Has trouble" };
-  if (lastDeliveryAt === null) return { state: "pending", words: "Nothing sent yet" };
-  return { state: "up", words: "Delivers" };
+  if (lastError !== null) return { state: "down", words: "Failing" };
+  if (lastDeliveryAt === null) return { state: "pending", words: "No alerts sent yet" };
+  return { state: "up", words: "Working" };
 }
 
 export function ChannelStateIcon({ channel, size = 16 }: { channel: AlertChannel; size?: number }) {

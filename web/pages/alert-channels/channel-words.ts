@@ -17,7 +17,7 @@ const incoming = (placeholder: string): Record<string, FieldWords> => ({
 });
 const region: FieldWords = {
   label: "Region",
-  hint: "Where the account is: its address has an “eu” in it, or not.",
+  hint: "Where the account is: EU if its address contains “eu”.",
   options: { us: "US", eu: "EU" },
 };
 
@@ -41,15 +41,15 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
   email: {
     label: "E-mail",
     mark: "@",
-    what: "Over your own mail server",
-    help: "Sent over the mail server of Settings. Type each address and press Enter.",
-    fields: { to: { label: "To", hint: "Up to 50 addresses; all of them get one mail." } },
+    what: "Through your own mail server",
+    help: "Sent through the mail server in Settings. Press Enter after each address.",
+    fields: { to: { label: "To", hint: "Up to 50 addresses. All of them get the same e-mail." } },
   },
   webhook: {
     label: "Webhook",
     mark: "{}",
-    what: "Signed JSON to any address",
-    help: "The address gets a POST with JSON as Standard Webhooks describes it; with a secret each request is signed.",
+    what: "Signed JSON to any URL",
+    help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed.",
     fields: {
       url: { label: "URL", placeholder: "http://bot.lan/alerts", mono: true },
       secret: {
@@ -65,7 +65,7 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     label: "Microsoft Teams",
     mark: "Te",
     what: "A card in a channel",
-    help: "At the channel’s ••• open Workflows, take “Send webhook alerts to a channel” (once “Post to a channel when a webhook request is received”) and copy the URL that it shows. Addresses of connectors, at webhook.office.com, ended in May 2026.",
+    help: "In the channel’s ••• menu open Workflows, choose “Send webhook alerts to a channel” (formerly “Post to a channel when a webhook request is received”) and copy the URL. Connector URLs at webhook.office.com stopped working in May 2026.",
     fields: incoming("https://….api.powerplatform.com/…/workflows/…"),
   },
   discord: {
@@ -78,8 +78,8 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
   telegram: {
     label: "Telegram",
     mark: "Tg",
-    what: "A message of your bot",
-    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and write a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
+    what: "A message from your bot",
+    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and send a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
     fields: {
       botToken: { label: "Bot token", placeholder: "123456:ABC-DEF…" },
       chatId: {
@@ -88,19 +88,19 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
         hint: "A number, or @name of a public channel.",
         mono: true,
       },
-      topic: { label: "Topic", hint: "The message_thread_id of a forum topic; empty: none." },
+      topic: { label: "Topic", hint: "The message_thread_id of a forum topic. Optional." },
       silent: { label: "Silent", hint: "Messages arrive without a sound." },
       server: {
         ...server("https://api.telegram.org"),
-        hint: "Another one only where you run a Bot API server yourself.",
+        hint: "Change it only if you run your own Bot API server.",
       },
     },
   },
   ntfy: {
     label: "ntfy",
     mark: "nt",
-    what: "Push to phones, ntfy.sh or your own",
-    help: "Subscribe to a topic in the ntfy app and name it here. A topic without access control is known to whoever guesses its name.",
+    what: "Push to phones, through ntfy.sh or your own server",
+    help: "Subscribe to a topic in the ntfy app and name it here. Anyone who guesses the name of a topic without access control can read it.",
     fields: {
       server: server("https://ntfy.sh"),
       topic: { label: "Topic", placeholder: "acme-oncall", mono: true },
@@ -113,30 +113,30 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
       password: { label: "Password" },
       priority: {
         label: "Priority of outages",
-        hint: "1 (lowest) to 5 (highest); everything else has at most 3.",
+        hint: "1 (lowest) to 5 (highest). Other alerts use at most 3.",
       },
-      tags: { label: "Tags", hint: "Of every message; names of emojis are shown as these." },
+      tags: { label: "Tags", hint: "Added to every message. Names of emojis are shown as emojis." },
     },
   },
   pagerduty: {
     label: "PagerDuty",
     mark: "PD",
     what: "Opens and resolves incidents",
-    help: "At the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
+    help: "In the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
     fields: { routingKey: { label: "Integration key" }, region },
   },
   jsm: {
     label: "Jira Service Management",
     mark: "JS",
     what: "Opens and closes alerts",
-    help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys of Opsgenie that were migrated go on here.",
+    help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
     fields: { apiKey: { label: "API key" } },
   },
   opsgenie: {
     label: "Opsgenie",
     mark: "Op",
-    what: "Until it ends on 5 April 2027",
-    help: "Opsgenie ends on 5 April 2027: once your account is migrated, take Jira Service Management instead, with the same key. At the team open Integrations, add “API”, turn it on and copy its API key.",
+    what: "Until it shuts down on 5 April 2027",
+    help: "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
     fields: { apiKey: { label: "API key" }, region },
   },
   pushover: {
@@ -149,7 +149,7 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
       apiToken: { label: "API token" },
       priority: {
         label: "Priority of outages",
-        hint: "-2 (lowest) to 2 (an emergency, repeated until somebody confirms it or it is over); everything else has at most 0.",
+        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it ends). Other alerts use at most 0.",
       },
       retry: { label: "Repeat an emergency every", unit: "s" },
       expire: { label: "Stop repeating it after", unit: "s" },
@@ -166,7 +166,7 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     label: "Google Chat",
     mark: "Gc",
     what: "A message in a space",
-    help: "In a browser, open “Apps & integrations” at the space's name, choose “Add webhooks”, name it and copy its link.",
+    help: "In a browser, open the menu of the space, then “Apps & integrations”, choose “Add webhooks”, name it and copy its link.",
     fields: incoming("https://chat.googleapis.com/v1/spaces/…"),
   },
   gotify: {
@@ -180,13 +180,13 @@ export const channelWords: Record<ChannelType, ChannelWords> = {
     label: "Apprise",
     mark: "Ap",
     what: "A hundred more services",
-    help: "Needs an Apprise API server. Save the services' URLs there under a key of your choice, and name that key here; or give the URLs here.",
+    help: "Requires an Apprise API server. Save the URLs of your services there under a key and enter the key here, or enter the URLs here.",
     fields: {
       server: server("http://apprise.lan:8000"),
-      key: { label: "Configuration key", hint: "Empty where you give URLs.", mono: true },
+      key: { label: "Configuration key", hint: "Leave empty if you enter URLs.", mono: true },
       tag: {
         label: "Tags",
-        hint: "Only what has one of these under the key: “a, b” is either, “a b” both. Empty: all of it.",
+        hint: "Only services with these tags: “a, b” means either, “a b” means both. Leave empty for all.",
       },
       urls: {
         label: "Apprise URLs",

@@ -31,7 +31,7 @@ export function useChannelCommands(text: string, goTo: (href: string) => void): 
   if (mayWrite)
     commands.unshift({
       key: "new-channel",
-      label: "New alert channel",
+      label: "Create alert channel",
       icon: <Icon name="plus" />,
       run: () => goTo("/alert-channels?new="),
       common: true,

@@ -26,8 +26,8 @@ const typeWords: Record<string, string> = {
   "incident.opened": "Incident opened",
   "incident.updated": "Incident updated",
   "incident.resolved": "Incident resolved",
-  "channel.failed": "Failing channel",
-  "appliance.troubled": "Appliance in trouble",
+  "channel.failed": "Alert channel failing",
+  "appliance.troubled": "Appliance problem",
   test: "Test",
   digest: "Digest",
 };
@@ -40,7 +40,7 @@ export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown
     <Panel title="Deliveries">
       {data?.meta.total === 0 && (
         <div className="panel-none">
-          <p className="quiet">Nothing was sent yet. A test shows whether alerts arrive.</p>
+          <p className="quiet">No alerts sent yet. Send a test to check that alerts arrive.</p>
           {onTest !== null && (
             <Button mt={10} onClick={() => void onTest()}>
               Send test
@@ -111,10 +111,10 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
 /** When the next attempt is made; what is due already is under way. */
 function Due({ at, again }: { at: string; again: boolean }) {
   const now = useNow();
-  if (Date.parse(at) <= now) return <>{again ? "Being tried again." : "Being sent."}</>;
+  if (Date.parse(at) <= now) return <>{again ? "Retrying now." : "Sending now."}</>;
   return (
     <>
-      {again ? "Next try" : "Goes out"} at <Time at={at} as="seconds" />.
+      {again ? "Next attempt" : "Will be sent"} at <Time at={at} as="seconds" />.
     </>
   );
 }

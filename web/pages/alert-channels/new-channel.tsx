@@ -17,7 +17,9 @@ export default function NewChannel({ chosen, onChoose, onClose }: Props) {
     <Modal
       opened
       onClose={onClose}
-      title={type === null ? "New alert channel" : `New channel: ${wordsOf(type).label}`}
+      title={
+        type === null ? "Create alert channel" : `Create alert channel: ${wordsOf(type).label}`
+      }
       size={type === null ? 720 : 560}
       closeOnClickOutside={type === null}
     >

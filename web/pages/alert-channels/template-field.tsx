@@ -27,8 +27,8 @@ export function TemplateField({ value, onChange, error }: Props) {
     <div>
       <Textarea
         ref={area}
-        label="Text of alerts"
-        description="For alerts about one monitor. Empty: the usual text."
+        label="Alert text"
+        description="For alerts about one monitor. Leave empty for the standard text."
         placeholder="{{monitor}} is {{status}}: {{message}}"
         autosize
         minRows={2}

@@ -22,15 +22,15 @@ export function UsersOfChannel({ channel }: { channel: AlertChannel }) {
       actions={
         monitors.length > few && (
           <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
-            {all ? "Fewer" : "All"}
+            {all ? "Show less" : "Show all"}
           </button>
         )
       }
     >
       {users !== undefined && monitors.length === 0 && (
         <p className="quiet panel-none">
-          No monitor tells it. Choose it in a monitor&apos;s editor, or for many at a time on the
-          Monitors page.
+          No monitor uses this channel yet. Add it in the editor of a monitor, or for several
+          monitors at once on the Monitors page.
         </p>
       )}
       <ul className="lines">

@@ -19,9 +19,9 @@ export function InvitationPage() {
   });
   if (error !== null)
     return (
-      <EntranceFrame title="This invitation does not open anything" words={error.message}>
+      <EntranceFrame title="This invitation is not valid" words={error.message}>
         <Button component="a" href="/">
-          Go to the sign-in
+          Go to sign-in
         </Button>
       </EntranceFrame>
     );
@@ -51,7 +51,7 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
         extra={
           !isSignedIn && (
             <Button variant="subtle" onClick={() => setIsNew(!isNew)}>
-              {isNew ? "I have an account here" : "I am new here"}
+              {isNew ? "I already have an account" : "Create an account"}
             </Button>
           )
         }

@@ -25,13 +25,13 @@ function SetUpForm({ linked }: { linked: string }) {
   return (
     <EntranceFrame
       title="Welcome to Signalbox"
-      words="One form, and you can watch the first thing. Everything can be changed later."
+      words="Fill in this form, then add your first monitor. You can change everything later."
     >
       <FormFrame form={form} submit="Set up Signalbox">
         {linked === "" && (
           <TextInput
             label="Set-up token"
-            description="The link that Signalbox printed when it started, or its end; the file set-up-token in its data directory has it, too."
+            description="Signalbox printed a link with this token when it started. The token is also in the file set-up-token in the data directory."
             autoFocus
             value={values.token}
             onChange={({ currentTarget }) =>

@@ -3,7 +3,7 @@ import { EntranceFrame } from "./entrance-frame.tsx";
 
 export function SignInPage() {
   return (
-    <EntranceFrame title="Sign in" words="To the admin page of this Signalbox.">
+    <EntranceFrame title="Sign in" words="Use your e-mail address and password.">
       <SignInForm />
     </EntranceFrame>
   );

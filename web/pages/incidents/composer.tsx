@@ -4,7 +4,7 @@ import { type Ref, useRef, useState } from "react";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { AudienceLine } from "./audience-line.tsx";
+import { RecipientsLine } from "./recipients-line.tsx";
 import { useAudience } from "./data.ts";
 import { capitalized } from "./words.tsx";
 import { changeIncident } from "./actions.ts";
@@ -50,7 +50,7 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
         form={form}
         submit={verb}
         extra={
-          <AudienceLine
+          <RecipientsLine
             audience={audience}
             isPublic={incident.public}
             resolves={verb === "Resolve"}
@@ -86,7 +86,7 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
         <Textarea
           ref={box}
           aria-label="Message"
-          placeholder="What happened, what it means for people, what comes next"
+          placeholder="What happened, who is affected, what happens next"
           autosize
           minRows={3}
           maxRows={14}

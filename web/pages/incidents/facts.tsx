@@ -15,7 +15,7 @@ export function Facts({ incident }: { incident: Incident }) {
   const { data: audience } = useAudience({ incidentId: id });
   const pages = incident.public ? (audience?.pages ?? []) : [];
   return (
-    <section className="panel facts" aria-label="Facts">
+    <section className="panel facts" aria-label="Details">
       <dl>
         <dt>Began</dt>
         <dd>
@@ -49,9 +49,9 @@ export function Facts({ incident }: { incident: Incident }) {
                 </a>
               ))}
         </dd>
-        <dt>Told</dt>
+        <dt>Alerts to</dt>
         <dd>
-          {traces?.told.length === 0 && <span className="faint">Nobody yet</span>}
+          {traces?.told.length === 0 && <span className="faint">No alerts sent yet</span>}
           {traces?.told.map(({ id, name, at }) => (
             <span key={id} className="fact-told">
               <PageLink to={`/alert-channels/${id}`} page="/alert-channels/$id" className="">
@@ -77,7 +77,7 @@ export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | 
 
 function Affected({ incident: { monitorId } }: { incident: Incident }) {
   const { data: overview } = useOverview();
-  if (monitorId === null) return <span className="faint">None named</span>;
+  if (monitorId === null) return <span className="faint">None</span>;
   const monitor = overview?.monitors.find(({ id }) => id === monitorId);
   if (monitor === undefined) return <span className="faint">Deleted</span>;
   return (

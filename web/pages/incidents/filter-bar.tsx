@@ -65,7 +65,7 @@ export function IncidentFilterBar({
           searchable
           clearable
           limit={100}
-          nothingFoundMessage="No monitor is called that."
+          nothingFoundMessage="No monitors found"
           data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
           value={filters.monitor ?? null}
           onChange={(id) => put("monitor", id ?? undefined)}

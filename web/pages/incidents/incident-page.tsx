@@ -14,7 +14,7 @@ import { useAudience } from "./data.ts";
 import { SeverityPill, StatusPill } from "./words.tsx";
 import { deleteIncident, setStatus } from "./actions.ts";
 import { Composer } from "./composer.tsx";
-import { CorrectDialog } from "./correct-dialog.tsx";
+import { EditDialog } from "./edit-dialog.tsx";
 import { useIncident } from "./incident-data.ts";
 import { Facts } from "./facts.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
@@ -25,14 +25,14 @@ export function IncidentPage() {
   const { data: incident, error } = useIncident(id);
   if (incident === undefined && error !== null)
     return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="This incident is not here">
+      <EmptyState icon={<Icon name="warning" size={28} />} title="Incident not found">
         {error.message}
       </EmptyState>
     );
   return incident === undefined ? null : <Loaded key={id} incident={incident} />;
 }
 
-type Dialog = "correct" | "preview" | null;
+type Dialog = "edit" | "preview" | null;
 
 function Loaded({ incident }: { incident: Incident }) {
   const { mayWrite } = useSignedIn();
@@ -42,7 +42,7 @@ function Loaded({ incident }: { incident: Incident }) {
     useMemo(
       () => ({
         v: () => setDialog("preview"),
-        ...(mayWrite && { u: () => message.current?.focus(), e: () => setDialog("correct") }),
+        ...(mayWrite && { u: () => message.current?.focus(), e: () => setDialog("edit") }),
       }),
       [mayWrite],
     ),
@@ -62,7 +62,7 @@ function Loaded({ incident }: { incident: Incident }) {
         <Facts incident={incident} />
       </div>
       <Timeline incident={incident} />
-      {dialog === "correct" && <CorrectDialog incident={incident} onClose={close} />}
+      {dialog === "edit" && <EditDialog incident={incident} onClose={close} />}
       {dialog === "preview" && (
         <PreviewDialog
           draft={{ incidentId: incident.id, public: incident.public }}
@@ -116,7 +116,7 @@ function Actions({
   const isOver = incident.status === "resolved";
   return (
     <>
-      {mayWrite && <Button onClick={() => onDialog("correct")}>Correct</Button>}
+      {mayWrite && <Button onClick={() => onDialog("edit")}>Edit</Button>}
       <Menu position="bottom-end" width={220}>
         <Menu.Target>
           <ActionIcon variant="default" size={34} aria-label="More actions">
@@ -125,7 +125,7 @@ function Actions({
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<Icon name="page" />} onClick={() => onDialog("preview")}>
-            See as the public does
+            Preview public page
           </Menu.Item>
           <CurlItem
             action={() =>

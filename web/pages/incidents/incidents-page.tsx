@@ -58,29 +58,33 @@ export function IncidentsPage() {
         </span>
         {mayWrite && !isFirst && (
           <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={openOne}>
-            Open incident
+            Create incident
           </Button>
         )}
       </PageHeader>
       {error !== null && !isKnown && (
-        <EmptyState icon={<Icon name="warning" size={28} />} title="The incidents did not load">
+        <EmptyState
+          icon={<Icon name="warning" size={28} />}
+          title="The incidents could not be loaded"
+        >
           {error.message}
         </EmptyState>
       )}
       {isFirst ? (
         <EmptyState
           icon={<Icon name="check" size={28} />}
-          title="No incidents so far"
+          title="No incidents yet"
           action={
             mayWrite && (
               <Button variant="filled" onClick={openOne}>
-                Open an incident
+                Create incident
               </Button>
             )
           }
         >
-          Open one when something is wrong: it stands on your status page at once, and whoever
-          listens is told. A monitor opens and resolves its own when it has a severity for that.
+          Create one when something is wrong. It is shown on your status page at once, and
+          subscribers and alert channels are notified. A monitor can open and resolve incidents
+          automatically.
         </EmptyState>
       ) : (
         isKnown && <IncidentFilterBar filters={filters} onChange={setFilters} search={search} />
@@ -88,10 +92,10 @@ export function IncidentsPage() {
       {isEmpty && !isFirst && (
         <EmptyState
           icon={<Icon name="search" size={28} />}
-          title="Nothing matches"
+          title="No incidents found"
           action={<Button onClick={() => setFilters({})}>Show all incidents</Button>}
         >
-          No incident is like that.
+          No incident matches these filters.
         </EmptyState>
       )}
       {parts.open && open.data && <List title="Open" page={open.data} total={found} />}

@@ -19,7 +19,7 @@ import { Fold } from "../../components/fold.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { TemplatesMenu } from "./templates-menu.tsx";
-import { AudienceLine } from "./audience-line.tsx";
+import { RecipientsLine } from "./recipients-line.tsx";
 import { useAudience } from "./data.ts";
 import { opening } from "./opening.ts";
 import { capitalized, severityHints } from "./words.tsx";
@@ -52,10 +52,10 @@ export default function OpenIncident() {
   const { values, set, errorOf } = form;
   const { data: audience } = useAudience({ monitorId: values.monitorId ?? undefined });
   return (
-    <Modal opened onClose={close} title="Open an incident" size={560} closeOnClickOutside={false}>
+    <Modal opened onClose={close} title="Create incident" size={560} closeOnClickOutside={false}>
       <FormFrame
         form={form}
-        submit="Open incident"
+        submit="Create incident"
         onCancel={close}
         extra={
           <>
@@ -88,7 +88,7 @@ export default function OpenIncident() {
         <div className="with-tools">
           <Textarea
             label="Message"
-            placeholder="What happened, what it means for people, what comes next"
+            placeholder="What happened, who is affected, what happens next"
             autosize
             minRows={3}
             maxRows={12}
@@ -114,7 +114,7 @@ export default function OpenIncident() {
               searchable
               clearable
               limit={100}
-              nothingFoundMessage="No monitor is called that."
+              nothingFoundMessage="No monitors found"
               data={(overview?.monitors ?? []).map(({ id, name }) => ({ value: id, label: name }))}
               value={values.monitorId}
               onChange={(id) => set("monitorId", id)}
@@ -128,7 +128,7 @@ export default function OpenIncident() {
             />
           </div>
         </Fold>
-        <AudienceLine audience={audience} isPublic={values.public} />
+        <RecipientsLine audience={audience} isPublic={values.public} />
       </FormFrame>
       {previewing && <PreviewDialog draft={values} onClose={() => setPreviewing(false)} />}
     </Modal>

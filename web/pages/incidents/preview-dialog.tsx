@@ -20,7 +20,7 @@ export function PreviewDialog({ draft, onClose }: { draft: Draft; onClose: () =>
     gcTime: 0,
   });
   return (
-    <Modal opened onClose={onClose} title="As the public sees it" size={920}>
+    <Modal opened onClose={onClose} title="Public page preview" size={920}>
       {error !== null && (
         <Alert color="red" variant="light" role="alert">
           {error.message}
@@ -28,18 +28,14 @@ export function PreviewDialog({ draft, onClose }: { draft: Draft; onClose: () =>
       )}
       {data?.html === null && (
         <Text size="sm" className="quiet">
-          The public would see nothing of this.{" "}
+          The public would not see this.{" "}
           {draft.public === false
             ? "The incident is not public."
             : "The default status page is hidden, or does not show the monitor that opened this incident."}
         </Text>
       )}
       {data?.html != null && (
-        <PublicPreview
-          html={data.html}
-          accent={data.accent}
-          title="The status page as it would be"
-        />
+        <PublicPreview html={data.html} accent={data.accent} title="Preview of the status page" />
       )}
       {data === undefined && error === null && <div className="public-preview" />}
     </Modal>

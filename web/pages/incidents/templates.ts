@@ -13,33 +13,36 @@ export const templates: Record<IncidentStatus, readonly { name: string; text: st
     },
     {
       name: "Slow",
-      text: "The service answers, but slower than usual. We are looking for the cause.",
+      text: "The service is slower than usual. We are looking for the cause.",
     },
   ],
   identified: [
     { name: "Cause found", text: "We found the cause and are working on a fix." },
-    { name: "Rolling back", text: "A change that we made caused this. We are taking it back." },
+    { name: "Rolling back", text: "A change we made caused this. We are rolling it back." },
     {
-      name: "A supplier's outage",
-      text: "The cause is an outage at one of our suppliers. We are in touch with them and follow their progress.",
+      name: "Supplier outage",
+      text: "The cause is an outage at one of our suppliers. We are in contact with them and follow their progress.",
     },
   ],
   monitoring: [
-    { name: "Fix in place", text: "A fix is in place. We are watching whether it holds." },
+    { name: "Fix in place", text: "A fix is in place. We are monitoring the result." },
     {
       name: "Recovering",
       text: "The service is recovering. Some requests may still be slow for a while.",
     },
   ],
   resolved: [
-    { name: "Works again", text: "Everything works as usual again. Thank you for your patience." },
     {
-      name: "Works again, nothing lost",
+      name: "Back to normal",
+      text: "Everything works as usual again. Thank you for your patience.",
+    },
+    {
+      name: "Back to normal, no data lost",
       text: "Everything works as usual again. No data was lost.",
     },
     {
       name: "Review follows",
-      text: "Everything works as usual again. We will write down here what happened and what we change.",
+      text: "Everything works as usual again. We will publish a review of what happened and what we change.",
     },
   ],
 };

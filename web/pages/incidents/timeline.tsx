@@ -19,7 +19,7 @@ export function Timeline({ incident }: { incident: Incident }) {
         ? " · Signalbox"
         : ` · ${author.id === person.id ? "you" : author.name}`;
   return (
-    <section className="panel" aria-label="Timeline">
+    <section className="panel" aria-label="Activity">
       <ol className="timeline">
         {incident.updates.toReversed().map(({ id, status, message, createdAt }) => (
           <li key={id}>

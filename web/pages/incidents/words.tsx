@@ -7,9 +7,9 @@ export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text
 
 /** What a severity means to those who choose one. */
 export const severityHints: Record<Severity, string> = {
-  minor: "Something is slower or partly broken.",
-  major: "Something that matters does not work.",
-  critical: "Most of it does not work, for most people.",
+  minor: "Something is slow or partly broken.",
+  major: "Something important does not work.",
+  critical: "Most things do not work for most people.",
 };
 
 const stateOf = ({ status, severity }: Pick<IncidentSummary, "status" | "severity">): State =>

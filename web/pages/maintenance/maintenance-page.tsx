@@ -65,20 +65,24 @@ export function MaintenancePage() {
         data={[
           { value: "planned", label: "Planned" },
           { value: "calendar", label: "Calendar" },
-          { value: "over", label: "Over" },
+          { value: "over", label: "Past" },
         ]}
       />
       {error !== null && now === undefined && (
-        <EmptyState icon={<Icon name="warning" size={28} />} title="The maintenance did not load">
+        <EmptyState
+          icon={<Icon name="warning" size={28} />}
+          title="The maintenance could not be loaded"
+        >
           {error.message}
         </EmptyState>
       )}
       {view !== "over" && <Rows title="Running now" windows={now ?? []} />}
-      {view === "planned" && <Rows title="Coming up" windows={next ?? []} />}
+      {view === "planned" && <Rows title="Upcoming" windows={next ?? []} />}
       {isEmpty && (
-        <EmptyState icon={<Icon name="calendar" size={28} />} title="Nothing is planned">
-          While maintenance runs, its monitors alert nobody and its time does not count as downtime;
-          status pages announce it ahead. Plan it once, or have it come again every Sunday night.
+        <EmptyState icon={<Icon name="calendar" size={28} />} title="No maintenance planned">
+          During maintenance, its monitors send no alerts and the time does not count as downtime.
+          Status pages announce it in advance. Plan it once, or repeat it, such as every Sunday
+          night.
         </EmptyState>
       )}
       {view === "calendar" && all.data && (
@@ -86,10 +90,10 @@ export function MaintenancePage() {
       )}
       {view === "over" && over.data && (
         <>
-          <Rows title="Over" windows={kept(over.data.data) ?? []} />
+          <Rows title="Past" windows={kept(over.data.data) ?? []} />
           {over.data.meta.total === 0 && (
-            <EmptyState icon={<Icon name="calendar" size={28} />} title="Nothing is over yet">
-              Windows that won't come again are kept here.
+            <EmptyState icon={<Icon name="calendar" size={28} />} title="No past maintenance">
+              Maintenance that has ended is listed here.
             </EmptyState>
           )}
           <Pager meta={over.data.meta} onPage={(page) => show({ view: "over", page })} />

@@ -69,7 +69,7 @@ export function MonthCalendar({
         <ActionIcon
           variant="default"
           size={30}
-          aria-label="Earlier month"
+          aria-label="Previous month"
           onClick={() => onMonth(monthAfter(month, -1))}
         >
           <span className="calendar-back">
@@ -79,7 +79,7 @@ export function MonthCalendar({
         <ActionIcon
           variant="default"
           size={30}
-          aria-label="Later month"
+          aria-label="Next month"
           onClick={() => onMonth(monthAfter(month, 1))}
         >
           <Icon name="right" size={14} />
@@ -113,7 +113,7 @@ export function MonthCalendar({
           ))}
         </tbody>
       </table>
-      {!hasAny && <p className="quiet calendar-none">Nothing is planned in {title}.</p>}
+      {!hasAny && <p className="quiet calendar-none">No maintenance in {title}.</p>}
     </section>
   );
 }

@@ -6,7 +6,7 @@ const ways: { value: Repeats; label: string }[] = [
   { value: "daily", label: "Daily" },
   { value: "weekly", label: "Weekly" },
   { value: "monthly", label: "Monthly" },
-  { value: "rule", label: "By a rule of my own" },
+  { value: "rule", label: "Custom rule" },
 ];
 
 const units = { daily: "days", weekly: "weeks", monthly: "months" };
@@ -52,7 +52,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
       {repeats === "rule" && (
         <TextInput
           label="Rule"
-          description="An RRULE as RFC 5545 has it, without DTSTART."
+          description="An RRULE (RFC 5545), without DTSTART."
           placeholder="FREQ=YEARLY;BYMONTH=1;BYDAY=1SU"
           autoComplete="off"
           spellCheck={false}
@@ -101,18 +101,18 @@ function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
   return (
     <div className="field-row field-row-narrow">
       <Select
-        label="On"
+        label="Repeat on"
         allowDeselect={false}
         data={[
-          { value: "date", label: "A day" },
-          { value: "weekday", label: "A weekday" },
+          { value: "date", label: "Day of the month" },
+          { value: "weekday", label: "Weekday" },
         ]}
         value={monthly}
         onChange={(next) => put({ monthly: next as Plan["monthly"] })}
       />
       {monthly === "date" ? (
         <Select
-          label="Which day"
+          label="Day"
           allowDeselect={false}
           data={dates}
           value={String(date)}
@@ -121,7 +121,7 @@ function InMonth({ plan: { monthly, date, nth, day }, put }: Part) {
       ) : (
         <>
           <Select
-            label="Which"
+            label="Week"
             allowDeselect={false}
             data={places.map((place) => ({
               value: String(place.nth),
@@ -147,12 +147,12 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
   return (
     <div className="field-row">
       <Select
-        label="Goes on"
+        label="Stop repeating"
         allowDeselect={false}
         data={[
-          { value: "never", label: "For ever" },
-          { value: "until", label: "Until a day" },
-          { value: "count", label: "A number of times" },
+          { value: "never", label: "Never" },
+          { value: "until", label: "After a date" },
+          { value: "count", label: "After a number of times" },
         ]}
         value={ends}
         onChange={(next) => put({ ends: next as Plan["ends"] })}

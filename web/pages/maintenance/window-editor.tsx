@@ -115,7 +115,7 @@ function Fields({
       />
       <Textarea
         label="Description"
-        placeholder="What is done, and what people will notice of it"
+        placeholder="What will be done, and what people will notice"
         autosize
         minRows={2}
         maxRows={8}
@@ -157,7 +157,7 @@ function Fields({
         <div className="form-section">
           <Select
             label="Time zone"
-            description={`Start, end and recurrence are clocks of this zone. Yours shows times in ${zone}.`}
+            description={`Start, end and recurrence are in this time zone. Your organization uses ${zone}.`}
             searchable
             limit={100}
             allowDeselect={false}
@@ -167,8 +167,8 @@ function Fields({
             error={errorOf("timeZone")}
           />
           <Switch
-            label="Counts in uptime"
-            description="Otherwise what happens in that time changes no figure."
+            label="Count in uptime"
+            description="Otherwise this time is left out of uptime."
             checked={values.countsUptime}
             onChange={({ currentTarget }) => set("countsUptime", currentTarget.checked)}
           />
@@ -199,14 +199,14 @@ function Members({
   const { data: overview } = useOverview();
   const options = (records: readonly { id: string; name: string }[] = []) =>
     records.map(({ id, name }) => ({ value: id, label: name }));
-  const common = { searchable: true, limit: 100, nothingFoundMessage: "Nothing is called that." };
+  const common = { searchable: true, limit: 100, nothingFoundMessage: "No results" };
   return (
     <>
       {(overview?.groups.length ?? 0) > 0 && (
         <MultiSelect
           {...common}
           label="Groups"
-          description="With all monitors that are in them at the time."
+          description="All monitors that are in the group at that time."
           data={options(overview?.groups)}
           value={values.groupIds}
           onChange={(ids) => set("groupIds", ids)}

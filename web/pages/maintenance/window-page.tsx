@@ -30,7 +30,7 @@ export function WindowPage() {
   );
   if (window === undefined && error !== null)
     return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="This maintenance is not here">
+      <EmptyState icon={<Icon name="warning" size={28} />} title="Maintenance not found">
         {error.message}
       </EmptyState>
     );
@@ -70,7 +70,7 @@ function Line({ window }: { window: MaintenanceWindow }) {
         {" · "}
         {recurrenceInWords(window)} · {window.public ? "announced on status pages" : "not public"}
         {" · "}
-        {window.countsUptime ? "counts in uptime" : "does not count in uptime"}
+        {window.countsUptime ? "counted in uptime" : "not counted in uptime"}
       </span>
     </p>
   );
@@ -130,10 +130,10 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
   const monitors = overview?.monitors.filter(({ id }) => monitorIds.includes(id)) ?? [];
   const inGroup = (id: string) => overview?.monitors.filter(({ groupId }) => groupId === id) ?? [];
   return (
-    <Panel title="What it is for">
+    <Panel title="Affects">
       {groups.length + monitors.length === 0 && (
         <p className="quiet panel-none">
-          No monitor: it is announced on status pages, and holds no alerts.
+          No monitors. It is announced on status pages and holds no alerts.
         </p>
       )}
       <ul className="lines">
@@ -175,7 +175,7 @@ function Times({ window }: { window: MaintenanceWindow }) {
         Times in {zone}
         {window.rrule !== null &&
           window.timeZone !== zone &&
-          `; it repeats by the clocks of ${window.timeZone}`}
+          `; repeats in the time zone ${window.timeZone}`}
         .
       </p>
     </Panel>

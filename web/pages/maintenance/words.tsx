@@ -75,7 +75,7 @@ export function WindowIcon({
 const stateInWords: Record<MaintenanceWindow["state"], string> = {
   running: "Running",
   scheduled: "Planned",
-  over: "Over",
+  over: "Past",
 };
 
 export function WindowPill({ state }: { state: MaintenanceWindow["state"] }) {

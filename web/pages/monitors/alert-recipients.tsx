@@ -3,14 +3,14 @@ import { PageLink, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { useIncidentsOf, useAlertRecipients } from "./data.ts";
 
-/** Who would hear of an outage now, and why others would not. */
+/** Which channels would be alerted of an outage now, and why others would not. */
 export function AlertRecipients({ id }: { id: string }) {
   const { data } = useAlertRecipients(id);
   return (
-    <Panel title="Who gets told">
+    <Panel title="Alerts to">
       {data !== undefined && data.told.length + data.notTold.length === 0 && (
         <p className="quiet panel-none">
-          Nobody: this monitor has no alert channels. Choose some in its editor.
+          No alert channels. Add some in the editor of this monitor.
         </p>
       )}
       <ul className="lines">
@@ -19,7 +19,7 @@ export function AlertRecipients({ id }: { id: string }) {
             <span className="line-words">
               <b>{name}</b> {type}
             </span>
-            <span className="up">told</span>
+            <span className="up">will be alerted</span>
           </li>
         ))}
         {data?.notTold.map(({ id, name, type, reason }) => (
@@ -45,7 +45,7 @@ export function Incidents({ id }: { id: string }) {
   const { data } = useIncidentsOf(id);
   return (
     <Panel title="Incidents">
-      {data?.data.length === 0 && <p className="quiet panel-none">None of this monitor so far.</p>}
+      {data?.data.length === 0 && <p className="quiet panel-none">No incidents yet.</p>}
       <ul className="lines">
         {data?.data.map(({ id, title, status, severity, createdAt }) => (
           <li key={id}>

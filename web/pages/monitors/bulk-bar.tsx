@@ -40,13 +40,13 @@ export function BulkBar({ overview }: { overview: Overview }) {
             {name}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => change({ groupId: null })}>Out of their group</Menu.Item>
+        <Menu.Item onClick={() => change({ groupId: null })}>No group</Menu.Item>
         <Menu.Divider />
         <Menu.Item
           leftSection={<Icon name="plus" />}
           onClick={() => editing.set({ kind: "new-group", monitorIds: [...selected] })}
         >
-          New group of these
+          Create group from selection
         </Menu.Item>
       </Drop>
       <Drop label="Tags" stays>
@@ -63,14 +63,14 @@ export function BulkBar({ overview }: { overview: Overview }) {
         ))}
       </Drop>
       {channels.length > 0 && (
-        <Drop label="Alert">
-          <Menu.Label>Tell</Menu.Label>
+        <Drop label="Alerts to">
+          <Menu.Label>Add</Menu.Label>
           {channels.map(({ id, name }) => (
             <Menu.Item key={id} onClick={() => change({ addAlertChannelIds: [id] })}>
               {name}
             </Menu.Item>
           ))}
-          <Menu.Label>No longer tell</Menu.Label>
+          <Menu.Label>Remove</Menu.Label>
           {channels.map(({ id, name }) => (
             <Menu.Item key={id} onClick={() => change({ removeAlertChannelIds: [id] })}>
               {name}
@@ -89,7 +89,7 @@ export function BulkBar({ overview }: { overview: Overview }) {
       >
         Delete
       </Button>
-      <ActionIcon aria-label="Select nothing" onClick={selection.clear}>
+      <ActionIcon aria-label="Clear selection" onClick={selection.clear}>
         <Icon name="close" />
       </ActionIcon>
     </div>

@@ -4,9 +4,9 @@ import { GroupEditor } from "./group-editor.tsx";
 import { MonitorEditor } from "./monitor-editor.tsx";
 
 const titles = {
-  "new-monitor": "New monitor",
+  "new-monitor": "Create monitor",
   "edit-monitor": "Edit monitor",
-  "new-group": "New group",
+  "new-group": "Create group",
   "edit-group": "Edit group",
 };
 

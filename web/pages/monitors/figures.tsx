@@ -38,13 +38,13 @@ export function Figures({ monitor }: { monitor: Monitor }) {
         </div>
       ))}
       <div>
-        <dt>Latency now</dt>
+        <dt>Latency</dt>
         <dd className="num">{inMs(monitor.latencyMs)}</dd>
         <dd className="stat-note num">{p95 === null ? "" : `p95 ${inMs(p95)}`}</dd>
       </div>
       {days === null ? (
         <div>
-          <dt>Checked</dt>
+          <dt>Last check</dt>
           <dd className="num">
             {monitor.lastCheckedAt === null ? <Dash /> : <Time at={monitor.lastCheckedAt} />}
           </dd>

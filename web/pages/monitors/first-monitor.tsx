@@ -10,12 +10,12 @@ export function FirstMonitor() {
     <section className="panel first">
       <EmptyState
         icon={<Mark state="up" size={36} />}
-        title={mayWrite ? "What shall Signalbox watch?" : "Nothing is watched yet"}
+        title={mayWrite ? "What do you want to monitor?" : "No monitors yet"}
         action={mayWrite && <QuickAdd />}
       >
         {mayWrite
-          ? "Paste the address of something that matters: a shop, an intranet page, a router. It is checked at once and every minute from then on."
-          : "As soon as somebody adds a monitor, it shows here."}
+          ? "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute."
+          : "Monitors are shown here as soon as someone adds one."}
       </EmptyState>
     </section>
   );

@@ -128,7 +128,7 @@ function Fields({
       {channels.length > 0 && (
         <MultiSelect
           label="Alert channels"
-          description="Attached to every monitor that joins from now on; those that are in it keep theirs."
+          description="Added to every monitor that joins this group from now on. Monitors already in it do not change."
           data={channels.map(({ id, name }) => ({ value: id, label: name }))}
           value={values.alertChannelIds}
           onChange={(ids) => set("alertChannelIds", ids)}

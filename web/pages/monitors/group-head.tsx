@@ -148,7 +148,7 @@ function GroupActions({
                   leftSection={<Icon name="plus" />}
                   onClick={() => editing.set({ kind: "new-monitor", groupId: group.id })}
                 >
-                  New monitor here
+                  Create monitor in group
                 </Menu.Item>
                 <Menu.Item
                   leftSection={<Icon name="edit" />}

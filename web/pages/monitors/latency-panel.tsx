@@ -24,12 +24,12 @@ export function LatencyPanel({ id }: { id: string }) {
         <>
           {zoom !== null && (
             <Button size="compact-xs" onClick={() => setZoom(null)}>
-              Whole span
+              Reset zoom
             </Button>
           )}
           <SegmentedControl
             size="xs"
-            aria-label="Span of the chart"
+            aria-label="Time range"
             data={spans}
             value={hours}
             onChange={(value) => {
@@ -42,7 +42,7 @@ export function LatencyPanel({ id }: { id: string }) {
     >
       <div className="chart">
         {data !== undefined && data.points.length === 0 && (
-          <p className="chart-none">Nothing was measured in this time.</p>
+          <p className="chart-none">No data in this time range.</p>
         )}
         {data !== undefined && data.points.length > 0 && (
           <Suspense>

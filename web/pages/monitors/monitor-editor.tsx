@@ -153,8 +153,8 @@ function Fields({
     >
       {isNew && monitor && hasSecrets(monitor) && (
         <p className="quiet">
-          Secrets are not copied: enter the password, token and header values of {monitor.name}{" "}
-          again where the copy needs them.
+          Secrets are not copied. Enter passwords, tokens and header values again if the copy needs
+          them.
         </p>
       )}
       {isNew && (
@@ -183,7 +183,7 @@ function Fields({
         />
         {channels.length > 0 && (
           <MultiSelect
-            label="Tells"
+            label="Alerts to"
             data={channels.map(({ id, name }) => ({ value: id, label: name }))}
             value={
               (values["alertChannelIds"] as string[] | undefined) ??

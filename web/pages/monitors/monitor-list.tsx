@@ -190,8 +190,8 @@ export function MonitorList({
               {item.kind === "hollow" && (
                 <p className="hollow">
                   {mayWrite
-                    ? "Nothing in it yet. Drag monitors here, or select some and move them."
-                    : "Nothing in it yet."}
+                    ? "This group is empty. Drag monitors here, or select some and move them."
+                    : "This group is empty."}
                 </p>
               )}
             </div>

@@ -20,7 +20,7 @@ import { Figures } from "./figures.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { PushPanel } from "./push-panel.tsx";
 import { RecentChecks } from "./recent-checks.tsx";
-import { WhatHappened } from "./what-happened.tsx";
+import { Activity } from "./activity.tsx";
 import { Incidents, AlertRecipients } from "./alert-recipients.tsx";
 import { BusyButton } from "../../components/busy-button.tsx";
 
@@ -31,7 +31,7 @@ export function MonitorPage() {
     return (
       <EmptyState
         icon={<Icon name="warning" size={28} />}
-        title="This monitor is not here"
+        title="Monitor not found"
         action={
           <Button component={Link} to="/monitors">
             All monitors
@@ -67,7 +67,7 @@ function Loaded({ monitor }: { monitor: Monitor }) {
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
       <LatencyPanel id={id} />
       <div className="columns">
-        <WhatHappened id={id} />
+        <Activity id={id} />
         <RecentChecks id={id} />
         <Incidents id={id} />
         <AlertRecipients id={id} />
@@ -98,7 +98,7 @@ function Facts({ monitor }: { monitor: Monitor }) {
       {told !== undefined && told.told.length > 0 && (
         <>
           {" "}
-          · tells <b>{told.told.map(({ name }) => name).join(", ")}</b>
+          · alerts to <b>{told.told.map(({ name }) => name).join(", ")}</b>
         </>
       )}
       {monitor.muted && " · muted"}

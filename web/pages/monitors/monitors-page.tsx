@@ -56,20 +56,23 @@ export function MonitorsPage() {
         {mayWrite && !empty && (
           <>
             <Button className="not-phone" onClick={() => editing.set({ kind: "new-group" })}>
-              New group
+              Create group
             </Button>
             <Button
               variant="filled"
               leftSection={<Icon name="plus" size={15} />}
               onClick={() => setAdding(true)}
             >
-              New monitor
+              Create monitor
             </Button>
           </>
         )}
       </PageHeader>
       {error !== null && data === undefined && (
-        <EmptyState icon={<Icon name="warning" size={28} />} title="The monitors did not load">
+        <EmptyState
+          icon={<Icon name="warning" size={28} />}
+          title="The monitors could not be loaded"
+        >
           {error.message}
         </EmptyState>
       )}
@@ -85,10 +88,10 @@ export function MonitorsPage() {
           {items.length === 0 ? (
             <EmptyState
               icon={<Icon name="search" size={28} />}
-              title="Nothing matches"
+              title="No monitors found"
               action={<Button onClick={() => setFilters({})}>Show all monitors</Button>}
             >
-              No monitor is like that at the moment.
+              No monitor matches these filters.
             </EmptyState>
           ) : (
             <MonitorList items={items} mayWrite={mayWrite} mayMove={!isFiltered(filters)} />

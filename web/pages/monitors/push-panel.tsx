@@ -8,17 +8,17 @@ export function PushPanel({ monitor }: { monitor: Monitor }) {
   const url = monitor["pushUrl"];
   if (typeof url !== "string")
     return (
-      <Panel title="Reports to">
+      <Panel title="Push URL">
         <p className="quiet panel-words">
-          The watched job reports to an address of its own. Whoever knows it may report, so it is
-          shown to those who may change monitors.
+          The job reports to a URL of its own. Anyone who knows it can report, so only people who
+          can edit monitors see it.
         </p>
       </Panel>
     );
   const command = `curl "${url}?status=up"`;
   return (
     <Panel
-      title="Reports to"
+      title="Push URL"
       actions={
         <Button size="compact-xs" onClick={() => void copy(command, "Command")}>
           Copy

@@ -37,7 +37,7 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
         <Icon name="link" />
         <input
           autoFocus
-          aria-label="What to watch"
+          aria-label="Address to monitor"
           aria-invalid={issue !== null}
           aria-describedby="quick-words"
           placeholder="https://shop.example"
@@ -53,7 +53,7 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
         <BusyButton type="submit" variant="filled" loading={busy}>
-          Watch
+          Add
         </BusyButton>
       </div>
       <p className="quick-words" id="quick-words" aria-live="polite">

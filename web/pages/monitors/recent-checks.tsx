@@ -18,12 +18,12 @@ export function RecentChecks({ id }: { id: string }) {
       actions={
         checks.length > few && (
           <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
-            {all ? "Fewer" : "More"}
+            {all ? "Show less" : "Show all"}
           </button>
         )
       }
     >
-      {checks.length === 0 && <p className="quiet panel-none">Not checked yet.</p>}
+      {checks.length === 0 && <p className="quiet panel-none">No checks yet.</p>}
       <ul className={`lines checks ${all ? "checks-all" : ""}`}>
         {shown.map(({ at, status, message, latencyMs }) => (
           <li key={at}>

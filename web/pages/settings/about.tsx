@@ -18,7 +18,7 @@ export default function About() {
   const { person } = useSignedIn();
   const zone = useZone();
   return (
-    <Loaded query={query} what="What there is to say about Signalbox">
+    <Loaded query={query} what="The information about Signalbox">
       {({ version, startedAt, counts }) => (
         <>
           <Panel>
@@ -93,10 +93,10 @@ function Health() {
     <span className="about-health">
       <StateIcon state={answers ? (live ? "up" : "degraded") : "down"} size={14} />
       {!answers
-        ? "does not answer"
+        ? "Not responding"
         : live
-          ? "answers, and tells of changes as they happen"
-          : "answers, but changes arrive late"}
+          ? "Running, with live updates"
+          : "Running, but live updates are delayed"}
     </span>
   );
 }

@@ -20,8 +20,9 @@ export default function Administrators() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          They make and delete organizations and download backups, which hold everything. What they
-          may in an organization is what their role there says. Make somebody one on People.
+          Administrators create and delete organizations and download backups of everything. In an
+          organization they can do what their role there allows. Add administrators on the People
+          page.
         </p>
       </div>
       <Loaded query={query} what="The administrators">
@@ -44,10 +45,10 @@ export default function Administrators() {
                     {administrators.length > 1 && (
                       <Button
                         size="xs"
-                        aria-label={`Take it from ${one.name}`}
+                        aria-label={`Remove ${one.name} as administrator`}
                         onClick={() => setTaking(one)}
                       >
-                        {isSelf(one) ? "Give back" : "Take away"}
+                        {isSelf(one) ? "Step down" : "Remove"}
                       </Button>
                     )}
                   </span>
@@ -62,18 +63,19 @@ export default function Administrators() {
           title={
             isSelf(taking)
               ? "Stop being an administrator?"
-              : `No administrator any more: ${taking.name}?`
+              : `Remove ${taking.name} as administrator?`
           }
-          verb={isSelf(taking) ? "Give back" : "Take away"}
+          verb={isSelf(taking) ? "Step down" : "Remove"}
           onClose={() => setTaking(null)}
           onConfirm={async () => {
             await dataOf(dashboard.administrators({ id: taking.id }).delete());
             await (isSelf(taking) ? renewSession() : invalidate(administratorsQuery));
-            notify(`${taking.name} is no administrator any more`);
+            notify(`${taking.name} is no longer an administrator`);
           }}
         >
           {isSelf(taking) ? "Only another administrator" : "You"} can make{" "}
-          {isSelf(taking) ? "you" : "them"} one again. In their organizations nothing changes.
+          {isSelf(taking) ? "you" : "them"} an administrator again. Roles in organizations do not
+          change.
         </Confirm>
       )}
     </>

@@ -22,14 +22,14 @@ export default function ApiKeys() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Scripts send one as <code>Authorization: Bearer KEY</code>. The{" "}
+          Scripts send a key as <code>Authorization: Bearer KEY</code>. The{" "}
           <a className="link" href="/docs" target="_blank" rel="noreferrer">
             API reference
           </a>{" "}
           shows what they can do.
         </p>
         <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={open}>
-          New API key
+          Create API key
         </Button>
       </div>
       <Loaded query={query} what="The API keys">
@@ -38,11 +38,11 @@ export default function ApiKeys() {
             <Panel>
               <EmptyState
                 icon={<Icon name="key" size={28} />}
-                title="No script has a key yet"
-                action={<Button onClick={open}>New API key</Button>}
+                title="No API keys yet"
+                action={<Button onClick={open}>Create API key</Button>}
               >
-                A deploy job that opens an incident, a dashboard that reads uptime: each gets a key
-                of its own, so that you can end one without the others.
+                Create one key for each script, such as a deploy job that opens incidents or a
+                dashboard that reads uptime. Then you can revoke one without affecting the others.
               </EmptyState>
             </Panel>
           ) : (
@@ -67,7 +67,7 @@ export default function ApiKeys() {
             notify(`Revoked ${revoking.name}`);
           }}
         >
-          Within a second, whatever sends it is refused. It can’t be brought back.
+          Requests with this key are refused within a second. This cannot be undone.
         </Confirm>
       )}
     </>
@@ -97,12 +97,12 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
       <div className="entry-words">
         <b>{name}</b>
         <small>
-          made <Time at={createdAt} />
+          created <Time at={createdAt} />
         </small>
       </div>
       <dl className="entry-facts">
         <div>
-          <dt>May</dt>
+          <dt>Access</dt>
           <dd>{scope === "write" ? "read, write" : "read"}</dd>
         </div>
         <div>

@@ -29,11 +29,11 @@ export default function AuditLog() {
       {({ data, meta }) => (
         <>
           <p className="quiet panel-words">
-            Who changed what, and when; never to which value, which may be secret.
+            Who changed what, and when. Values are not logged, because they may be secret.
           </p>
           {data.length === 0 ? (
-            <EmptyState icon={<Icon name="list" size={28} />} title="Nothing here">
-              The log ends before this page.
+            <EmptyState icon={<Icon name="list" size={28} />} title="No entries">
+              There are no entries on this page.
             </EmptyState>
           ) : (
             <Panel flush>

@@ -5,8 +5,8 @@ import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 const phrases = {
   "invitation.created": "invited #",
   "invitation.accepted": "joined",
-  "invitation.revoked": "took back the invitation of #",
-  "group.reordered": "put the groups into another order",
+  "invitation.revoked": "revoked the invitation of #",
+  "group.reordered": "reordered the groups",
   "settings.updated": "changed the settings",
   "incident.opened": "opened the incident #",
   "incident.updated": "posted an update on #",
@@ -18,20 +18,20 @@ const phrases = {
   "person.updated": "changed their profile",
   "person.password-changed": "changed their password",
   "person.password-reset": "reset the password of #",
-  "person.two-factor-begun": "began to set up two-factor sign-in",
+  "person.two-factor-begun": "started to set up two-factor sign-in",
   "person.two-factor-on": "turned two-factor sign-in on",
   "person.two-factor-off": "turned two-factor sign-in off",
-  "person.recovery-codes-renewed": "made new recovery codes",
+  "person.recovery-codes-renewed": "created new recovery codes",
   "person.added": "added #",
   "person.removed": "removed #",
-  "person.role-changed": "gave # another role",
-  "person.code-refused": "gave a wrong two-factor code for #",
+  "person.role-changed": "changed the role of #",
+  "person.code-refused": "entered a wrong two-factor code for #",
   "person.administrator-granted": "made # an administrator of the appliance",
-  "person.administrator-revoked": "took the administrator of the appliance from #",
+  "person.administrator-revoked": "removed # as administrator of the appliance",
   "organization.deleted": "deleted an organization",
-  "subscriber.asked": "asked to get updates",
-  "subscriber.confirmed": "confirmed to get updates",
-  "subscriber.unsubscribed": "ended their updates",
+  "subscriber.asked": "asked to subscribe",
+  "subscriber.confirmed": "confirmed a subscription",
+  "subscriber.unsubscribed": "unsubscribed",
   "backup.downloaded": "downloaded a backup of the whole appliance",
 } satisfies Partial<Record<AuditAction, string>>;
 
@@ -39,19 +39,19 @@ const phrases = {
 type Composed = Exclude<AuditAction, keyof typeof phrases>;
 
 const nouns: Record<NounOf<Composed>, [named: string, gone: string]> = {
-  monitor: ["the monitor", "a monitor that is gone"],
-  group: ["the group", "a group that is gone"],
-  incident: ["the incident", "an incident that is gone"],
-  maintenance: ["the maintenance", "maintenance that is gone"],
-  "alert-channel": ["the alert channel", "an alert channel that is gone"],
-  "status-page": ["the status page", "a status page that is gone"],
+  monitor: ["the monitor", "a deleted monitor"],
+  group: ["the group", "a deleted group"],
+  incident: ["the incident", "a deleted incident"],
+  maintenance: ["the maintenance", "deleted maintenance"],
+  "alert-channel": ["the alert channel", "a deleted alert channel"],
+  "status-page": ["the status page", "a deleted status page"],
   subscriber: ["the subscriber", "a subscriber"],
   "api-key": ["the API key", "an API key"],
   organization: ["the organization", "the organization"],
 };
 
 const verbs: Record<VerbOf<Composed>, string> = {
-  created: "made",
+  created: "created",
   updated: "changed",
   deleted: "deleted",
   revoked: "revoked",
@@ -85,7 +85,7 @@ export function deedWords({
     const [before = "", after] = known.split("#");
     if (after === undefined) return [before, "", ""];
     return name === null
-      ? [`${before}${noun === "incident" ? "that is gone" : "somebody"}${after}`, "", ""]
+      ? [`${before}${noun === "incident" ? "(deleted)" : "someone"}${after}`, "", ""]
       : [before, name, after];
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");

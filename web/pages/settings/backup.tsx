@@ -36,14 +36,13 @@ export default function Backup() {
         <Panel>
           <div className="backup">
             <p>
-              A copy of the whole database, as it is at this moment: monitors, results, incidents,
-              people, everything, of <b>every organization</b> of this appliance. Nothing stands
-              still meanwhile.
+              A copy of the whole database as it is now: monitors, results, incidents and people of{" "}
+              <b>every organization</b> on this appliance. Signalbox keeps running meanwhile.
             </p>
             <p className="quiet">
-              It does not hold <code>secret.key</code>, the file in the data directory that opens
-              stored secrets such as passwords of channels. Keep a copy of that as well, apart from
-              this one: with both, everything can be put back.
+              It does not contain <code>secret.key</code>, the file in the data directory that
+              decrypts stored secrets such as passwords of alert channels. Keep a copy of that file
+              in another place: you need both to restore everything.
             </p>
             <div className="backup-act">
               <BusyButton
@@ -54,13 +53,13 @@ export default function Backup() {
               >
                 Download backup
               </BusyButton>
-              <span className="faint">{bytesInWords(dataBytes)} at most</span>
+              <span className="faint">up to {bytesInWords(dataBytes)}</span>
             </div>
             <div aria-live="polite">
-              {making && <p className="quiet">The copy is being made…</p>}
+              {making && <p className="quiet">Preparing the backup…</p>}
               {made !== null && (
                 <p className="up">
-                  {made.fileName} is made, {bytesInWords(made.bytes)}, and on its way to you. The
+                  {made.fileName} is ready ({bytesInWords(made.bytes)}) and is being downloaded. The
                   server keeps no copy.
                 </p>
               )}

@@ -34,7 +34,7 @@ export function Invitations() {
                 <dd>{invitation.role}</dd>
               </div>
               <div>
-                <dt>Ends</dt>
+                <dt>Expires</dt>
                 <dd>
                   <Time at={invitation.expiresAt} as="until" />
                 </dd>
@@ -48,7 +48,7 @@ export function Invitations() {
                     leftSection={<Icon name="close" />}
                     onClick={() => revokeInvitation(invitation)}
                   >
-                    Take back
+                    Revoke
                   </Menu.Item>
                 )}
               </LazyMenu>
@@ -61,7 +61,7 @@ export function Invitations() {
 }
 
 function revokeInvitation({ id, email }: Invitation) {
-  withUndo(`Took back the invitation of ${email}`, {
+  withUndo(`Revoked the invitation of ${email}`, {
     hide: () =>
       queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
         all?.filter((one) => one.id !== id),

@@ -19,13 +19,13 @@ export function Invite({ onClose }: { onClose: () => void }) {
       <Modal
         opened
         onClose={onClose}
-        title={`The invitation of ${sent.email}`}
+        title={`Invitation for ${sent.email}`}
         closeOnClickOutside={false}
         size={560}
       >
         <ShownOnce label="Invitation link" text={sent.link}>
-          Send this link to {sent.email} yourself: Signalbox does not. It is shown this once, works
-          once, and ends after seven days.
+          Send this link to {sent.email} yourself. Signalbox does not send it. It is shown only
+          once, works once and expires after seven days.
         </ShownOnce>
         <div className="form-buttons">
           <div className="form-extra" />
@@ -34,8 +34,8 @@ export function Invite({ onClose }: { onClose: () => void }) {
       </Modal>
     );
   return (
-    <Modal opened onClose={onClose} title="Invite somebody" closeOnClickOutside={false}>
-      <FormFrame form={form} submit="Make invitation" onCancel={onClose}>
+    <Modal opened onClose={onClose} title="Invite people" closeOnClickOutside={false}>
+      <FormFrame form={form} submit="Create invitation" onCancel={onClose}>
         <TextInput
           label="E-mail"
           type="email"

@@ -91,13 +91,13 @@ function Fields({
   return (
     <>
       <p className="quiet panel-words">
-        E-mail channels and status page subscribers are written to through this server. Without one,
-        they get nothing.
+        Signalbox sends alerts and status page updates by e-mail through this server. Without it, no
+        e-mail is sent.
       </p>
       <Panel>
         <FormFrame
           form={form}
-          submit={known.smtp === null ? "Set mail server" : "Save"}
+          submit="Save"
           extra={
             <>
               <CurlButton action={() => ({ method: "PATCH", route: v1.settings, body })} />
@@ -145,11 +145,11 @@ function Fields({
             <small>{encryptionWords[tls]}</small>
           </div>
           <div className="labelled">
-            <span id="mail-auth">Signs in</span>
+            <span id="mail-auth">Authentication</span>
             <SegmentedControl
               aria-labelledby="mail-auth"
               data={[
-                { value: "password", label: "By password" },
+                { value: "password", label: "Password" },
                 { value: "microsoft", label: "Microsoft" },
                 { value: "google", label: "Google" },
               ]}
@@ -164,8 +164,8 @@ function Fields({
               autoComplete="off"
               description={
                 auth === "password"
-                  ? "Empty where the server asks for none."
-                  : "The address that mails are sent as."
+                  ? "Leave empty if the server does not need one."
+                  : "The address that sends the e-mails."
               }
               value={values["smtp.user"]}
               onChange={({ currentTarget }) => set("smtp.user", currentTarget.value)}
@@ -204,14 +204,14 @@ function Fields({
           {auth === "google" && (
             <SecretField
               label="Service account key"
-              hint="What stands in the JSON file that Google Cloud gives for a key of the account, all of it."
+              hint="The complete content of the JSON key file from Google Cloud."
               {...secretAt("smtp.serviceAccountKey")}
             />
           )}
           <TextInput
             label="From"
             placeholder="Signalbox <signalbox@team.example>"
-            description="An address, alone or as Name <address>; the server has to accept it as a sender."
+            description="An address, or Name <address>. The server must accept it as the sender."
             value={values["smtp.from"]}
             onChange={({ currentTarget }) => set("smtp.from", currentTarget.value)}
             error={errorOf("smtp.from")}
@@ -225,15 +225,15 @@ function Fields({
 
 const authWords: Record<Auth, string> = {
   password:
-    "By user name and password. Microsoft 365 ends this at the end of 2026; Gmail takes app passwords.",
+    "User name and password. Microsoft 365 stops supporting this at the end of 2026; Gmail needs an app password.",
   microsoft:
-    "As an app of Entra ID, with admin consent to the application permission SMTP.SendAsApp of Office 365 Exchange Online. In Exchange it needs New-ServicePrincipal and full access to the mailbox, and the mailbox authenticated SMTP.",
+    "An Entra ID app with admin consent for the application permission SMTP.SendAsApp of Office 365 Exchange Online. In Exchange, register the app with New-ServicePrincipal, give it full access to the mailbox, and turn on authenticated SMTP for the mailbox.",
   google:
-    "As a service account of Google Cloud, to which the Admin console gives domain-wide delegation for the scope https://mail.google.com/.",
+    "A Google Cloud service account with domain-wide delegation for the scope https://mail.google.com/, granted in the Admin console.",
 };
 
 const encryptionWords = {
-  starttls: "Asks for encryption and goes no further without it. Usually port 587.",
-  tls: "Encrypted from the first byte. Usually port 465.",
-  none: "For relays on the LAN alone: passwords and mails go in the clear.",
+  starttls: "Starts unencrypted and requires encryption before anything is sent. Usually port 587.",
+  tls: "Encrypted from the start. Usually port 465.",
+  none: "Only for relays on the LAN: passwords and e-mails are not encrypted.",
 };

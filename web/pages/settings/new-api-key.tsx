@@ -24,19 +24,19 @@ export function NewApiKey({ onClose }: { onClose: () => void }) {
   const { values, set, errorOf } = form;
   if (made !== null) return <CreatedKey made={made} onClose={onClose} />;
   return (
-    <Modal opened onClose={onClose} title="New API key" closeOnClickOutside={false}>
-      <FormFrame form={form} submit="Make key" onCancel={onClose}>
+    <Modal opened onClose={onClose} title="Create API key" closeOnClickOutside={false}>
+      <FormFrame form={form} submit="Create API key" onCancel={onClose}>
         <TextInput
           label="Name"
           placeholder="Deploy job"
-          description="What uses it, so that you know what stops when you revoke it."
+          description="What uses the key, so that you know what stops working when you revoke it."
           data-autofocus
           value={values.name}
           onChange={({ currentTarget }) => set("name", currentTarget.value)}
           error={errorOf("name")}
         />
         <div className="labelled">
-          <span id="key-scope">May</span>
+          <span id="key-scope">Access</span>
           <SegmentedControl
             aria-labelledby="key-scope"
             data={[
@@ -66,13 +66,12 @@ function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClos
     <Modal
       opened
       onClose={onClose}
-      title={`The key of ${name}`}
+      title={`API key ${name}`}
       closeOnClickOutside={false}
       size={560}
     >
       <ShownOnce label="API key" text={key}>
-        Copy it now: it is shown this once, and kept nowhere. Who has it may act for this
-        organization.
+        Copy the key now: it is shown only once. Anyone who has it can act for this organization.
       </ShownOnce>
       <div className="form-buttons">
         <div className="form-extra">
@@ -82,7 +81,7 @@ function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClos
             leftSection={<Icon name="terminal" size={15} />}
             onClick={() => void copy(example, "Example")}
           >
-            Copy an example for the shell
+            Copy example command
           </Button>
         </div>
         <Button onClick={onClose}>Done</Button>

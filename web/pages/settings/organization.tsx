@@ -68,7 +68,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
         value={values.name}
         onChange={({ currentTarget }) => set("name", currentTarget.value)}
         error={errorOf("name")}
-        description={`Its short name in addresses stays ${record.slug}, as in /status/${record.slug}.`}
+        description={`The short name in addresses stays ${record.slug}, as in /status/${record.slug}.`}
       />
       <Select
         label="Time zone"
@@ -77,7 +77,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
         searchable
         limit={100}
         maxDropdownHeight={280}
-        nothingFoundMessage="No time zone is called that"
+        nothingFoundMessage="No time zones found"
         value={values.timeZone}
         onChange={(zone) => zone !== null && set("timeZone", zone)}
         error={errorOf("timeZone")}
@@ -88,5 +88,5 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
 }
 
 const NowIn = ({ zone }: { zone: string }) => (
-  <>All times on these pages are told in it. Now: {absolute(useNow(), zone)}</>
+  <>All times are shown in this time zone. Now: {absolute(useNow(), zone)}</>
 );

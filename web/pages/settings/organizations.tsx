@@ -22,8 +22,8 @@ export default function Organizations() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Everything belongs to one organization: monitors, people, keys, status pages. You see here
-          how much each has, and not what.
+          Everything belongs to one organization: monitors, people, keys, status pages. Only totals
+          are shown here.
         </p>
       </div>
       <Loaded query={query} what="The organizations">
@@ -93,7 +93,7 @@ function Row({
   );
 }
 
-/** Takes its short name, so that nobody deletes the wrong one. */
+/** Asks for its short name, so that nobody deletes the wrong one. */
 function Delete({
   organization: { id, name, slug },
   onClose,
@@ -106,22 +106,22 @@ function Delete({
     onClose();
     await renewSession();
     await invalidate(organizationsQuery);
-    notify(`${name} is deleted`);
+    notify(`Deleted ${name}`);
   });
   return (
     <Modal opened onClose={onClose} title={`Delete ${name}?`} size="sm" centered>
       <p className="quiet dialog-words">
-        All of it goes at once and for good: monitors and their results, incidents, status pages,
-        keys, and people who belong to no other organization. Only a backup brings it back.
+        Everything is deleted at once and permanently: monitors and their results, incidents, status
+        pages, keys, and people who belong to no other organization. Only a backup can restore it.
       </p>
       <FormFrame
         form={form}
-        submit="Delete for good"
+        submit="Delete permanently"
         disabled={form.values.slug !== slug}
         onCancel={onClose}
       >
         <TextInput
-          label={`Type ${slug} to say that you mean it`}
+          label={`Type ${slug} to confirm`}
           autoComplete="off"
           data-autofocus
           value={form.values.slug}
@@ -138,14 +138,15 @@ function NewOrganization() {
     const { id } = await dataOf(dashboard.organizations.post({ name }));
     await renewSession();
     await switchTo(id);
-    notify(`${name} is made, and you own it`);
+    notify(`Created ${name}; you are its owner`);
   });
   return (
-    <Panel title="Make a further organization">
+    <Panel title="Create organization">
       <p className="quiet panel-words">
-        You own it, and switch between yours at the corner of the navigation.
+        You become its owner, and can switch between your organizations at the bottom of the
+        navigation.
       </p>
-      <FormFrame form={form} submit="Make organization">
+      <FormFrame form={form} submit="Create organization">
         <TextInput
           label="Name of the new organization"
           value={form.values.name}

@@ -28,12 +28,12 @@ export default function People() {
     <>
       <div className="settings-head">
         <p className="quiet">
-          Who signs in to {organization.name}. A viewer reads, a member writes, an admin sets it up,
-          an owner makes owners.
+          People who can sign in to {organization.name}. Viewers read, members write, admins also
+          manage people and settings, and owners can add owners.
         </p>
         {atLeast("admin") && (
           <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={open}>
-            Invite somebody
+            Invite people
           </Button>
         )}
       </div>
@@ -77,9 +77,9 @@ function ConfirmChange({
       onConfirm={() => (role === null ? remove(member) : changeRole(member, role))}
     >
       {role === null &&
-        `They see nothing of ${organization.name} any more, at once. What they did stays in the audit log. `}
+        `They lose access to ${organization.name} at once. Their actions stay in the audit log.  `}
       {keys.length > 0 &&
-        `${keys.length === 1 ? "The API key" : "The API keys"} ${keys.join(", ")}, which they made, ${keys.length === 1 ? "stops" : "stop"} working: make ${keys.length === 1 ? "another" : "others"} first where something depends on ${keys.length === 1 ? "it" : "them"}.`}
+        `${keys.length === 1 ? "The API key" : "The API keys"} ${keys.join(", ")}, which they created, ${keys.length === 1 ? "stops" : "stop"} working. Create ${keys.length === 1 ? "another" : "others"} first if something depends on ${keys.length === 1 ? "it" : "them"}.`}
     </Confirm>
   );
 }
@@ -116,7 +116,7 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
         </b>
         <small>
           {email}
-          {administrator && ", runs the appliance"}
+          {administrator && ", administrator"}
         </small>
       </div>
       <dl className="entry-facts">
@@ -176,7 +176,7 @@ const isAdmin = (role: Role) => mayManage(role, "member");
 async function changeRole({ id, name }: Member, role: Role) {
   await dataOf(dashboard.people({ id }).patch({ role }));
   await renewSession();
-  notify(`${name} is ${role} now`);
+  notify(`${name} now has the role ${role}`);
 }
 
 async function remove({ id, name }: Member) {
@@ -188,7 +188,7 @@ async function remove({ id, name }: Member) {
 async function grantAdministrator({ id, name }: Member) {
   try {
     await dataOf(dashboard.administrators.post({ personId: id }));
-    notify(`${name} is an administrator of the appliance now`);
+    notify(`${name} is now an administrator of the appliance`);
   } catch (error) {
     notifyError(error);
   }

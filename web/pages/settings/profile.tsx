@@ -33,7 +33,7 @@ function Names() {
   });
   const { values, set, errorOf } = form;
   return (
-    <Panel title="You">
+    <Panel title="Name and e-mail">
       <FormFrame form={form} submit="Save">
         <div className="field-row">
           <TextInput
@@ -47,7 +47,7 @@ function Names() {
             label="E-mail"
             type="email"
             autoComplete="username"
-            description="You sign in with it."
+            description="You sign in with this address."
             value={values.email}
             onChange={({ currentTarget }) => set("email", currentTarget.value.trim())}
             error={errorOf("email")}
@@ -57,7 +57,7 @@ function Names() {
           <PasswordField
             label="Your password"
             autoComplete="current-password"
-            description="Another e-mail address takes it."
+            description="Required to change the e-mail address."
             value={values.password}
             onChange={({ currentTarget }) => set("password", currentTarget.value)}
             error={errorOf("password")}

@@ -23,8 +23,8 @@ export function RecoveryCodes({
       withCloseButton={false}
     >
       <p className="quiet dialog-words">
-        Each opens your account once, in place of a code from a lost phone. They are shown this
-        once: keep them where you find them without it.
+        Each code works once, in place of a code from your phone. They are shown only once: keep
+        them where you can reach them without your phone.
       </p>
       <ol className="codes">
         {codes.map((code) => (
@@ -49,7 +49,7 @@ export function RecoveryCodes({
           </Button>
         </div>
         <Button variant="filled" onClick={onClose}>
-          I keep them
+          I have saved them
         </Button>
       </div>
     </Modal>

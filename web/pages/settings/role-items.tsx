@@ -6,10 +6,10 @@ import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 
 export const roleWords: Record<Role, string> = {
-  owner: "Everything, and makes owners",
-  admin: "Sets up people, keys and mail",
+  owner: "Everything, and adds owners",
+  admin: "Manages people, keys and mail",
   member: "Changes monitors and incidents",
-  viewer: "Reads",
+  viewer: "Reads only",
 };
 
 /** The roles that whoever looks may give, the highest first. */

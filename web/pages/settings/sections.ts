@@ -22,7 +22,7 @@ export const parts: { title: string; sections: Section[] }[] = [
         label: "People",
         icon: "people",
         role: "viewer",
-        act: { label: "Invite somebody", role: "admin" },
+        act: { label: "Invite people", role: "admin" },
       },
       { path: "mail-server", label: "Mail server", icon: "mail", role: "admin" },
       {
@@ -30,7 +30,7 @@ export const parts: { title: string; sections: Section[] }[] = [
         label: "API keys",
         icon: "key",
         role: "admin",
-        act: { label: "New API key", role: "admin" },
+        act: { label: "Create API key", role: "admin" },
       },
       { path: "audit-log", label: "Audit log", icon: "list", role: "admin" },
     ],

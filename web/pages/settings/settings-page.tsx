@@ -38,8 +38,8 @@ export function SettingsPage() {
   const Page = pages[chosen];
   if (section === undefined || Page === undefined)
     return (
-      <EmptyState icon={<Icon name="settings" size={28} />} title="There are no such settings">
-        The address is wrong; the list in <Link to="/settings">Settings</Link> has all of them.
+      <EmptyState icon={<Icon name="settings" size={28} />} title="Settings page not found">
+        The address is wrong. All pages are listed in <Link to="/settings">Settings</Link>.
       </EmptyState>
     );
   return (
@@ -67,8 +67,8 @@ function NotForYou({ role }: Pick<Section, "role">) {
   return (
     <EmptyState icon={<Icon name="lock" size={28} />} title={`For ${role}s`}>
       {role === "administrator"
-        ? "This is for those who run the whole appliance. Ask one of them, or whoever has the machine."
-        : `This needs the role ${role} in ${organization.name}; yours is ${organization.role}.`}
+        ? "Only administrators of the appliance can see this page."
+        : `This needs the role ${role} in ${organization.name}; your role is ${organization.role}.`}
     </EmptyState>
   );
 }

@@ -30,11 +30,11 @@ export function TestMail({
 }) {
   const { values, set, errorOf, rest, busy, verdict, submit } = test;
   return (
-    <Panel title="Send a test mail">
+    <Panel title="Test e-mail">
       <p className="quiet panel-words">
         {unsaved
-          ? "Tries what stands above, before you save it."
-          : "Tries the mail server as it is set."}
+          ? "Uses the settings above, before they are saved."
+          : "Uses the saved mail server."}
       </p>
       <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
         <TextInput
@@ -45,7 +45,7 @@ export function TestMail({
           error={errorOf("to")}
         />
         <BusyButton type="submit" loading={busy}>
-          Send test mail
+          Send test e-mail
         </BusyButton>
       </form>
       <div aria-live="polite">
@@ -55,13 +55,13 @@ export function TestMail({
           </Alert>
         )}
         {verdict?.delivered === false && (
-          <Alert color="red" variant="light" mt={12} title="It was not sent">
+          <Alert color="red" variant="light" mt={12} title="Not sent">
             {verdict.message}
           </Alert>
         )}
         {verdict?.delivered === true && (
           <p className="verdict up">
-            The mail server took it: {verdict.message} Look into the mailbox of {values.to}.
+            The mail server accepted it: {verdict.message} Check the mailbox of {values.to}.
           </p>
         )}
       </div>

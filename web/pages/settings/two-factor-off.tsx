@@ -35,10 +35,10 @@ export function TwoFactorOff({
     >
       <p className="quiet dialog-words">
         {renewing
-          ? "The ones you have now open nothing any more."
-          : "From then on your password alone opens your account."}
+          ? "Your current codes will stop working."
+          : "Your password alone will be enough to sign in."}
       </p>
-      <FormFrame form={form} submit={renewing ? "Make new codes" : "Turn off"} onCancel={onClose}>
+      <FormFrame form={form} submit={renewing ? "Create new codes" : "Turn off"} onCancel={onClose}>
         <PasswordField
           label="Your password"
           autoComplete="current-password"

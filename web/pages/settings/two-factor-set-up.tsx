@@ -72,11 +72,8 @@ function Scan({
       <div className="scan">
         <QrCode text={uri} label="QR code for your authenticator app" />
         <div>
-          <p>
-            Scan this with an authenticator app, such as Aegis, 2FAS or the one of your password
-            manager.
-          </p>
-          <p className="quiet">Can’t scan? Give it this key:</p>
+          <p>Scan this with an authenticator app, such as Aegis, 2FAS or your password manager.</p>
+          <p className="quiet">Can’t scan? Enter this key:</p>
           <button
             type="button"
             className="secret-key"
@@ -89,7 +86,7 @@ function Scan({
       </div>
       <TextInput
         label="Code"
-        description="The six digits that the app shows now. You are signed out everywhere else."
+        description="The six digits that the app shows now. This signs you out everywhere else."
         inputMode="numeric"
         autoComplete="one-time-code"
         autoFocus

@@ -20,13 +20,13 @@ export function TwoFactor() {
         <p className="quiet">
           {person.twoFactor ? (
             <>
-              <b className="up">On.</b> Signing in takes a code from your authenticator app, or one
+              <b className="up">On.</b> Signing in needs a code from your authenticator app, or one
               of your recovery codes.
             </>
           ) : (
             <>
-              <b>Off.</b> With it, a password that somebody has guessed or found opens nothing:
-              signing in also takes a code from an app on your phone.
+              <b>Off.</b> When it is on, signing in also needs a code from an app on your phone, so
+              a stolen password is not enough.
             </>
           )}
         </p>

@@ -17,7 +17,7 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
       const { status } = await dataOf(route.post(bodyOf(values)));
       notify(
         status === "pending"
-          ? `${values.email} was asked by e-mail`
+          ? `Sent a confirmation link to ${values.email}`
           : `Added ${type === "email" ? values.email : values.url}`,
       );
       onClose();
@@ -57,8 +57,8 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
               error={errorOf("email")}
             />
             <Switch
-              label="Its owner agreed already"
-              description="Else it is sent a link first, and hears nothing before it was followed."
+              label="The owner has agreed already"
+              description="Otherwise a confirmation link is sent first, and updates only once it was used."
               checked={values.confirmed}
               onChange={({ currentTarget }) => set("confirmed", currentTarget.checked)}
               error={errorOf("confirmed")}
@@ -77,7 +77,7 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
             />
             <SecretField
               label="Secret"
-              hint="Signs what is sent, as Standard Webhooks has it."
+              hint="Signs each request, as described by Standard Webhooks."
               error={errorOf("secret")}
               value={values.secret}
               onChange={(secret) => set("secret", secret)}

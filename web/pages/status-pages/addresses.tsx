@@ -9,7 +9,7 @@ export function Addresses({ page }: { page: StatusPage }) {
   const lines: [label: string, address: string][] = [
     ["Page", base],
     ...page.hosts.map((host): [string, string] => [
-      "Under its name",
+      "Host name",
       `${location.protocol}//${host}${location.port === "" ? "" : `:${location.port}`}`,
     ]),
     ["Get updates", `${base}/subscribe`],
@@ -23,10 +23,10 @@ export function Addresses({ page }: { page: StatusPage }) {
   return (
     <Panel title="Addresses">
       {page.visibility === "hidden" && (
-        <p className="quiet panel-none">The page is hidden: for now they answer nobody.</p>
+        <p className="quiet panel-none">The page is hidden, so nobody can open these addresses.</p>
       )}
       {page.visibility === "password" && (
-        <p className="quiet panel-none">All of them ask for the password first.</p>
+        <p className="quiet panel-none">All of these ask for the password first.</p>
       )}
       <div className="copy-lines">
         {lines.map(([label, address]) => (

@@ -18,8 +18,8 @@ export function Badges({ page }: { page: StatusPage }) {
     return (
       <Panel title="Badges">
         <p className="quiet panel-none">
-          Badges are pictures of single monitors for a README or a wiki. There are some as soon as
-          the page is public and shows a monitor.
+          Badges show the state of one monitor in a README or a wiki. They are available once the
+          page is public and shows a monitor.
         </p>
       </Panel>
     );
@@ -38,7 +38,7 @@ export function Badges({ page }: { page: StatusPage }) {
           allowDeselect={false}
         />
         <SegmentedControl
-          aria-label="What the badge says"
+          aria-label="Content of the badge"
           value={kind}
           onChange={setKind}
           data={[

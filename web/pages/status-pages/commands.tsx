@@ -29,7 +29,7 @@ export function useStatusPageCommands(text: string, goTo: (href: string) => void
   if (!mayWrite) return commands;
   const add: Command = {
     key: "new-page",
-    label: "New status page",
+    label: "Create status page",
     icon: <Icon name="plus" />,
     run: () => goTo("/status-pages?new="),
     common: true,

@@ -17,12 +17,12 @@ type Name = keyof typeof statusPageFields;
 
 const words: Partial<Record<Name, FieldWords>> = {
   title: { label: "Title" },
-  description: { label: "Description", hint: "Stands at the top of the page.", long: true },
+  description: { label: "Description", hint: "Shown at the top of the page.", long: true },
   showLatency: { label: "Show latency", hint: "Beside the uptime of each monitor." },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   hosts: {
     label: "Host names",
-    hint: "Names under which the page answers at /, as status.acme.example; their DNS has to lead here.",
+    hint: "Names at which the page is shown, such as status.acme.example. Their DNS must point here.",
   },
 };
 
@@ -68,7 +68,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
       <div className="field-row">
         <ColorInput
           label="Accent color"
-          placeholder="As the design has it"
+          placeholder="Default"
           format="hex"
           fixOnBlur={false}
           eyeDropperButtonProps={{ "aria-label": "Pick a color from the screen" }}
@@ -85,7 +85,7 @@ export function AppearanceFields({ form }: { form: PageForm }) {
             value={values.theme}
             onChange={(theme) => set("theme", theme as StatusPage["theme"])}
             data={[
-              { value: "auto", label: "Visitor's" },
+              { value: "auto", label: "Auto" },
               { value: "light", label: "Light" },
               { value: "dark", label: "Dark" },
             ]}

@@ -35,7 +35,7 @@ export function LivePreview({
       <header className="preview-head">
         <span className="faint" role="status">
           {issue !== null
-            ? `Preview as before: ${issue}`
+            ? `Preview not updated: ${issue}`
             : dirty
               ? "Preview, not saved yet"
               : "Preview"}

@@ -47,7 +47,7 @@ export function LogoField({
       error={error}
     >
       <div className="logo-field">
-        {logoUrl !== null && visibility === "public" && <img src={logoUrl} alt="The logo now" />}
+        {logoUrl !== null && visibility === "public" && <img src={logoUrl} alt="Current logo" />}
         <FileButton
           resetRef={again}
           accept={logoTypes.join(",")}

@@ -38,10 +38,16 @@ export default function NewPage({ onClose }: { onClose: () => void }) {
   );
   const { values, set, errorOf } = form;
   return (
-    <Modal opened onClose={onClose} title="New status page" size={480} closeOnClickOutside={false}>
+    <Modal
+      opened
+      onClose={onClose}
+      title="Create status page"
+      size={480}
+      closeOnClickOutside={false}
+    >
       <FormFrame
         form={form}
-        submit="Create page"
+        submit="Create status page"
         onCancel={onClose}
         extra={
           <CurlButton
@@ -73,7 +79,7 @@ export default function NewPage({ onClose }: { onClose: () => void }) {
         />
         <Select
           label="Visibility"
-          description="It begins with a section for each group; set it up, then show it."
+          description="The page starts with a section for each group. Make it public once it is ready."
           data={(["hidden", "public"] as const).map((value) => ({
             value,
             label: visibilities[value].label,

@@ -33,7 +33,7 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
             leftSection={<Icon name="copy" />}
             onClick={() => void copy(address, "Address")}
           >
-            Copy the address
+            Copy address
           </Menu.Item>
           <CurlItem action={() => ({ method: "GET", route: pageRoutes(id) })} />
           {mayWrite && (
@@ -48,7 +48,7 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
                   void navigate({ to: "/status-pages" });
                 }}
               >
-                {page.default ? "The default page stays" : "Delete"}
+                {page.default ? "The default page cannot be deleted" : "Delete"}
               </Menu.Item>
             </>
           )}

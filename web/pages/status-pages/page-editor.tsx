@@ -92,7 +92,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
               <AppearanceFields form={form} />
             </div>
           </Panel>
-          <Panel title="Who sees it, and where">
+          <Panel title="Access">
             <AccessFields form={form} isPasswordSet={base.secretsSet.includes("password")} />
           </Panel>
         </FormFrame>

@@ -5,9 +5,9 @@ type Visibility = StatusPage["visibility"];
 
 /** Who may see a page: in the list, and as choices of its editor. */
 export const visibilities: Record<Visibility, { label: string; hint: string; icon: IconName }> = {
-  public: { label: "Public", hint: "Whoever has the address sees it.", icon: "page" },
-  password: { label: "With a password", hint: "Asked for once in 30 days.", icon: "lock" },
-  hidden: { label: "Hidden", hint: "As if there were no page.", icon: "hidden" },
+  public: { label: "Public", hint: "Anyone with the address can see it.", icon: "page" },
+  password: { label: "With a password", hint: "Visitors enter it once in 30 days.", icon: "lock" },
+  hidden: { label: "Hidden", hint: "Nobody can see it.", icon: "hidden" },
 };
 
 export const addressOf = ({ slug }: Pick<StatusPage, "slug">): string =>

@@ -8,8 +8,8 @@ export function PublicFacts({ page }: { page: StatusPage }) {
   const { data: overview } = useOverview();
   const shown = overview === undefined ? [] : shownOn(page.sections, overview);
   return (
-    <Panel title="Shown">
-      {shown.length === 0 && <p className="quiet panel-none">Nothing yet.</p>}
+    <Panel title="Shown on the page">
+      {shown.length === 0 && <p className="quiet panel-none">No monitors yet.</p>}
       <ul className="lines">
         {shown.map(({ id, name, section }) => (
           <li key={id}>

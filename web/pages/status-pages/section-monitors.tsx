@@ -21,7 +21,7 @@ export function FreeList({
   return (
     <ul ref={list}>
       {monitors.map(({ id, name }, index) => {
-        const own = nameOf.get(id) ?? "A monitor that is gone";
+        const own = nameOf.get(id) ?? "Deleted monitor";
         return (
           <li key={id} className="section-monitor" {...itemOf(index)}>
             {gripOf(index, name ?? own)}
@@ -31,7 +31,7 @@ export function FreeList({
               onChange={(next) => onChange(monitors.with(index, { id, name: next }))}
             />
             <ActionIcon
-              aria-label={`Take ${name ?? own} off the page`}
+              aria-label={`Remove ${name ?? own} from the page`}
               size={26}
               onClick={() => onChange(monitors.toSpliced(index, 1))}
             >

@@ -31,7 +31,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
     <div className="sections">
       {sections.length === 0 && (
         <p className="quiet panel-none">
-          The page shows no monitor yet. Add a group, or a list of monitors under names that
+          The page shows no monitors yet. Add a group, or a list of monitors under names that
           visitors understand.
         </p>
       )}
@@ -60,7 +60,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
               disabled={free.length === 0}
               leftSection={<Icon name="folder" size={14} />}
             >
-              Add a group
+              Add group
             </Button>
           </Menu.Target>
           <Menu.Dropdown className="menu-scroll">
@@ -80,7 +80,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
           leftSection={<Icon name="plus" size={14} />}
           onClick={() => add({ name: `Section ${sections.length + 1}` })}
         >
-          Add a list
+          Add list
         </Button>
       </div>
     </div>

@@ -16,7 +16,7 @@ export function StatusPagePage() {
   const { data: page, error } = useStatusPage(id);
   if (page === undefined && error !== null)
     return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="This status page is not here">
+      <EmptyState icon={<Icon name="warning" size={28} />} title="Status page not found">
         {error.message}
       </EmptyState>
     );
@@ -78,7 +78,7 @@ function Tabs({ id }: { id: string }) {
     { key: "addresses", label: "Addresses and badges" },
   ] as const;
   return (
-    <nav className="page-tabs" aria-label="Parts of this page">
+    <nav className="page-tabs" aria-label="Views of this page">
       {tabs.map((one) => (
         <Link
           key={one.label}

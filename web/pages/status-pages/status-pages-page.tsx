@@ -30,19 +30,22 @@ export function StatusPagesPage() {
   useShortcuts(useMemo(() => (mayWrite ? { n: () => open(true) } : {}), [mayWrite, open]));
   return (
     <>
-      <PageHeader title="Status pages" below="What others see of your monitors and incidents.">
+      <PageHeader title="Status pages" below="What the public sees of your monitors and incidents.">
         {mayWrite && (
           <Button
             variant="filled"
             leftSection={<Icon name="plus" size={15} />}
             onClick={() => open(true)}
           >
-            New page
+            Create status page
           </Button>
         )}
       </PageHeader>
       {error !== null && pages === undefined && (
-        <EmptyState icon={<Icon name="warning" size={28} />} title="The pages did not load">
+        <EmptyState
+          icon={<Icon name="warning" size={28} />}
+          title="The status pages could not be loaded"
+        >
           {error.message}
         </EmptyState>
       )}
@@ -83,7 +86,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           {shortly(address)}
           {hosts.length > 0 && ` · ${hosts.join(" · ")}`}
           {page.default && " · default"}
-          {shown === 0 && " · shows nothing yet"}
+          {shown === 0 && " · no monitors yet"}
         </span>
       </Link>
       <span className={`page-visibility ${visibility === "public" ? "" : "faint"}`}>
@@ -96,7 +99,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           <>
             <span className="not-phone">{count.confirmed.toLocaleString("en")}</span>
             <span className="only-phone">{plural(count.confirmed, "subscriber")}</span>
-            {count.pending > 0 && <span className="faint"> + {count.pending} asked</span>}
+            {count.pending > 0 && <span className="faint"> + {count.pending} pending</span>}
           </>
         )}
       </span>
@@ -104,8 +107,8 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
         <button
           type="button"
           className="dots"
-          aria-label={`Copy the address of ${title}`}
-          title="Copy the address"
+          aria-label={`Copy address of ${title}`}
+          title="Copy address"
           onClick={() => void copy(address, "Address")}
         >
           <Icon name="copy" size={15} />

@@ -17,10 +17,10 @@ export function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
       <span className="line-words">
         <b>{address}</b>{" "}
         <span className="faint">
-          {status === "pending" && "asked, has not said yes"}
+          {status === "pending" && "not confirmed yet"}
           {status === "confirmed" && lastDeliveryAt !== null && (
             <>
-              told <Time at={lastDeliveryAt} />
+              last notified <Time at={lastDeliveryAt} />
             </>
           )}
           {secretsSet.length > 0 && " · signed"}

@@ -44,11 +44,11 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
       {empty ? (
         <EmptyState
           icon={<Icon name="person" size={28} />}
-          title="Nobody subscribes yet"
+          title="No subscribers yet"
           action={add || undefined}
         >
-          Visitors subscribe with “Get updates” on the page, by e-mail where a mail server is set,
-          or by its feeds. You can add mailboxes and webhooks yourself.
+          Visitors subscribe with “Get updates” on the page, by e-mail if a mail server is set, or
+          by feed. You can also add e-mail addresses and webhooks here.
         </EmptyState>
       ) : (
         <div className="subscribers-bar">
@@ -81,7 +81,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
             data={[
               { value: "", label: "All" },
               { value: "confirmed", label: "Confirmed" },
-              { value: "pending", label: "Asked" },
+              { value: "pending", label: "Pending" },
             ]}
           />
           <span className="subscribers-do">
@@ -95,7 +95,9 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
       {error !== null && data === undefined && <p className="down">{error.message}</p>}
       {shown !== undefined && !empty && (
         <Panel>
-          {shown.length === 0 && <p className="quiet panel-none">Nobody is like that.</p>}
+          {shown.length === 0 && (
+            <p className="quiet panel-none">No subscriber matches these filters.</p>
+          )}
           <ul className="lines subscribers" aria-label="Subscribers">
             {shown.map((subscriber) => (
               <SubscriberLine

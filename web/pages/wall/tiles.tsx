@@ -61,7 +61,7 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
   return (
     <Fitted
       className="wall-trouble"
-      label="Not up"
+      label="Problems"
       count={shown.length + Math.min(more, 1)}
       ratio={3.2}
       weight={Math.min(4, 1 + monitors.length / 3)}

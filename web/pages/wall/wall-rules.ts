@@ -40,7 +40,7 @@ export function tilesOf({ groups, monitors }: Overview): Tile[] {
   const byGroup = Map.groupBy(monitors, ({ groupId }) => groupId);
   const tiles = groups.map(({ id, name }) => tileOf(id, name, byGroup.get(id) ?? []));
   const rest = byGroup.get(null) ?? [];
-  return rest.length === 0 ? tiles : [...tiles, tileOf("rest", "Without a group", rest)];
+  return rest.length === 0 ? tiles : [...tiles, tileOf("rest", "Ungrouped", rest)];
 }
 
 function tileOf(id: string, name: string, monitors: readonly OverviewMonitor[]): Tile {
@@ -93,5 +93,5 @@ export function headline({ monitors }: Overview): { state: State; words: string 
   if (of("up") > 0) return { state: "up", words: "Everything is up" };
   if (of("maintenance") > 0) return { state: "maintenance", words: "In maintenance" };
   if (of("pending") > 0) return { state: "pending", words: "Waiting for the first checks" };
-  return { state: "paused", words: "Nothing is watched" };
+  return { state: "paused", words: "No active monitors" };
 }

@@ -16,7 +16,7 @@ export function LeaveDialog({ blocker }: { blocker: Blocker }) {
       centered
     >
       <Text size="sm" mb="md">
-        What you changed here is not saved yet.
+        Your changes are not saved.
       </Text>
       <Group justify="flex-end" gap={8}>
         <Button onClick={() => call(blocker.proceed)}>Leave</Button>

@@ -12,8 +12,8 @@ import { severities } from "../../../src/core/statuses.ts";
 
 type Values = Pick<Incident, "title" | "severity" | "public">;
 
-/** Corrects what an incident says of itself; nobody is told, and nothing is posted. */
-export function CorrectDialog({
+/** Title, severity and visibility of an incident; nobody is notified, and nothing is posted. */
+export function EditDialog({
   incident: shown,
   onClose,
 }: {
@@ -36,7 +36,7 @@ export function CorrectDialog({
   );
   const { values, set, errorOf } = form;
   return (
-    <Modal opened onClose={onClose} title="Correct incident" size={520} closeOnClickOutside={false}>
+    <Modal opened onClose={onClose} title="Edit incident" size={520} closeOnClickOutside={false}>
       <FormFrame
         form={form}
         submit="Save"

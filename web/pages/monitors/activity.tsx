@@ -10,17 +10,17 @@ const words: Record<PastState["status"], string> = {
   up: "Up",
   degraded: "Degraded",
   down: "Down",
-  maintenance: "Maintenance began",
+  maintenance: "Maintenance started",
   paused: "Paused",
   pending: "Waiting for the first check",
 };
 
 /** The changes of state, newest first, as sentences. */
-export function WhatHappened({ id }: { id: string }) {
+export function Activity({ id }: { id: string }) {
   const { data: states = [] } = useStates(id);
   return (
-    <Panel title="What happened">
-      {states.length === 0 && <p className="quiet panel-none">Nothing yet.</p>}
+    <Panel title="Activity">
+      {states.length === 0 && <p className="quiet panel-none">No activity yet.</p>}
       <ul className="lines">
         {states.slice(0, most).map((state, index) => (
           <li key={state.since}>

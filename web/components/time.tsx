@@ -61,10 +61,10 @@ export function ago(at: number | string, now: number): string {
   return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
 }
 
-/** `in 29 d`, or `over` from that moment on. */
+/** `in 29 d`, or `ended` from that moment on. */
 export function until(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
-  if (seconds <= 0) return "over";
+  if (seconds <= 0) return "ended";
   const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
   return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
 }

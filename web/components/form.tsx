@@ -158,15 +158,15 @@ function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
     <Modal
       opened={form.conflict}
       onClose={() => form.settle("theirs")}
-      title="Somebody changed this meanwhile"
+      title="Someone else changed this"
       centered
     >
       <Text size="sm" mb="md">
-        It was saved by someone else after you opened it. Save your version over theirs, or look at
-        theirs first and lose what you typed.
+        Someone saved a change after you opened this. Save your version over theirs, or load theirs
+        and lose what you typed.
       </Text>
       <Group justify="flex-end" gap={8}>
-        <Button onClick={() => form.settle("theirs")}>Look at theirs</Button>
+        <Button onClick={() => form.settle("theirs")}>Load theirs</Button>
         <Button variant="filled" onClick={() => form.settle("mine")}>
           Save mine
         </Button>

@@ -17,7 +17,7 @@ export function Loaded<T>({
   if (data !== undefined) return children(data);
   if (error === null) return null;
   return (
-    <EmptyState icon={<Icon name="warning" size={28} />} title={`${what} did not load`}>
+    <EmptyState icon={<Icon name="warning" size={28} />} title={`${what} could not be loaded`}>
       {error.message}
     </EmptyState>
   );

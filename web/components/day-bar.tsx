@@ -20,7 +20,7 @@ export const DayBar = memo(function DayBar({ day }: { day: string }) {
     <div
       className="day-bar"
       role="img"
-      aria-label={`Last 24 hours, ${spanMinutes} minutes a bar: ${told.join(", ") || "no trouble"}`}
+      aria-label={`Last 24 hours, ${spanMinutes} minutes per bar: ${told.join(", ") || "no problems"}`}
     >
       {spans.map((span, index) => (
         <i key={index} className={`bar-${states[span] ?? "none"}`} />

@@ -1,15 +1,15 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { plural } from "../../components/figures.ts";
 
-/** `Shown on Acme status · 214 subscribers and Slack #ops will be told`. */
-export function AudienceLine({
+/** `Shown on Acme status · will notify 214 subscribers and Slack #ops`. */
+export function RecipientsLine({
   audience,
   isPublic,
   resolves = false,
 }: {
   audience: IncidentAudience | undefined;
   isPublic: boolean;
-  /** A resolution is told only to channels that heard of the incident. */
+  /** A resolution goes only to channels that were alerted of the incident. */
   resolves?: boolean;
 }) {
   if (audience === undefined) return <span className="audience" />;
@@ -27,7 +27,7 @@ export function AudienceLine({
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
       {pages.length > 0 ? `Shown on ${pages.map(({ title }) => title).join(", ")}` : "Not public"}
       {" · "}
-      {told.length > 0 ? `${names} will be told` : "no channel will be told"}
+      {told.length > 0 ? `will notify ${names}` : "will notify nobody"}
     </span>
   );
 }

@@ -43,7 +43,7 @@ export function SecretField({
         autoComplete="off"
         placeholder={
           clears
-            ? "Cleared when you save"
+            ? "Will be cleared when you save"
             : isAsked
               ? "Enter it again for the new address"
               : isSet
@@ -58,7 +58,7 @@ export function SecretField({
       {generated !== null && generated === value && (
         <>
           <CopyLine label={label} text={generated} />
-          <small>Copy it for the receiver now: once saved, it is not shown again.</small>
+          <small>Copy it for the receiver now. It is not shown again after saving.</small>
         </>
       )}
       {generate !== undefined && (

@@ -51,7 +51,7 @@ export function HeadersField({
               autoComplete="off"
               placeholder={
                 text === null
-                  ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter its value")
+                  ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter the value")
                   : ""
               }
               value={text ?? ""}
@@ -69,7 +69,7 @@ export function HeadersField({
           </div>
         ))}
         <Button size="xs" onClick={() => setLines([...lines, ["", ""]])}>
-          Add a header
+          Add header
         </Button>
       </div>
     </Input.Wrapper>

@@ -81,7 +81,7 @@ export function withUndo(
 
 export function Toasts() {
   return (
-    <section className="toasts" aria-label="Messages" aria-live="polite">
+    <section className="toasts" aria-label="Notifications" aria-live="polite">
       {toasts.use().map((toast) => (
         <ToastLine key={toast.id} toast={toast} />
       ))}
