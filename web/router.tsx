@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   Outlet,
 } from "@tanstack/react-router";
+import type { adminPaths } from "../src/http/admin-page.ts";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
 import { incidentFiltersOf } from "./pages/incidents/filters.ts";
 import { shownOf } from "./pages/maintenance/shown.ts";
@@ -21,158 +22,153 @@ const root = createRootRoute({
 /** Everything behind sign-in, in its frame. */
 const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
 
-const monitors = createRoute({
-  getParentRoute: () => shell,
-  path: "/monitors",
-  validateSearch: filtersOf,
-  component: MonitorsPage,
-});
-const home = createRoute({
-  getParentRoute: () => shell,
-  path: "/",
-  validateSearch: filtersOf,
-  component: MonitorsPage,
-});
-const monitor = createRoute({
-  getParentRoute: () => shell,
-  path: "/monitors/$id",
-  component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx"), "MonitorPage"),
-});
-const alertChannels = createRoute({
-  getParentRoute: () => shell,
-  path: "/alert-channels",
-  validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
-    typeof type === "string" ? { new: type } : {},
-  component: lazyRouteComponent(
-    () => import("./pages/alert-channels/alert-channels-page.tsx"),
-    "AlertChannelsPage",
-  ),
-});
-const alertChannel = createRoute({
-  getParentRoute: () => shell,
-  path: "/alert-channels/$id",
-  validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
-    edit === true ? { edit } : {},
-  component: lazyRouteComponent(
-    () => import("./pages/alert-channels/alert-channel-page.tsx"),
-    "AlertChannelPage",
-  ),
-});
-const statusPages = createRoute({
-  getParentRoute: () => shell,
-  path: "/status-pages",
-  validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
-    adding === "" ? { new: "" } : {},
-  component: lazyRouteComponent(
-    () => import("./pages/status-pages/status-pages-page.tsx"),
-    "StatusPagesPage",
-  ),
-});
-const statusPage = createRoute({
-  getParentRoute: () => shell,
-  path: "/status-pages/$id",
-  validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
-    tab === "subscribers" || tab === "addresses" ? { tab } : {},
-  component: lazyRouteComponent(
-    () => import("./pages/status-pages/status-page-page.tsx"),
-    "StatusPagePage",
-  ),
-});
+const inShell = { getParentRoute: () => shell };
+const framed = [
+  createRoute({
+    ...inShell,
+    path: "/",
+    validateSearch: filtersOf,
+    component: MonitorsPage,
+  }),
+  createRoute({
+    ...inShell,
+    path: "/monitors",
+    staticData: { navigation: { label: "Monitors", icon: "pulse", keys: "g m" } },
+    validateSearch: filtersOf,
+    component: MonitorsPage,
+  }),
+  createRoute({
+    ...inShell,
+    path: "/monitors/$id",
+    component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx"), "MonitorPage"),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/incidents",
+    staticData: { navigation: { label: "Incidents", icon: "warning", keys: "g i" } },
+    validateSearch: incidentFiltersOf,
+    component: lazyRouteComponent(
+      () => import("./pages/incidents/incidents-page.tsx"),
+      "IncidentsPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/incidents/$id",
+    component: lazyRouteComponent(
+      () => import("./pages/incidents/incident-page.tsx"),
+      "IncidentPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/maintenance",
+    staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
+    validateSearch: shownOf,
+    component: lazyRouteComponent(
+      () => import("./pages/maintenance/maintenance-page.tsx"),
+      "MaintenancePage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/maintenance/$id",
+    component: lazyRouteComponent(
+      () => import("./pages/maintenance/window-page.tsx"),
+      "WindowPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/alert-channels",
+    staticData: { navigation: { label: "Alert channels", icon: "bell", keys: "g c" } },
+    validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
+      typeof type === "string" ? { new: type } : {},
+    component: lazyRouteComponent(
+      () => import("./pages/alert-channels/alert-channels-page.tsx"),
+      "AlertChannelsPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/alert-channels/$id",
+    validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
+      edit === true ? { edit } : {},
+    component: lazyRouteComponent(
+      () => import("./pages/alert-channels/alert-channel-page.tsx"),
+      "AlertChannelPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/status-pages",
+    staticData: { navigation: { label: "Status pages", icon: "page", keys: "g s" } },
+    validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
+      adding === "" ? { new: "" } : {},
+    component: lazyRouteComponent(
+      () => import("./pages/status-pages/status-pages-page.tsx"),
+      "StatusPagesPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/status-pages/$id",
+    validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
+      tab === "subscribers" || tab === "addresses" ? { tab } : {},
+    component: lazyRouteComponent(
+      () => import("./pages/status-pages/status-page-page.tsx"),
+      "StatusPagePage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/settings",
+    staticData: { navigation: { label: "Settings", icon: "settings", keys: "g ," } },
+    component: lazyRouteComponent(
+      () => import("./pages/settings/settings-page.tsx"),
+      "SettingsPage",
+    ),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/settings/$section",
+    component: lazyRouteComponent(
+      () => import("./pages/settings/settings-page.tsx"),
+      "SettingsPage",
+    ),
+  }),
+];
 
-const incidents = createRoute({
-  getParentRoute: () => shell,
-  path: "/incidents",
-  validateSearch: incidentFiltersOf,
-  component: lazyRouteComponent(
-    () => import("./pages/incidents/incidents-page.tsx"),
-    "IncidentsPage",
-  ),
-});
-const incident = createRoute({
-  getParentRoute: () => shell,
-  path: "/incidents/$id",
-  component: lazyRouteComponent(
-    () => import("./pages/incidents/incident-page.tsx"),
-    "IncidentPage",
-  ),
-});
-const maintenance = createRoute({
-  getParentRoute: () => shell,
-  path: "/maintenance",
-  validateSearch: shownOf,
-  component: lazyRouteComponent(
-    () => import("./pages/maintenance/maintenance-page.tsx"),
-    "MaintenancePage",
-  ),
-});
-const maintenanceWindow = createRoute({
-  getParentRoute: () => shell,
-  path: "/maintenance/$id",
-  component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx"), "WindowPage"),
-});
-const settingsPage = lazyRouteComponent(
-  () => import("./pages/settings/settings-page.tsx"),
-  "SettingsPage",
-);
-const settings = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings",
-  component: settingsPage,
-});
-const settingsSection = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings/$section",
-  component: settingsPage,
-});
-
+const inRoot = { getParentRoute: () => root };
 /** Pages of their own, without the frame. */
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: "/sign-in",
-  component: lazyRouteComponent(() => import("./pages/entrance/sign-in-page.tsx"), "SignInPage"),
-});
-const setUp = createRoute({
-  getParentRoute: () => root,
-  path: "/set-up",
-  component: lazyRouteComponent(() => import("./pages/entrance/set-up-page.tsx"), "SetUpPage"),
-});
-const invitation = createRoute({
-  getParentRoute: () => root,
-  path: "/invitation",
-  component: lazyRouteComponent(
-    () => import("./pages/entrance/invitation-page.tsx"),
-    "InvitationPage",
-  ),
-});
-
-const wall = createRoute({
-  getParentRoute: () => root,
-  path: "/wall",
-  component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx"), "WallPage"),
-});
+const unframed = [
+  createRoute({
+    ...inRoot,
+    path: "/wall",
+    component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx"), "WallPage"),
+  }),
+  createRoute({
+    ...inRoot,
+    path: "/sign-in",
+    component: lazyRouteComponent(() => import("./pages/entrance/sign-in-page.tsx"), "SignInPage"),
+  }),
+  createRoute({
+    ...inRoot,
+    path: "/set-up",
+    component: lazyRouteComponent(() => import("./pages/entrance/set-up-page.tsx"), "SetUpPage"),
+  }),
+  createRoute({
+    ...inRoot,
+    path: "/invitation",
+    component: lazyRouteComponent(
+      () => import("./pages/entrance/invitation-page.tsx"),
+      "InvitationPage",
+    ),
+  }),
+];
 
 export const router = createRouter({
-  routeTree: root.addChildren([
-    shell.addChildren([
-      home,
-      monitors,
-      monitor,
-      alertChannels,
-      alertChannel,
-      statusPages,
-      statusPage,
-      incidents,
-      incident,
-      maintenance,
-      maintenanceWindow,
-      settings,
-      settingsSection,
-    ]),
-    wall,
-    signIn,
-    setUp,
-    invitation,
-  ]),
+  routeTree: root.addChildren([shell.addChildren(framed), ...unframed]),
   defaultPreload: "intent",
   scrollRestoration: true,
 });
@@ -182,3 +178,11 @@ declare module "@tanstack/react-router" {
     router: typeof router;
   }
 }
+
+/** `/monitors/:id` of the server as the router writes it. */
+type RouterPath<P> = P extends `${infer Start}:${infer Parameter}` ? `${Start}$${Parameter}` : P;
+type Served = RouterPath<(typeof adminPaths)[number]>;
+type Path = (typeof framed | typeof unframed)[number]["fullPath"];
+/** What one of page and server lacks: a reload would find nothing, or a page that is none. */
+type Missing = Exclude<Served, Path> | Exclude<Path, Served>;
+null satisfies [Missing] extends [never] ? null : Missing;

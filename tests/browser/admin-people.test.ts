@@ -188,7 +188,7 @@ describeInChromium("people and organizations", (browser) => {
     // Removed from the one that they look at, they see the other, and stay signed in.
     await world.ask("DELETE", `/people/${person.id}`);
     await other.page.locator(".rail-person-words").getByText("Second").waitFor();
-    await other.page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await other.page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     expect(await other.page.getByText("Web shop").count()).toBe(0);
     expect(await other.page.getByRole("dialog").count()).toBe(0);
     expect([ownFaults(fresh.faults), ownFaults(other.faults)]).toEqual([[], []]);

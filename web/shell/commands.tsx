@@ -13,7 +13,7 @@ import { planning } from "../pages/maintenance/planning.ts";
 import { editing } from "../pages/monitors/editing.ts";
 import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
 import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
-import { navigationItems } from "./navigation-items.ts";
+import { useNavigationItems } from "./navigation-items.ts";
 import { settingsCommands } from "./settings-commands.tsx";
 import { useOrganizationSwitch } from "./switching.ts";
 import type { Command } from "./palette-rules.ts";
@@ -36,7 +36,7 @@ export function useCommands(
   });
   const ofChannels = useChannelCommands(text, goTo);
   const ofStatusPages = useStatusPageCommands(text, goTo);
-  const commands: Command[] = navigationItems.map(({ to, label, icon, keys }) => ({
+  const commands: Command[] = useNavigationItems().map(({ to, label, icon, keys }) => ({
     key: to,
     label,
     hint: keysOf(keys),

@@ -1,11 +1,25 @@
+import { useRouter } from "@tanstack/react-router";
+import { useMemo } from "react";
 import type { IconName } from "../components/icons.tsx";
 
-/** The pages of the navigation in order; the phone has the middle of the list in its menu. */
-export const navigationItems: { to: string; label: string; icon: IconName; keys: string }[] = [
-  { to: "/monitors", label: "Monitors", icon: "pulse", keys: "g m" },
-  { to: "/incidents", label: "Incidents", icon: "warning", keys: "g i" },
-  { to: "/maintenance", label: "Maintenance", icon: "calendar", keys: "g w" },
-  { to: "/alert-channels", label: "Alert channels", icon: "bell", keys: "g c" },
-  { to: "/status-pages", label: "Status pages", icon: "page", keys: "g s" },
-  { to: "/settings", label: "Settings", icon: "settings", keys: "g ," },
-];
+type NavigationItem = { label: string; icon: IconName; keys: string };
+
+declare module "@tanstack/react-router" {
+  interface StaticDataRouteOption {
+    /** Puts the page into the navigation, the command palette and the shortcuts. */
+    navigation?: NavigationItem;
+  }
+}
+
+/** The pages of the navigation, in the order of their routes; the phone has the middle of them in its menu. */
+export function useNavigationItems(): (NavigationItem & { to: string })[] {
+  const { routesByPath } = useRouter();
+  return useMemo(
+    () =>
+      Object.values(routesByPath).flatMap(({ fullPath, options }) => {
+        const item = options.staticData?.navigation;
+        return item === undefined ? [] : [{ to: fullPath, ...item }];
+      }),
+    [routesByPath],
+  );
+}

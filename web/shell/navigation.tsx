@@ -3,7 +3,7 @@ import { useCounts, useOverallState } from "../data/overview.ts";
 import { Icon } from "../components/icons.tsx";
 import { Mark } from "../components/mark.tsx";
 import { stateWords } from "../components/state-icon.tsx";
-import { navigationItems } from "./navigation-items.ts";
+import { useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
 export function Navigation({ onHelp }: { onHelp: () => void }) {
@@ -22,7 +22,7 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
         <b>Signalbox</b>
         <span className="visually-hidden">, overall: {stateWords[state]}</span>
       </Link>
-      {navigationItems.map(({ to, label, icon }, index, { length }) => {
+      {useNavigationItems().map(({ to, label, icon }, index, { length }) => {
         const { count = null, hot = false } = counts[to] ?? {};
         const here = current === to || current.startsWith(`${to}/`);
         return (

@@ -4,7 +4,7 @@ import { signOut, useSignedIn } from "../data/session.ts";
 import { Icon, type IconName } from "../components/icons.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
-import { navigationItems } from "./navigation-items.ts";
+import { useNavigationItems } from "./navigation-items.ts";
 import { palette } from "./palette-state.ts";
 import { useOrganizationSwitch } from "./switching.ts";
 
@@ -20,6 +20,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
   const switchTo = useOrganizationSwitch();
+  const items = useNavigationItems();
   const checked = (is: boolean) => (is ? <Icon name="check" size={14} /> : null);
   return (
     <Menu position="top-start" width={240} withinPortal>
@@ -53,7 +54,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           </>
         )}
         <Menu.Label className="only-phone">Go to</Menu.Label>
-        {navigationItems.slice(3, -1).map(({ to, label, icon }) => (
+        {items.slice(3, -1).map(({ to, label, icon }) => (
           <Menu.Item
             key={to}
             className="only-phone"

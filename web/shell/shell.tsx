@@ -9,7 +9,7 @@ import { Zone } from "../components/time.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { Dialogs } from "./dialogs.tsx";
 import { Navigation } from "./navigation.tsx";
-import { navigationItems } from "./navigation-items.ts";
+import { useNavigationItems } from "./navigation-items.ts";
 import { Palette } from "./palette.tsx";
 import { palette } from "./palette-state.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
@@ -28,15 +28,14 @@ function Frame() {
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);
   useFavicon(useOverallState());
+  const items = useNavigationItems();
   const shortcuts = useMemo(
     () => ({
       "mod+k": () => palette.set(true),
       "?": () => setHelping(true),
-      ...Object.fromEntries(
-        navigationItems.map(({ to, keys }) => [keys, () => void navigate({ href: to })]),
-      ),
+      ...Object.fromEntries(items.map(({ to, keys }) => [keys, () => void navigate({ href: to })])),
     }),
-    [navigate],
+    [navigate, items],
   );
   useShortcuts(shortcuts);
   return (

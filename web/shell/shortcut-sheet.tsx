@@ -1,19 +1,10 @@
 import { Modal } from "@mantine/core";
 import { KeyHint } from "../components/page.tsx";
-import { navigationItems } from "./navigation-items.ts";
+import { useNavigationItems } from "./navigation-items.ts";
 
-const sections = (): { title: string; keys: [keys: string, does: string][] }[] => [
-  {
-    title: "Everywhere",
-    keys: [
-      ["modK", "Search and commands"],
-      ["?", "Shortcuts"],
-      ...navigationItems.map(({ label, keys }): [string, string] => [
-        keys.toUpperCase(),
-        `Go to ${label}`,
-      ]),
-    ],
-  },
+type Section = { title: string; keys: [keys: string, does: string][] };
+
+const ofPages: Section[] = [
   {
     title: "Monitors",
     keys: [
@@ -57,10 +48,18 @@ const sections = (): { title: string; keys: [keys: string, does: string][] }[] =
 ];
 
 export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const pages = useNavigationItems().map(({ label, keys }): [string, string] => [
+    keys.toUpperCase(),
+    `Go to ${label}`,
+  ]);
+  const everywhere: Section = {
+    title: "Everywhere",
+    keys: [["modK", "Search and commands"], ["?", "Shortcuts"], ...pages],
+  };
   return (
     <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">
       <div className="sheet">
-        {sections().map(({ title, keys }) => (
+        {[everywhere, ...ofPages].map(({ title, keys }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>
