@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { channelKinds } from "./alerting/channels/schema.ts";
+import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
 import { sweepOrganizations } from "./operations/appliance/store.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { z } from "zod";
-import { channelKinds } from "../src/alerting/channels/schema.ts";
+import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
 import { splitSecrets } from "../src/core/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
 import { monitorKinds } from "../src/monitoring/monitors/schema.ts";

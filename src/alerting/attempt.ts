@@ -1,4 +1,4 @@
-import type { ChannelSettings, ChannelType } from "./channels/schema.ts";
+import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import { settingsOf } from "./channels/service.ts";
 import type { ChannelRow } from "./channels/store.ts";
 import { type Clock, timestamp } from "../core/clock.ts";

@@ -1,4 +1,4 @@
-import type { ChannelType } from "./channels/schema.ts";
+import type { ChannelType } from "./channels/kinds-schema.ts";
 import { timestamp } from "../core/clock.ts";
 import type { Store } from "../database/store.ts";
 import type { Alert } from "./alert.ts";

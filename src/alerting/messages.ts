@@ -1,4 +1,4 @@
-import type { Placeholder } from "./channels/schema.ts";
+import type { Placeholder } from "./channels/kinds-schema.ts";
 import { durationInWords } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";

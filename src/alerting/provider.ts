@@ -1,4 +1,4 @@
-import type { ChannelSettings, ChannelType } from "./channels/schema.ts";
+import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/exchange.ts";
 import { named } from "../core/outgoing/http-request.ts";

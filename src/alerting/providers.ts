@@ -1,4 +1,4 @@
-import type { ChannelType } from "./channels/schema.ts";
+import type { ChannelType } from "./channels/kinds-schema.ts";
 import type { Provider } from "./provider.ts";
 import { apprise } from "./providers/apprise.ts";
 import { discord } from "./providers/discord.ts";

@@ -5,6 +5,20 @@ import { bodyOf, HeaderNames, HeadersPatch, Id, type Patched, patchOf } from "./
 type Shape = Record<string, z.ZodType>;
 type Own = Record<string, unknown>;
 
+/** What people read at a field of a form; everything else comes from its schema. */
+export type FieldLabels = {
+  label: string;
+  hint?: string;
+  unit?: string;
+  placeholder?: string;
+  /** What an empty choice is called. */
+  none?: string;
+  mono?: boolean;
+  long?: boolean;
+  /** What choices are called that are more than a capitalized word. */
+  options?: Readonly<Record<string, string>>;
+};
+
 /** One type of a resource that comes in several (an `http` monitor, a `slack` channel) with the fields of its own. */
 export type Kind = {
   /** As they are sent. */

@@ -118,7 +118,7 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(await page.getByLabel("Description").inputValue()).toBe("Mine again");
     await page.getByRole("link", { name: "Alert channels" }).click();
     await page.getByRole("button", { name: "Leave" }).click();
-    await page.getByRole("heading", { name: "Alert channels" }).waitFor();
+    await page.getByRole("heading", { name: "Alert channels", exact: true }).waitFor();
   });
 
   test("a logo with a script is refused at its field; a good one is on the page and in the preview", async () => {

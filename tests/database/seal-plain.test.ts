@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { channelKinds } from "../../src/alerting/channels/schema.ts";
+import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
 import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/copy.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/schema.ts";
+import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
 import { type Message, messageOf } from "../../src/alerting/messages.ts";
 import type { DeliveryContext, Provider, Verdict } from "../../src/alerting/provider.ts";

@@ -1,26 +1,11 @@
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { z } from "zod";
+import type { FieldLabels } from "../../src/core/kinds.ts";
 import { durationInWords } from "../../src/core/text.ts";
 import { HeadersField } from "./headers-field.tsx";
 import { LoginField } from "./login-field.tsx";
 import { SecretField } from "./secret-field.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
-
-/** What people read at a field; everything else comes from its schema. */
-export type FieldWords = {
-  label: string;
-  hint?: string;
-  unit?: string;
-  placeholder?: string;
-  /** What an empty choice is called. */
-  none?: string;
-  mono?: boolean;
-  long?: boolean;
-  /** What choices are called that are more than a capitalized word. */
-  options?: Readonly<Record<string, string>>;
-  /** Makes up a secret. */
-  generate?: () => string;
-};
 
 type Json = {
   type?: string;
@@ -81,10 +66,12 @@ const inWords = (name: string) =>
 type Props = {
   name: string;
   kind: FieldKind;
-  words?: FieldWords | undefined;
+  labels?: FieldLabels | undefined;
   value: unknown;
   onChange: (value: unknown) => void;
   error: string | undefined;
+  /** Makes up a secret, where both sides may agree on any. */
+  generate?: (() => string) | undefined;
   /** The secrets that are stored in it. */
   secrets?: StoredSecrets;
 };
@@ -93,15 +80,16 @@ type Props = {
 export function SchemaField({
   name,
   kind,
-  words,
+  labels,
   value,
   onChange,
   error,
+  generate,
   secrets = noSecrets,
 }: Props) {
   const { schema, nullable, secret } = kind;
-  const hint = words?.hint ?? schema.description;
-  const common = { label: words?.label ?? inWords(name), error };
+  const hint = labels?.hint ?? schema.description;
+  const common = { label: labels?.label ?? inWords(name), error };
   const emptied = (text: string) => (text === "" && nullable ? null : text);
   switch (kind.control) {
     case "switch":
@@ -120,10 +108,10 @@ export function SchemaField({
           {...common}
           description={hint}
           data={[
-            ...(nullable ? [{ value: "", label: words?.none ?? "None" }] : []),
+            ...(nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
             ...(schema.enum ?? []).map((option) => ({
               value: option,
-              label: words?.options?.[option] ?? optionWords(option),
+              label: labels?.options?.[option] ?? optionWords(option),
             })),
           ]}
           value={textOf(value)}
@@ -135,8 +123,8 @@ export function SchemaField({
       return (
         <NumberInput
           {...common}
-          description={durationHint(value, words) ?? hint}
-          suffix={words?.unit === undefined ? "" : ` ${words.unit}`}
+          description={durationHint(value, labels) ?? hint}
+          suffix={labels?.unit === undefined ? "" : ` ${labels.unit}`}
           hideControls
           allowDecimal={schema.type === "number"}
           value={typeof value === "number" || typeof value === "string" ? value : ""}
@@ -187,26 +175,26 @@ export function SchemaField({
   const text = {
     ...common,
     description: hint,
-    placeholder: words?.placeholder,
+    placeholder: labels?.placeholder,
     value: textOf(value),
-    ...(words?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
+    ...(labels?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
   };
   if (secret)
     return (
       <SecretField
         label={common.label}
         hint={hint}
-        placeholder={words?.placeholder}
+        placeholder={labels?.placeholder}
         error={secrets.errorOf(name) ?? error}
         value={value as string | null | undefined}
         onChange={onChange}
         isSet={secrets.isSet(name)}
         isAsked={secrets.isAsked(name)}
         mayBeNone={nullable}
-        generate={words?.generate}
+        generate={generate}
       />
     );
-  if (words?.long === true)
+  if (labels?.long === true)
     return (
       <Textarea
         {...text}
@@ -235,9 +223,9 @@ function scalarOf(text: string): string | number | boolean | null {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text.replace(/^"(.*)"$/, "$1");
 }
 
-function durationHint(value: unknown, words: FieldWords | undefined): string | undefined {
-  if (words?.unit !== "s" || typeof value !== "number" || value < 60) return undefined;
-  return [durationInWords(value), words.hint].filter(Boolean).join(". ");
+function durationHint(value: unknown, labels: FieldLabels | undefined): string | undefined {
+  if (labels?.unit !== "s" || typeof value !== "number" || value < 60) return undefined;
+  return [durationInWords(value), labels.hint].filter(Boolean).join(". ");
 }
 
 const optionWords = (option: string) =>

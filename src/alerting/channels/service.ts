@@ -17,12 +17,8 @@ import { invalid, parse } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { retrying } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
-import {
-  type AlertChannel,
-  type AlertChannelPatch,
-  channelKinds,
-  NewAlertChannel,
-} from "./schema.ts";
+import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
+import { channelKinds } from "./kinds-schema.ts";
 import { targetsOf } from "./rules.ts";
 import {
   changeChannel,

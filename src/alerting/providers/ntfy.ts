@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../channels/schema.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { Tone } from "../messages.ts";
 import { judged, overHttp, permanent } from "../provider.ts";
 import { addressOn } from "./shared-address.ts";

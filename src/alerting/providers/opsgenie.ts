@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../channels/schema.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import { cut, type Message, type ProblemSeverity } from "../messages.ts";
 import { judged, overHttp, permanent, type Provider } from "../provider.ts";
 

@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../channels/schema.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { casesOf, cut, fitted, type Message } from "../messages.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../channels/schema.ts";
+import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { Message, Tone } from "../messages.ts";
 import { judged, permanent, post, type Provider, type ToPost, type Verdict } from "../provider.ts";

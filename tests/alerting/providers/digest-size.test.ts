@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  type ChannelSettings,
-  type ChannelType,
-  NewAlertChannel,
-} from "../../../src/alerting/channels/schema.ts";
+import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
 import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
 import { providers } from "../../../src/alerting/providers.ts";

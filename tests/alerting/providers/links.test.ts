@@ -1,9 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  type ChannelSettings,
-  type ChannelType,
-  NewAlertChannel,
-} from "../../../src/alerting/channels/schema.ts";
+import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import { messageOf } from "../../../src/alerting/messages.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";

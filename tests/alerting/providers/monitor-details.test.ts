@@ -3,8 +3,8 @@ import {
   type ChannelSettings,
   channelKinds,
   type ChannelType,
-  NewAlertChannel,
-} from "../../../src/alerting/channels/schema.ts";
+} from "../../../src/alerting/channels/kinds-schema.ts";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { AlertedMonitor } from "../../../src/alerting/alert.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { channelKinds } from "../../../src/alerting/channels/schema.ts";
+import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { newChannels, newMonitors } from "../../support/samples.ts";

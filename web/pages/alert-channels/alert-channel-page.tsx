@@ -1,6 +1,6 @@
 import { Modal } from "@mantine/core";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { ChannelType } from "../../../src/alerting/channels/schema.ts";
+import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { type AlertChannel, channelRoutes, useAlertChannel } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
 import { useRecordToEdit } from "../../data/record-to-edit.ts";
@@ -11,7 +11,7 @@ import { Time } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
-import { wordsOf } from "./channel-words.ts";
+import { channelTypeOf } from "./channel-types.tsx";
 import { ChannelActions } from "./channel-actions.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { TestOutcome, useTest } from "./test-outcome.tsx";
@@ -71,7 +71,7 @@ function Facts({ channel }: { channel: AlertChannel }) {
   const to = channel["to"];
   return (
     <p>
-      {wordsOf(type).label} {Array.isArray(to) && `to ${to.join(", ")} `}
+      {channelTypeOf(type).name} {Array.isArray(to) && `to ${to.join(", ")} `}
       {target.length > 0 && <code>{target.join(" ")}</code>} ·{" "}
       {stateOf(channel).words.toLowerCase()}
       {lastDeliveryAt !== null && (

@@ -7,7 +7,7 @@ import { useDeleting } from "../../components/deleting.ts";
 import { Icon } from "../../components/icons.tsx";
 import { EmptyState, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { ChannelGallery } from "./channel-gallery.tsx";
+import { ChannelGallery } from "./channel-types.tsx";
 import { ChannelRow } from "./channel-row.tsx";
 
 const NewChannel = lazy(() => import("./new-channel.tsx"));

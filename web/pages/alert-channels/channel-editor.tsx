@@ -2,12 +2,9 @@ import { recordKey } from "../../data/keys.ts";
 import { Switch, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import type { z } from "zod";
-import {
-  channelFields,
-  channelKinds,
-  type ChannelType,
-  type NewAlertChannel,
-} from "../../../src/alerting/channels/schema.ts";
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { channelFields, type NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
@@ -15,8 +12,7 @@ import { CurlButton } from "../../components/curl-button.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
-import { ChannelMark } from "./channel-mark.tsx";
-import { wordsOf } from "./channel-words.ts";
+import { ChannelMark } from "./channel-types.tsx";
 import { TemplateField } from "./template-field.tsx";
 
 type Values = Record<string, unknown>;
@@ -58,12 +54,12 @@ const names = Object.keys(channelFields);
 
 /** The fields of a channel of this type, as its schema describes them. */
 export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Props) {
-  const words = wordsOf(type);
+  const { name: typeName, help, labels } = channelKinds[type];
   const fields = useMemo(() => fieldsOf(type), [type]);
   const takesTemplate = "template" in channelKinds[type].fields;
   const start: Values = channel
     ? pick(channel, [...names, ...Object.keys(channelKinds[type].fields)])
-    : { name: words.label, enabled: true, default: false, incidents: true };
+    : { name: typeName, enabled: true, default: false, incidents: true };
   // The form is made of the schema's fields, and the server judges what stands in them.
   const bodyOf = (values: Values) =>
     ({
@@ -105,7 +101,7 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
     >
       <p className="channel-help">
         <ChannelMark type={type} />
-        <span>{words.help}</span>
+        <span>{help}</span>
       </p>
       <TextInput
         label="Name"
@@ -119,7 +115,8 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
           key={name}
           name={name}
           kind={kind}
-          words={words.fields[name]}
+          labels={(labels as Record<string, FieldLabels>)[name]}
+          generate={type === "webhook" && name === "secret" ? newSigningSecret : undefined}
           value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
           onChange={(value) => set(name, value)}
           error={errorOf(name)}
@@ -145,6 +142,12 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
       ))}
     </FormFrame>
   );
+}
+
+/** 32 random bytes, as Standard Webhooks writes them. */
+function newSigningSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
 }
 
 const pick = (record: Values, names: readonly string[]): Values =>

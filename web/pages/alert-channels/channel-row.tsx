@@ -9,9 +9,8 @@ import { LazyMenu } from "../../components/lazy-menu.tsx";
 import { Dash } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
-import { ChannelMark } from "./channel-mark.tsx";
+import { ChannelMark, channelTypeOf } from "./channel-types.tsx";
 import { ChannelStateIcon } from "./channel-state.tsx";
-import { wordsOf } from "./channel-words.ts";
 
 type Props = { channel: AlertChannel; use: ChannelUse | undefined; mayWrite: boolean };
 
@@ -25,7 +24,7 @@ export function ChannelRow({ channel, use, mayWrite }: Props) {
       <Link to="/alert-channels/$id" params={{ id }} className="channel-name">
         <b>{name}</b>
         <span>
-          {wordsOf(type).label}
+          {channelTypeOf(type).name}
           {channel.default && " · default"}
           {!enabled && " · disabled"}
           {!channel.incidents && " · no incident alerts"}

@@ -1,10 +1,9 @@
 import { Button, Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { channelKinds, type ChannelType } from "../../../src/alerting/channels/schema.ts";
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { notify } from "../../components/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
-import { ChannelGallery } from "./channel-gallery.tsx";
-import { wordsOf } from "./channel-words.ts";
+import { ChannelGallery } from "./channel-types.tsx";
 
 /** `""` chooses a type first. */
 type Props = { chosen: string; onChoose: (type: ChannelType | "") => void; onClose: () => void };
@@ -18,7 +17,7 @@ export default function NewChannel({ chosen, onChoose, onClose }: Props) {
       opened
       onClose={onClose}
       title={
-        type === null ? "Create alert channel" : `Create alert channel: ${wordsOf(type).label}`
+        type === null ? "Create alert channel" : `Create alert channel: ${channelKinds[type].name}`
       }
       size={type === null ? 720 : 560}
       closeOnClickOutside={type === null}

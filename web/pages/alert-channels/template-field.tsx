@@ -1,7 +1,7 @@
 import { Textarea } from "@mantine/core";
 import { useRef } from "react";
 import { flushSync } from "react-dom";
-import { placeholders } from "../../../src/alerting/channels/schema.ts";
+import { placeholders } from "../../../src/alerting/channels/kinds-schema.ts";
 
 type Props = {
   value: string | null;

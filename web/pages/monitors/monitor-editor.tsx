@@ -18,7 +18,7 @@ import { Fold } from "../../components/fold.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
 import type { Editing } from "./editing.ts";
-import { commonSections, monitorWords, ownSections, type Section } from "./monitor-words.ts";
+import { commonSections, monitorLabels, ownSections, type Section } from "./monitor-words.ts";
 import { TestCheckResult, useTestCheck } from "./test-check.tsx";
 import { typeWords } from "./type-words.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
@@ -109,7 +109,7 @@ function Fields({
         key={`${type} ${name}`}
         name={name}
         kind={kind}
-        words={monitorWords[name]}
+        labels={monitorLabels[name]}
         value={name in values ? values[name] : kind.initial}
         onChange={(value) => set(name, value)}
         error={errorOf(name)}

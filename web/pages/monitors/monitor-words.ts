@@ -1,7 +1,7 @@
-import type { FieldWords } from "../../components/schema-field.tsx";
+import type { FieldLabels } from "../../../src/core/kinds.ts";
 
 /** What the fields of monitors are called; those that are not here get their name in words. */
-export const monitorWords: Record<string, FieldWords> = {
+export const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
   method: { label: "Method" },
   headers: { label: "Headers" },

@@ -149,7 +149,7 @@ function Fields({
             <SegmentedControl
               aria-labelledby="mail-auth"
               data={[
-                { value: "password", label: "Password" },
+                { value: "password", label: "User name and password" },
                 { value: "microsoft", label: "Microsoft" },
                 { value: "google", label: "Google" },
               ]}

@@ -1,8 +1,9 @@
 import { ColorInput, Input, SegmentedControl, Select, TextInput } from "@mantine/core";
+import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { statusPageFields } from "../../../src/status-pages/schema.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
 import type { Form } from "../../components/form.tsx";
-import { kindOf, SchemaField, type FieldWords } from "../../components/schema-field.tsx";
+import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { SecretField } from "../../components/secret-field.tsx";
 import { visibilities } from "./page-words.tsx";
 import { zonesWith } from "../../components/zones.ts";
@@ -15,7 +16,7 @@ export type PageValues = Omit<
 export type PageForm = Form<PageValues>;
 type Name = keyof typeof statusPageFields;
 
-const words: Partial<Record<Name, FieldWords>> = {
+const labels: Partial<Record<Name, FieldLabels>> = {
   title: { label: "Title" },
   description: { label: "Description", hint: "Shown at the top of the page.", long: true },
   showLatency: { label: "Show latency", hint: "Beside the uptime of each monitor." },
@@ -31,7 +32,7 @@ function Field({ form, name }: { form: PageForm; name: Name }) {
     <SchemaField
       name={name}
       kind={kinds[name]}
-      words={words[name]}
+      labels={labels[name]}
       value={form.values[name]}
       onChange={(value) => form.set(name, value as never)}
       error={form.errorOf(name)}

@@ -1,0 +1,348 @@
+import { z } from "zod";
+import {
+  type Destination,
+  fixedAddress,
+  itsOwnAddress,
+  sameOrigin,
+  sameValue,
+} from "../../core/destinations.ts";
+import {
+  EmailAddress,
+  Headers,
+  HttpUrl,
+  integer,
+  line,
+  optionalParagraphs,
+  secret,
+  SigningSecret,
+  Tags,
+} from "../../core/fields.ts";
+import { type FieldLabels, kind } from "../../core/kinds.ts";
+
+// Chat services put the credential into the URL itself, so the whole URL is the secret.
+const webhookUrl = HttpUrl.meta({ writeOnly: true });
+const optionalSecret = secret().nullable().default(null);
+
+/** What may stand in a `template`, as `{{monitor}}`. */
+export const placeholders = [
+  "monitor",
+  "status",
+  "message",
+  "since",
+  "duration",
+  "latency",
+  "group",
+  "target",
+  "tags",
+  "description",
+  "url",
+] as const;
+export type Placeholder = (typeof placeholders)[number];
+
+const known = new Set<string>(placeholders);
+
+const template = optionalParagraphs(2_000)
+  .refine(
+    (text) =>
+      [...text.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = ""]) => known.has(name.trim())),
+    `must use no other placeholders than ${placeholders.map((name) => `{{${name}}}`).join(", ")}`,
+  )
+  .nullable()
+  .default(null)
+  .meta({
+    description:
+      "Text of alerts about one monitor, instead of the usual one. Placeholders: " +
+      placeholders.map((name) => `\`{{${name}}}\``).join(" "),
+    example: "{{monitor}} is {{status}}: {{message}}",
+  });
+
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+const region = z.enum(["us", "eu"]).default("us");
+
+type ChannelKind<F extends Record<string, z.ZodType>> = {
+  name: string;
+  /** Two letters that stand for it. */
+  mark: string;
+  /** What it is, in the gallery. */
+  summary: string;
+  /** Where its address or key comes from, as the service documents it. */
+  help: string;
+  fields: F;
+  /** What people read of its fields; a template has a control of its own. */
+  labels: Readonly<Record<Exclude<keyof F & string, "template">, FieldLabels>>;
+  /** Where its secrets go. */
+  secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
+};
+
+const channelKind = <F extends Record<string, z.ZodType>>({
+  fields,
+  secrets,
+  ...words
+}: ChannelKind<F>) => ({ ...kind(fields, secrets), ...words });
+
+const webhookUrlAt = (placeholder: string) => ({
+  webhookUrl: { label: "Webhook URL", placeholder, mono: true },
+});
+const serverAt = (placeholder: string) => ({ label: "Server", placeholder, mono: true });
+const regionLabels = {
+  label: "Region",
+  hint: "EU if the address of your account contains “eu”.",
+  options: { us: "US", eu: "EU" },
+};
+
+/** The channel types: their own fields, and what people read of them; delivering to them is in `alerting/providers`. */
+export const channelKinds = {
+  webhook: channelKind({
+    name: "Webhook",
+    mark: "{}",
+    summary: "Signed JSON to any URL",
+    help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed.",
+    fields: { url: HttpUrl, secret: nullable(SigningSecret), headers: Headers.default({}) },
+    labels: {
+      url: { label: "URL", placeholder: "http://bot.lan/alerts", mono: true },
+      secret: {
+        label: "Secret",
+        hint: "Signs each request: whsec_ and the Base64 of 24 to 64 bytes.",
+        placeholder: "whsec_…",
+      },
+      headers: { label: "Headers" },
+    },
+    secrets: { secret: { url: sameOrigin }, "headers.*": { url: sameOrigin } },
+  }),
+  email: channelKind({
+    name: "E-mail",
+    mark: "@",
+    summary: "Through your own mail server",
+    help: "Sent through the mail server in Settings. Press Enter after each address.",
+    fields: { to: z.array(EmailAddress).min(1).max(50), template },
+    labels: { to: { label: "To", hint: "Up to 50 addresses. All of them get the same e-mail." } },
+  }),
+  slack: channelKind({
+    name: "Slack",
+    mark: "Sl",
+    summary: "A message in a channel",
+    help: "At api.slack.com/apps create an app, open Incoming Webhooks, switch on “Activate Incoming Webhooks”, choose “Add New Webhook to Workspace”, pick the channel and copy the webhook URL.",
+    fields: { webhookUrl, template },
+    labels: webhookUrlAt("https://hooks.slack.com/services/…"),
+    secrets: { webhookUrl: itsOwnAddress },
+  }),
+  discord: channelKind({
+    name: "Discord",
+    mark: "Di",
+    summary: "A message in a channel",
+    help: "Edit the channel, open Integrations, Webhooks, choose “New Webhook” and “Copy Webhook URL”.",
+    fields: { webhookUrl, template },
+    labels: webhookUrlAt("https://discord.com/api/webhooks/…"),
+    secrets: { webhookUrl: itsOwnAddress },
+  }),
+  teams: channelKind({
+    name: "Microsoft Teams",
+    mark: "Te",
+    summary: "A card in a channel",
+    help: "In the channel’s ••• menu open Workflows, choose “Send webhook alerts to a channel” (formerly “Post to a channel when a webhook request is received”) and copy the URL. Connector URLs at webhook.office.com stopped working in May 2026.",
+    fields: { webhookUrl, template },
+    labels: webhookUrlAt("https://….api.powerplatform.com/…/workflows/…"),
+    secrets: { webhookUrl: itsOwnAddress },
+  }),
+  mattermost: channelKind({
+    name: "Mattermost",
+    mark: "Mm",
+    summary: "A message in a channel",
+    help: "In the product menu open Integrations, Incoming Webhooks, choose “Add Incoming Webhook”, pick the channel and copy the URL.",
+    fields: { webhookUrl, template },
+    labels: webhookUrlAt("https://chat.acme.lan/hooks/…"),
+    secrets: { webhookUrl: itsOwnAddress },
+  }),
+  googlechat: channelKind({
+    name: "Google Chat",
+    mark: "Gc",
+    summary: "A message in a space",
+    help: "In a browser, open the menu of the space, then “Apps & integrations”, choose “Add webhooks”, name it and copy its link.",
+    fields: { webhookUrl, template },
+    labels: webhookUrlAt("https://chat.googleapis.com/v1/spaces/…"),
+    secrets: { webhookUrl: itsOwnAddress },
+  }),
+  telegram: channelKind({
+    name: "Telegram",
+    mark: "Tg",
+    summary: "A message from your bot",
+    help: "Send /newbot to @BotFather for the token. Add the bot to the chat and send a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
+    fields: {
+      botToken: secret(),
+      chatId: line(100),
+      topic: nullable(integer(1, 2 ** 31 - 1)).meta({
+        description: "Id of a topic of a forum group: its `message_thread_id`.",
+      }),
+      silent: z.boolean().default(false).meta({ description: "Messages make no sound." }),
+      server: HttpUrl.default("https://api.telegram.org").meta({
+        description: "A Bot API server of your own, where there is one.",
+      }),
+      template,
+    },
+    labels: {
+      botToken: { label: "Bot token", placeholder: "123456:ABC-DEF…" },
+      chatId: {
+        label: "Chat id",
+        placeholder: "-1001234567890",
+        hint: "A number, or @name of a public channel.",
+        mono: true,
+      },
+      topic: { label: "Topic", hint: "The message_thread_id of a forum topic. Optional." },
+      silent: { label: "Silent", hint: "Messages arrive without a sound." },
+      server: {
+        ...serverAt("https://api.telegram.org"),
+        hint: "Change it only if you run your own Bot API server.",
+      },
+    },
+    secrets: { botToken: { server: sameOrigin } },
+  }),
+  ntfy: channelKind({
+    name: "ntfy",
+    mark: "nt",
+    summary: "Push to phones, through ntfy.sh or your own server",
+    help: "Subscribe to a topic in the ntfy app and name it here. Anyone who guesses the name of a topic without access control can read it.",
+    fields: {
+      server: HttpUrl.default("https://ntfy.sh"),
+      topic: z.string().regex(/^[-_A-Za-z0-9]{1,64}$/, "must have 1 to 64 letters, digits, - or _"),
+      token: optionalSecret,
+      username: nullable(
+        line(255).refine((name) => !name.includes(":"), "must not contain :"),
+      ).meta({ description: "With `password`, instead of a token." }),
+      password: optionalSecret,
+      priority: integer(1, 5).default(4).meta({
+        description: "Of outages, from 1 (lowest) to 5 (highest); everything else has at most 3.",
+      }),
+      tags: Tags.default([]).meta({
+        description: "Of every message, beside the sign of its kind.",
+      }),
+      template,
+    },
+    labels: {
+      server: serverAt("https://ntfy.sh"),
+      topic: { label: "Topic", placeholder: "acme-oncall", mono: true },
+      token: {
+        label: "Access token",
+        placeholder: "tk_…",
+        hint: "For a protected topic: in the web app, Account, Access tokens.",
+      },
+      username: { label: "User name", hint: "With a password, instead of a token." },
+      password: { label: "Password" },
+      priority: {
+        label: "Priority of outages",
+        hint: "1 (lowest) to 5 (highest). Other alerts use at most 3.",
+      },
+      tags: { label: "Tags", hint: "Added to every message. Names of emojis are shown as emojis." },
+    },
+    secrets: { token: { server: sameOrigin }, password: { server: sameOrigin } },
+  }),
+  gotify: channelKind({
+    name: "Gotify",
+    mark: "Go",
+    summary: "Push from your own server",
+    help: "In Gotify's web page open Apps, choose “Create Application” and copy its token.",
+    fields: { server: HttpUrl, token: secret(), template },
+    labels: { server: serverAt("https://gotify.lan"), token: { label: "Application token" } },
+    secrets: { token: { server: sameOrigin } },
+  }),
+  pushover: channelKind({
+    name: "Pushover",
+    mark: "Po",
+    summary: "Push to phones",
+    help: "pushover.net shows your user key (or make a delivery group); “Create an Application/API Token” there gives the API token.",
+    fields: {
+      userKey: secret(),
+      apiToken: secret(),
+      priority: integer(-2, 2).default(1).meta({
+        description:
+          "Of outages, from -2 (lowest) to 2 (emergency: repeated until somebody confirms it or it is over); everything else has at most 0.",
+      }),
+      retry: integer(30, 10_800).default(60).meta({
+        description: "Seconds between two repetitions of an emergency.",
+      }),
+      expire: integer(30, 10_800).default(3_600).meta({
+        description: "Seconds after which an emergency is not repeated any more.",
+      }),
+      template,
+    },
+    labels: {
+      userKey: { label: "User or group key" },
+      apiToken: { label: "API token" },
+      priority: {
+        label: "Priority of outages",
+        hint: "-2 (lowest) to 2 (emergency, repeated until someone acknowledges it or it ends). Other alerts use at most 0.",
+      },
+      retry: { label: "Repeat an emergency every", unit: "s" },
+      expire: { label: "Stop repeating it after", unit: "s" },
+    },
+    secrets: { userKey: fixedAddress, apiToken: fixedAddress },
+  }),
+  pagerduty: channelKind({
+    name: "PagerDuty",
+    mark: "PD",
+    summary: "Opens and resolves incidents",
+    help: "In the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
+    fields: { routingKey: secret(), region },
+    labels: { routingKey: { label: "Integration key" }, region: regionLabels },
+    secrets: { routingKey: { region: sameValue } },
+  }),
+  jsm: channelKind({
+    name: "Jira Service Management",
+    mark: "JS",
+    summary: "Opens and closes alerts",
+    help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
+    fields: { apiKey: secret() },
+    labels: { apiKey: { label: "API key" } },
+    secrets: { apiKey: fixedAddress },
+  }),
+  opsgenie: channelKind({
+    name: "Opsgenie",
+    mark: "Op",
+    summary: "Until it shuts down on 5 April 2027",
+    help: "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
+    fields: { apiKey: secret(), region },
+    labels: { apiKey: { label: "API key" }, region: regionLabels },
+    secrets: { apiKey: { region: sameValue } },
+  }),
+  apprise: channelKind({
+    name: "Apprise",
+    mark: "Ap",
+    summary: "A hundred more services",
+    help: "Requires an Apprise API server. Save the URLs of your services there under a key and enter the key here, or enter the URLs here.",
+    fields: {
+      server: HttpUrl,
+      key: nullable(
+        z.string().regex(/^[-_A-Za-z0-9]{1,128}$/, "must have 1 to 128 letters, digits, - or _"),
+      ).meta({ description: "What is saved under it on the server; or else `urls`." }),
+      tag: nullable(line(200)).meta({
+        description:
+          "Only what has one of these tags under the key: `a, b` is either, `a b` both. Null: all of it.",
+      }),
+      urls: nullable(secret(4_000)).meta({
+        writeOnly: true,
+        description: "Apprise URLs, separated by commas, instead of a `key`.",
+      }),
+      template,
+    },
+    labels: {
+      server: serverAt("http://apprise.lan:8000"),
+      key: { label: "Configuration key", hint: "Leave empty if you enter URLs.", mono: true },
+      tag: {
+        label: "Tags",
+        hint: "Only services with these tags: “a, b” means either, “a b” means both. Leave empty for all.",
+      },
+      urls: {
+        label: "Apprise URLs",
+        placeholder: "mailto://…, json://…",
+        hint: "Instead of a key, separated by commas.",
+      },
+    },
+    secrets: { urls: { server: sameOrigin } },
+  }),
+};
+
+export type ChannelType = keyof typeof channelKinds;
+
+/** The fields of one channel type, secrets included: what an alert is sent with. */
+export type ChannelSettings<T extends ChannelType> = z.output<
+  z.ZodObject<(typeof channelKinds)[T]["fields"]>
+>;

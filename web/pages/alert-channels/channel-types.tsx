@@ -1,0 +1,40 @@
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+
+/** What people read of a type, also of one that is unknown here. */
+export const channelTypeOf = (type: string): { name: string; mark: string } =>
+  type in channelKinds ? channelKinds[type as ChannelType] : { name: type, mark: "?" };
+
+/** The sign of a channel's type, beside its name. */
+export function ChannelMark({ type }: { type: string }) {
+  return (
+    <span className="channel-mark" aria-hidden="true">
+      {channelTypeOf(type).mark}
+    </span>
+  );
+}
+
+const popular: ChannelType[] = ["slack", "email", "webhook", "teams", "discord", "telegram"];
+const gallery = [...new Set([...popular, ...(Object.keys(channelKinds) as ChannelType[])])];
+
+/** Every type of channel, to begin with one of them. */
+export function ChannelGallery({ onChoose }: { onChoose: (type: ChannelType) => void }) {
+  return (
+    <ul className="gallery">
+      {gallery.map((type, index) => (
+        <li key={type}>
+          <button
+            type="button"
+            {...(index === 0 && { "data-autofocus": true })}
+            onClick={() => onChoose(type)}
+          >
+            <ChannelMark type={type} />
+            <span>
+              <b>{channelKinds[type].name}</b>
+              <small>{channelKinds[type].summary}</small>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
