@@ -165,7 +165,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   test("the palette finds a channel, tests it and makes a new one", async () => {
     await using opened = await open("/monitors");
     const { page } = opened;
-    await page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     await page.keyboard.press("Control+k");
     await page.keyboard.type("send test to mine");
     await page.getByRole("option", { name: "Send test to Mine" }).waitFor();

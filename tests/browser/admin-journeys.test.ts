@@ -129,7 +129,7 @@ describeInChromium("journeys through the admin page", (browser) => {
   test("what the first page shows is asked for once, while its script is still on its way", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
-    const heading = page.getByRole("heading", { name: "Monitors" });
+    const heading = page.getByRole("heading", { name: "Monitors", exact: true });
     await heading.waitFor();
     const asked: string[] = [];
     page.on("request", (request) => {
@@ -149,7 +149,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await page.keyboard.press("Tab");
     await page.keyboard.type(owner.password);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     await rowOf(page, "Blog").waitFor();
     await page.keyboard.press("n");
     await page.keyboard.type(world.site.at("/keyboard"));

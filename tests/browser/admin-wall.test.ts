@@ -62,7 +62,7 @@ describeInChromium("the wall", (browser) => {
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: join(screenshots, "admin-wall-1440-light.png") });
     await page.keyboard.press("Escape");
-    await page.getByRole("heading", { name: "Monitors" }).waitFor();
+    await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });
