@@ -33,7 +33,7 @@ describeInChromium("the wall", (browser) => {
     expect(await page.locator(".wall-tile h2").allTextContents()).toEqual([
       "Production",
       "Office",
-      "Without a group",
+      "Ungrouped",
     ]);
     world.site.reply(answer(502), "/checkout");
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Checkout")}/check`);
