@@ -4,6 +4,7 @@ import { alertEngine } from "./alerting/engine.ts";
 import { sweepAlerts } from "./alerting/retention.ts";
 import { sweepOrganizations } from "./operations/appliance/store.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
+import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { type Clock, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
@@ -119,6 +120,8 @@ export async function startApp(
     { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
   ]);
   if (sealed > 0) log.info("sealed secrets that an older version kept plain", { records: sealed });
+  if (await startRestored(store, clock))
+    log.info("restored from a backup: sessions are ended, alerts that waited in it are not sent");
   const ownHosts = ownHostsOf(config.allowedHost, config.url);
   const sharing = sharingOf(store);
   await sharing.refresh();

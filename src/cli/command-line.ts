@@ -6,6 +6,7 @@ import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addOrgs } from "./orgs.ts";
+import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addUsers } from "./users.ts";
 import { addVersion } from "./version.ts";
@@ -32,6 +33,7 @@ export function commandLine(): Command {
     addUsers,
     addMigrate,
     addBackup,
+    addRestore,
     addDoctor,
     addVersion,
   ])

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
+import { finishBackup } from "./backup-file.ts";
 import { mustBeOurs } from "./data-directory.ts";
 
 /**
@@ -20,6 +21,7 @@ export function copyDatabase(directory: string, to: string) {
   try {
     database.run("PRAGMA busy_timeout = 5000");
     database.query("VACUUM INTO ?").run(part);
+    finishBackup(part);
     renameSync(part, to);
   } catch (error) {
     rmSync(part, { force: true });

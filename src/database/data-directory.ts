@@ -22,6 +22,8 @@ import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
 import { type EmbeddedStore, embeddedStore, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
+import { finishRestore, hasUnfinishedRestore } from "./unfinished-restore.ts";
+import { hasSealedValues } from "./sealed-values.ts";
 
 /** "SBOX": tells our database from any other SQLite file. */
 const applicationId = 0x53424f58;
@@ -52,7 +54,8 @@ export type OpenOptions = {
   sharesCommits?: () => boolean;
 };
 
-const files = (path: string) => ({
+/** The files of a data directory by what they hold. */
+export const files = (path: string) => ({
   database: join(path, "signalbox.db"),
   key: join(path, "secret.key"),
   marker: join(path, "instance.json"),
@@ -68,10 +71,17 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   makeDirectory(path);
   // Asked before anything else: another process may be making its files this very moment.
   const used = existsSync(files(path).marker);
-  const unlock = options.exclusive ? lock(files(path).lock, path) : () => {};
+  const unlock = options.exclusive ? lockDirectory(path) : () => {};
+  if (options.exclusive) finishRestore(path);
+  else if (hasUnfinishedRestore(path)) {
+    const unlock = lockDirectory(path);
+    finishRestore(path);
+    unlock();
+  }
   makeDatabase(path, used, options);
-  const vault = vaultOf(encryptionKey(path, used));
+  if (used) mustHaveKey(path);
   const database = openChecked(files(path).database);
+  const vault = vaultOf(encryptionKey(path, database));
   const migrated = bringUpToDate(database, path, options);
   if (!used) {
     const marker = { createdAt: timestamp(options.clock()) };
@@ -99,15 +109,19 @@ function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     // Somebody's home or /tmp, named by mistake, keeps its mode.
-    const ours = /^(signalbox\.|secret\.key|instance\.json|set-up-token)/;
+    const ours = /^(signalbox\.|secret\.key|instance\.json|set-up-token|(before-)?restore-)/;
     if (readdirSync(path).every((name) => ours.test(name))) chmodSync(path, 0o700);
   } catch (error) {
     throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);
   }
 }
 
-/** An exclusive SQLite transaction is an operating-system lock that dies with its process: none is ever stale. */
-function lock(file: string, path: string): () => void {
+/**
+ * Holds a directory for this process alone, and returns how to end that. An exclusive SQLite transaction
+ * is an operating-system lock that dies with its process: none is ever stale. Throws ALREADY_RUNNING.
+ */
+export function lockDirectory(path: string): () => void {
+  const file = files(path).lock;
   // A link would lock some other place, and tell of whoever runs there.
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw noLock(file, "it is a link, or no file at all");
@@ -201,30 +215,54 @@ function bringUpToDate(database: Database, path: string, options: OpenOptions): 
   });
 }
 
+function mustHaveKey(path: string) {
+  const { key } = files(path);
+  if (!existsSync(key))
+    throw unusable(
+      `${key} is missing: it opens the stored secrets. Put it back from your backup. If it is lost for good, see "A lost key" in docs/operations.md.`,
+    );
+}
+
 /** The AES-256 key of the secret fields, in a file of its own so that a copy of the database alone opens none. */
-function encryptionKey(path: string, used: boolean): Uint8Array {
+function encryptionKey(path: string, database: Database): Uint8Array {
   const { key } = files(path);
   if (!existsSync(key)) {
-    if (used)
-      throw unusable(
-        `${key} is missing: it opens the stored secrets. Put it back from your backup.`,
-      );
-    writeOnce(key, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"));
+    // A database that was put here by hand: another key than its own would never open its secrets.
+    if (hasSealedValues(database)) {
+      database.close();
+      mustHaveKey(path);
+    }
+    writeOnce(key, newKey());
   }
-  const bytes = Buffer.from(readFileSync(key, "utf8").trim(), "hex");
+  return readKey(key);
+}
+
+export function newKey(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex");
+}
+
+/** Throws DATA_UNUSABLE for what is no key. */
+export function readKey(file: string): Uint8Array {
+  const bytes = Buffer.from(readFileSync(file, "utf8").trim(), "hex");
   if (bytes.length !== 32)
-    throw unusable(`${key} is not a key of Signalbox. Put it back from your backup.`);
+    throw unusable(`${file} is not a key of Signalbox. Put it back from your backup.`);
   return bytes;
 }
 
 /** Writes a file that appears whole or not at all; the first of several writers wins. */
 function writeOnce(file: string, text: string) {
   const fresh = `${file}.new-${process.pid}`;
-  const handle = openSync(fresh, "w", 0o600);
+  rmSync(fresh, { force: true });
+  writeNew(fresh, text);
+  putInPlace(fresh, file);
+}
+
+/** Writes a file of our own that was not there, onto the disk. */
+export function writeNew(file: string, text: string) {
+  const handle = openSync(file, "wx", 0o600);
   writeSync(handle, text);
   fsyncSync(handle);
   closeSync(handle);
-  putInPlace(fresh, file);
 }
 
 function putInPlace(fresh: string, file: string) {

@@ -8,6 +8,7 @@ export type AuditAction =
   | "api-key.created"
   | "api-key.revoked"
   | "backup.downloaded"
+  | "backup.restored"
   | "group.created"
   | "group.updated"
   | "group.deleted"

@@ -67,3 +67,13 @@ export function eventCursor(store: Store, name: string): EventCursor {
     },
   };
 }
+
+/** Has a subscriber go on behind the newest event, whatever it has not read. */
+export function passAllEvents(name: string): Statement {
+  return {
+    text: `insert into followers (name, seq, version, part)
+      select ?, coalesce(max(seq), 0), 1, null from events where true
+      on conflict (name) do update set seq = excluded.seq, version = version + 1, part = null`,
+    parameters: [name],
+  };
+}

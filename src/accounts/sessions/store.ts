@@ -6,6 +6,8 @@ import { idleMs, oldestMs, waitingMs } from "./rules.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 
+export const endAllSessions: Statement = { text: "delete from sessions", parameters: [] };
+
 const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
   p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
   p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",

@@ -1,0 +1,42 @@
+import type { Command } from "commander";
+import { configOf } from "../config.ts";
+import { assets } from "../core/assets.ts";
+import { systemClock } from "../core/clock.ts";
+import { restore, type Restored } from "../database/restore.ts";
+import { type DataOptions, onData } from "./with-data.ts";
+
+type RestoreFlags = DataOptions & { key?: string; dryRun?: boolean };
+
+export function addRestore(program: Command) {
+  onData(program.command("restore").argument("<file>", "the backup"))
+    .description(
+      "put a backup in place of the data; the server must be stopped first, and the old data is kept aside",
+    )
+    .option("--key <file>", "the secret.key that opens its secrets (default: the one in place)")
+    .option("--dry-run", "only verify that it could be restored")
+    .action((file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
+      const { dataDir } = configOf({ dataDir: options.dataDir });
+      const { migrations } = assets;
+      const restored = restore({ dataDir, file, key, dryRun, migrations, clock: systemClock });
+      const lines = [...sentences(restored, dryRun), ""].join("\n");
+      if (json) process.stdout.write(`${JSON.stringify({ ...restored, dryRun }, null, 2)}\n`);
+      (json ? process.stderr : process.stdout).write(lines);
+    });
+}
+
+function sentences(restored: Restored, dryRun: boolean): string[] {
+  const { dataDir, keptAside, organizations, monitors, migrations, secrets } = restored;
+  const what = `${organizations} organizations, ${monitors} monitors`;
+  return [
+    dryRun
+      ? `It is whole and could be restored to ${dataDir}: ${what}. Nothing was changed.`
+      : `Restored to ${dataDir}: ${what}.`,
+    ...(keptAside !== null && !dryRun ? [`The data that was there is kept in ${keptAside}.`] : []),
+    ...(migrations > 0 ? ["It is of an older version: the next start upgrades it."] : []),
+    ...(secrets === "closed"
+      ? [
+          `Its secrets stay closed, and it does not start, until its secret.key is put into ${dataDir}.`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,185 @@
+import { Database } from "bun:sqlite";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type Clock, timestamp } from "../core/clock.ts";
+import { DataError } from "../core/errors.ts";
+import { vaultOf } from "../core/secrets.ts";
+import { openBackup, refused } from "./backup-file.ts";
+import { files, lockDirectory, mustBeOurs, newKey, readKey, writeNew } from "./data-directory.ts";
+import { pendingMigrations } from "./migrate.ts";
+import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
+import { finishRestore, stagingOf, sync } from "./unfinished-restore.ts";
+
+export type RestoreOptions = {
+  dataDir: string;
+  file: string;
+  /** The file of the key that opens its secrets; without it the one that lies in the directory. */
+  key?: string | undefined;
+  /** Does everything but the change. */
+  dryRun?: boolean;
+  migrations: string;
+  clock: Clock;
+};
+
+export type Restored = {
+  dataDir: string;
+  /** Where the data that was there before is kept; null where there was none. */
+  keptAside: string | null;
+  organizations: number;
+  monitors: number;
+  /** Migrations that the next start will run. */
+  migrations: number;
+  /** Whether the stored secrets can be opened. */
+  secrets: "open" | "closed" | "none";
+};
+
+type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secrets">;
+
+/**
+ * Puts a backup in place of whatever a data directory holds, all or nothing, and keeps that aside.
+ * Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is changed then.
+ */
+export function restore(options: RestoreOptions): Restored {
+  const { file, clock } = options;
+  const backup = openBackup(file);
+  mustBeOurs(file);
+  const path = resolve(options.dataDir);
+  return inDirectory(path, () => {
+    finishRestore(path);
+    mustHaveRoom(path, backup.bytes);
+    const staging = stagingOf(path, stampOf(clock()));
+    const staged = files(staging.part);
+    const key = options.key ?? (existsSync(files(path).key) ? files(path).key : null);
+    const keptAside = existsSync(files(path).database) ? staging.aside : null;
+    mkdirSync(staging.part, { mode: 0o700 });
+    try {
+      backup.extract(staged.database);
+      const found = examined(staged.database, options, key);
+      if (key !== null) writeNew(staged.key, readFileSync(key, "utf8"));
+      else if (found.secrets === "none") writeNew(staged.key, newKey());
+      const marker = { createdAt: timestamp(clock()) };
+      writeNew(staged.marker, `${JSON.stringify(marker)}\n`);
+      giveToOwnerOf(path, staging.part);
+      if (options.dryRun !== true) {
+        sync(staging.part);
+        renameSync(staging.part, staging.ready);
+        sync(path);
+        finishRestore(path);
+        mustBeInPlace(path, backup.bytes, found);
+      }
+      return { dataDir: path, keptAside, ...found };
+    } finally {
+      rmSync(staging.part, { recursive: true, force: true });
+    }
+  });
+}
+
+/** `2026-11-22-130112`, in UTC. */
+function stampOf(now: number): string {
+  return timestamp(now).slice(0, 19).replace("T", "-").replaceAll(":", "");
+}
+
+/** Runs `work` while the directory is held, and leaves nothing of one that was made or locked in vain. */
+function inDirectory<T>(path: string, work: () => T): T {
+  const made = makeDirectory(path);
+  const isUnused = readdirSync(path).length === 0;
+  const unlock = lockDirectory(path);
+  try {
+    return work();
+  } finally {
+    unlock();
+    const names = readdirSync(path);
+    if (isUnused && names.every((name) => join(path, name) === files(path).lock)) {
+      rmSync(files(path).lock, { force: true });
+      if (made !== null)
+        for (let one = path; one.startsWith(made); one = dirname(one)) rmdirSync(one);
+    }
+  }
+}
+
+/** Returns the uppermost directory that had to be made; null where it was there. */
+function makeDirectory(path: string): string | null {
+  try {
+    return mkdirSync(path, { recursive: true, mode: 0o700 }) ?? null;
+  } catch (error) {
+    throw new DataError(
+      "DATA_UNUSABLE",
+      `The data directory ${path} can't be used: ${(error as Error).message}.`,
+    );
+  }
+}
+
+function mustHaveRoom(path: string, bytes: number) {
+  const { bavail, bsize } = statfsSync(path);
+  const [free, needed] = [bavail * bsize, bytes].map((count) => Math.ceil(count / 1024 ** 2));
+  if (bavail * bsize < bytes)
+    throw new DataError(
+      "DATA_UNUSABLE",
+      `There is no room for it: ${path} has ${free} MiB free and needs ${needed} MiB, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
+    );
+}
+
+/** Reads a staged database through. Throws DATA_UNUSABLE, also for a key that does not open its secrets, and MIGRATION_REFUSED. */
+function examined(staged: string, { file, migrations }: RestoreOptions, key: string | null): Found {
+  const database = new Database(staged, { readonly: true });
+  try {
+    const damage = valueOf(database, "PRAGMA integrity_check(1)");
+    if (damage !== "ok") throw new Error(String(damage));
+    const orphans = database.query("PRAGMA foreign_key_check").values().length;
+    if (orphans > 0) throw new Error(`${orphans} rows without what they refer to`);
+    const hasSecrets = hasSealedValues(database);
+    const found: Found = {
+      ...countsOf(database),
+      migrations: pendingMigrations(database, migrations),
+      secrets: hasSecrets ? (key === null ? "closed" : "open") : "none",
+    };
+    if (key !== null && !isKeyOf(database, vaultOf(readKey(key))))
+      throw new DataError(
+        "DATA_UNUSABLE",
+        `${key} is another key than that of ${file}: it opens none of its secrets. Nothing was changed. Give the right one with --key.`,
+      );
+    return found;
+  } catch (error) {
+    throw error instanceof DataError
+      ? error
+      : refused(file, `is damaged (${(error as Error).message})`);
+  } finally {
+    database.close();
+  }
+}
+
+const valueOf = (database: Database, text: string) => database.query(text).values()[0]?.[0];
+
+function countsOf(database: Database): Pick<Restored, "organizations" | "monitors"> {
+  const count = (table: string) => Number(valueOf(database, `SELECT count(*) FROM ${table}`));
+  return { organizations: count("organizations"), monitors: count("monitors") };
+}
+
+/** Whoever runs the appliance may be another than who restores it. */
+function giveToOwnerOf(path: string, staging: string) {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(path);
+  for (const name of ["", ...readdirSync(staging)]) chownSync(join(staging, name), uid, gid);
+}
+
+function mustBeInPlace(path: string, bytes: number, found: Found) {
+  const file = files(path).database;
+  mustBeOurs(file);
+  const database = new Database(file, { readonly: true });
+  const counts = countsOf(database);
+  database.close();
+  const { organizations, monitors } = found;
+  if (statSync(file).size !== bytes || !Bun.deepEquals(counts, { organizations, monitors }))
+    throw new Error(`${file} is not what was restored. Examine the disk, and restore it again.`);
+}

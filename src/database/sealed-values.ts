@@ -1,0 +1,51 @@
+import type { Database } from "bun:sqlite";
+import type { Vault } from "../core/secrets.ts";
+
+/** Every sealed value that is kept, with the place it is sealed for; by its table. */
+const sources: Record<string, string> = {
+  monitors: ofRecords("monitors", "'/monitor/' || t.id"),
+  alert_channels: ofRecords("alert_channels", "'/alert-channel/' || t.id"),
+  organization_settings: ofRecords("organization_settings", "'/settings'"),
+  subscribers: ofRecords("subscribers", "'/subscriber/' || t.id"),
+  people: `select 'person/' || t.id || '/totp' as place, value as sealed
+    from people t, json_each(json_array(t.totp_secret, t.totp_pending)) where value is not null`,
+};
+
+function ofRecords(table: string, noun: string): string {
+  return `select t.organization_id || ${noun} || '/' || key as place, value as sealed
+    from ${table} t, json_each(t.secrets)`;
+}
+
+/** A key that opens none of so many opens no other either. */
+const tried = 1_000;
+
+/** Whether this is the key of what is sealed in the database: it opens some of it, or nothing is. */
+export function isKeyOf(database: Database, vault: Vault): boolean {
+  const values = sealedValues(database, tried);
+  return values.length === 0 || values.some(({ sealed, place }) => opens(vault, sealed, place));
+}
+
+export function hasSealedValues(database: Database): boolean {
+  return sealedValues(database, 1).length > 0;
+}
+
+function opens(vault: Vault, sealed: string, place: string): boolean {
+  try {
+    vault.open(sealed, place);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An older database may lack a table. */
+function sealedValues(database: Database, limit: number): { place: string; sealed: string }[] {
+  const tables = database
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
+    .all();
+  const present = tables.flatMap(({ name }) => sources[name] ?? []);
+  if (present.length === 0) return [];
+  return database
+    .query<{ place: string; sealed: string }, [number]>(`${present.join(" union all ")} limit ?`)
+    .all(limit);
+}

@@ -1,0 +1,30 @@
+import { endAllSessions } from "../../accounts/sessions/store.ts";
+import { listOrganizations } from "../../accounts/organizations/service.ts";
+import { auditIn } from "../../accounts/sessions/audit.ts";
+import { afterRestoring } from "../../alerting/restored.ts";
+import type { Clock } from "../../core/clock.ts";
+import { copiedVersion } from "../../database/backup-file.ts";
+import type { Store } from "../../database/store.ts";
+
+/** Makes a copy of a database the one in use, at its first start, exactly once. Returns whether it was one. */
+export async function startRestored(store: Store, clock: Clock): Promise<boolean> {
+  const [row] = await store.query<{ version: number }>(
+    "select user_version as version from pragma_user_version()",
+    [],
+  );
+  if (row?.version !== copiedVersion) return false;
+  const ids = (await listOrganizations(store)).map(({ id }) => id);
+  const actor = { type: "command-line", id: null, name: "command line" } as const;
+  await store.atomic([
+    endAllSessions,
+    ...afterRestoring(clock()),
+    ...ids.flatMap((subjectId) =>
+      auditIn([subjectId], { clock, requestId: null }, actor, {
+        action: "backup.restored",
+        subjectId,
+      }),
+    ),
+    { text: "pragma user_version = 0", parameters: [] },
+  ]);
+  return true;
+}
