@@ -26,7 +26,7 @@ export function addRestore(program: Command) {
 
 function sentences(restored: Restored, dryRun: boolean): string[] {
   const { dataDir, keptAside, organizations, monitors, migrations, secrets } = restored;
-  const what = `${organizations} organizations, ${monitors} monitors`;
+  const what = `${counted(organizations, "organization")}, ${counted(monitors, "monitor")}`;
   return [
     dryRun
       ? `It is whole and could be restored to ${dataDir}: ${what}. Nothing was changed.`
@@ -40,3 +40,5 @@ function sentences(restored: Restored, dryRun: boolean): string[] {
       : []),
   ];
 }
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;

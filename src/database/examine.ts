@@ -1,8 +1,11 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { mustBeOurs } from "./data-directory.ts";
+import { vaultOf } from "../core/secrets.ts";
+import { files, mustBeOurs, readKey } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
+import { isKeyOf } from "./sealed-values.ts";
+import { hasUnfinishedRestore } from "./unfinished-restore.ts";
 
 export type Finding = {
   /** `unusable` means that `serve` would not start on it. */
@@ -23,8 +26,11 @@ export function examine(directory: string, migrations: string): Finding[] {
     ...permissions(path),
     key(path),
     diskSpace(path),
+    ...(hasUnfinishedRestore(path)
+      ? [finding(false, "restore", "one was interrupted: the next start finishes it")]
+      : []),
     ...(existsSync(file)
-      ? database(file, migrations)
+      ? database(path, migrations)
       : [vital(false, "database", `${file} is missing`)]),
   ];
 }
@@ -60,7 +66,19 @@ function diskSpace(path: string): Finding {
   return finding(free > lowDiskBytes, "disk space", `${Math.floor(free / 1024 ** 2)} MiB free`);
 }
 
-function database(file: string, migrations: string): Finding[] {
+function secrets(database: Database, key: string): Finding {
+  const fits = isKeyOf(database, vaultOf(readKey(key)));
+  return finding(
+    fits,
+    "secrets",
+    fits
+      ? `${key} opens what is stored`
+      : `${key} opens none of the stored secrets: put the right one back from your backup`,
+  );
+}
+
+function database(path: string, migrations: string): Finding[] {
+  const { database: file, key } = files(path);
   try {
     mustBeOurs(file);
     const database = new Database(file, { readonly: true });
@@ -79,6 +97,7 @@ function database(file: string, migrations: string): Finding[] {
         "schema",
         pending === 0 ? "up to date" : `${pending} migrations to run`,
       ),
+      ...(existsSync(key) ? [secrets(database, key)] : []),
       finding(true, "size", `${(statSync(file).size / 1024 ** 2).toFixed(1)} MiB`),
     ];
     database.close();

@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
-import { vaultOf } from "../core/secrets.ts";
+import { type Vault, vaultOf } from "../core/secrets.ts";
 import { openBackup, refused } from "./backup-file.ts";
 import { files, lockDirectory, mustBeOurs, newKey, readKey, writeNew } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
@@ -55,17 +55,23 @@ export function restore(options: RestoreOptions): Restored {
   const backup = openBackup(file);
   mustBeOurs(file);
   const path = resolve(options.dataDir);
+  const key = options.key ?? (existsSync(files(path).key) ? files(path).key : null);
+  const vault = key === null ? null : vaultOf(readKey(key));
   return inDirectory(path, () => {
     finishRestore(path);
     mustHaveRoom(path, backup.bytes);
-    const staging = stagingOf(path, stampOf(clock()));
+    const staging = newStaging(path, stampOf(clock()));
     const staged = files(staging.part);
-    const key = options.key ?? (existsSync(files(path).key) ? files(path).key : null);
     const keptAside = existsSync(files(path).database) ? staging.aside : null;
     mkdirSync(staging.part, { mode: 0o700 });
     try {
       backup.extract(staged.database);
-      const found = examined(staged.database, options, key);
+      const found = examined(staged.database, options, vault);
+      if (found === null)
+        throw new DataError(
+          "DATA_UNUSABLE",
+          `${key} is another key than that of ${file}: it opens none of its secrets. Nothing was changed. Give the right one with --key.`,
+        );
       if (key !== null) writeNew(staged.key, readFileSync(key, "utf8"));
       else if (found.secrets === "none") writeNew(staged.key, newKey());
       const marker = { createdAt: timestamp(clock()) };
@@ -88,6 +94,12 @@ export function restore(options: RestoreOptions): Restored {
 /** `2026-11-22-130112`, in UTC. */
 function stampOf(now: number): string {
   return timestamp(now).slice(0, 19).replace("T", "-").replaceAll(":", "");
+}
+
+/** A second restore of one second has a name of its own. */
+function newStaging(path: string, stamp: string, attempt = 1): ReturnType<typeof stagingOf> {
+  const staging = stagingOf(path, attempt === 1 ? stamp : `${stamp}-${attempt}`);
+  return existsSync(staging.aside) ? newStaging(path, stamp, attempt + 1) : staging;
 }
 
 /** Runs `work` while the directory is held, and leaves nothing of one that was made or locked in vain. */
@@ -130,26 +142,23 @@ function mustHaveRoom(path: string, bytes: number) {
     );
 }
 
-/** Reads a staged database through. Throws DATA_UNUSABLE, also for a key that does not open its secrets, and MIGRATION_REFUSED. */
-function examined(staged: string, { file, migrations }: RestoreOptions, key: string | null): Found {
+/** Reads a staged database through; null where the key is another one's. Throws DATA_UNUSABLE and MIGRATION_REFUSED. */
+function examined(
+  staged: string,
+  { file, migrations }: RestoreOptions,
+  vault: Vault | null,
+): Found | null {
   const database = new Database(staged, { readonly: true });
   try {
     const damage = valueOf(database, "PRAGMA integrity_check(1)");
     if (damage !== "ok") throw new Error(String(damage));
     const orphans = database.query("PRAGMA foreign_key_check").values().length;
     if (orphans > 0) throw new Error(`${orphans} rows without what they refer to`);
+    const pending = pendingMigrations(database, migrations);
     const hasSecrets = hasSealedValues(database);
-    const found: Found = {
-      ...countsOf(database),
-      migrations: pendingMigrations(database, migrations),
-      secrets: hasSecrets ? (key === null ? "closed" : "open") : "none",
-    };
-    if (key !== null && !isKeyOf(database, vaultOf(readKey(key))))
-      throw new DataError(
-        "DATA_UNUSABLE",
-        `${key} is another key than that of ${file}: it opens none of its secrets. Nothing was changed. Give the right one with --key.`,
-      );
-    return found;
+    if (vault !== null && !isKeyOf(database, vault)) return null;
+    const secrets = hasSecrets ? (vault === null ? "closed" : "open") : "none";
+    return { ...countsOf(database), migrations: pending, secrets };
   } catch (error) {
     throw error instanceof DataError
       ? error

@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -44,9 +45,9 @@ export function finishRestore(path: string) {
 function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stagingOf>) {
   const isWaiting = (name: string) => existsSync(join(from, name));
   const keepAside = (name: string) => {
-    if (!existsSync(join(path, name))) return;
+    if (!existsSync(join(path, name)) || existsSync(join(aside, name))) return;
     mkdirSync(aside, { recursive: true, mode: 0o700 });
-    renameSync(join(path, name), join(aside, name));
+    linkOrMove(join(path, name), join(aside, name));
   };
   const place = (name: string) => renameSync(join(from, name), join(path, name));
 
@@ -55,7 +56,12 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
     place("secret.key");
   }
   if (isWaiting("signalbox.db")) {
-    for (const name of ["signalbox.db-wal", "signalbox.db-shm", "signalbox.db"]) keepAside(name);
+    keepAside("signalbox.db");
+    // Of the old database alone: SQLite would mix what is in it into the new one.
+    for (const name of ["signalbox.db-wal", "signalbox.db-shm"]) {
+      keepAside(name);
+      rmSync(join(path, name), { force: true });
+    }
     if (existsSync(aside)) sync(aside);
     place("signalbox.db");
   }
@@ -63,6 +69,15 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
     place("instance.json");
   sync(path);
   rmSync(from, { recursive: true });
+}
+
+/** A name that is kept is never missing for a moment where the file system knows links. */
+function linkOrMove(from: string, to: string) {
+  try {
+    linkSync(from, to);
+  } catch {
+    renameSync(from, to);
+  }
 }
 
 /** Has the names in a directory on the disk; Windows has no such thing. */

@@ -16,6 +16,7 @@ export const packages = {
   openssl: "openssl",
   ip: "iproute2",
   promtool: "prometheus",
+  strace: "strace",
 } as const;
 
 export type Program = keyof typeof packages;

@@ -1,0 +1,160 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { binary, signalbox } from "../support/binary.ts";
+import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+import { testWith } from "../support/real-targets.ts";
+import { writeUntilGone } from "../support/writers.ts";
+
+/** A stopped machine with an organization of this name, a key, and a secret that its `secret.key` opens. */
+async function machineOf(name: string) {
+  const box = machine();
+  const slug = await succeeded(box.run(["orgs", "create", name]));
+  const key = await succeeded(box.run(["keys", "create", "--org", slug, "--name", "Script"]));
+  const server = await box.serve();
+  await clientOf(server.url, key)("POST", "/api/v1/monitors", { type: "push", name: "Job" });
+  await server.stop();
+  return { ...box, key };
+}
+
+/** Every row of every table. */
+function rowsIn(file: string) {
+  using database = new Database(file, { readonly: true });
+  const tables = database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all();
+  return Object.fromEntries(
+    tables.map(({ name }) => [name, database.query(`SELECT * FROM "${name}"`).values()]),
+  );
+}
+
+test("a backup taken under 12 writers is restored elsewhere, equal in every row, and serves", async () => {
+  await using box = await machineOf("Acme");
+  await using other = machine();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  let acknowledged = 0;
+  const enough = Promise.withResolvers<void>();
+  const onAcknowledged = () => {
+    if (++acknowledged === 600) enough.resolve();
+  };
+  const work = { url: server.url, key: box.key, onAcknowledged };
+  const writers = Array.from({ length: 12 }, (_, index) =>
+    writeUntilGone({ ...work, name: `Writer ${index}` }),
+  );
+  await enough.promise;
+  const file = join(box.directory, "backup.db");
+  const before = acknowledged;
+  await succeeded(box.run(["backup", file]));
+  expect(acknowledged).toBeGreaterThan(before);
+  await server.stop("SIGKILL");
+  await Promise.all(writers);
+
+  const key = join(box.dataDir, "secret.key");
+  const said = await succeeded(other.run(["restore", file, "--key", key]));
+  expect(said).toBe(`Restored to ${other.dataDir}: 1 organization, 1 monitor.`);
+  const rows = rowsIn(join(other.dataDir, "signalbox.db"));
+  expect(rows).toEqual(rowsIn(file));
+  // Each acknowledged write is an entry of a timeline.
+  expect(rows["incident_updates"]?.length).toBeGreaterThanOrEqual(before);
+  const again = await other.serve();
+  const api = clientOf(again.url, box.key);
+  const created = await api("POST", "/api/v1/incidents", { title: "After the restore" });
+  expect(created.status).toBe(201);
+  expect((await api("GET", "/api/v1/monitors")).json.data[0]).toMatchObject({ name: "Job" });
+  expect(await again.stop()).toBe(0);
+});
+
+test("a running server is never restored under, and goes on", async () => {
+  await using box = await machineWithKey();
+  const file = join(box.directory, "backup.db");
+  await succeeded(box.run(["backup", file]));
+  const { url } = await box.serve();
+  expect(await box.run(["restore", file])).toEqual({
+    exitCode: 5,
+    stdout: "",
+    stderr: `signalbox: Another Signalbox is running on ${box.dataDir}.\n`,
+  });
+  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+});
+
+test("what is refused exits with 3 or 4 and one sentence, also as a dry run", async () => {
+  await using box = await machineWithKey();
+  const file = join(box.directory, "backup.db");
+  await succeeded(box.run(["backup", file]));
+  const bytes = readFileSync(file);
+  const part = join(box.directory, "part.db");
+  await Bun.write(part, bytes.subarray(0, bytes.length / 2));
+  const newer = join(box.directory, "newer.db");
+  await Bun.write(newer, bytes.subarray(0, -48));
+  const database = new Database(newer);
+  database.run("INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('later', 1)");
+  database.close();
+  for (const [refused, code] of [
+    [part, 3],
+    [newer, 4],
+    [`${file}.gone`, 3],
+    [box.directory, 3],
+  ] as const)
+    for (const flags of [[], ["--dry-run"]]) {
+      const { exitCode, stdout, stderr } = await box.run(["restore", refused, ...flags]);
+      expect([refused, exitCode, stdout]).toEqual([refused, code, ""]);
+      expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
+    }
+  const dry = JSON.parse(await succeeded(box.run(["restore", file, "--dry-run", "--json"])));
+  expect(dry).toMatchObject({ dryRun: true, organizations: 1, secrets: "none" });
+});
+
+/** What a restore changes the disk with. */
+const calls = ["mkdir", "write", "pwrite64", "fsync", "rename", "link", "unlink", "unlinkat"];
+
+testWith(
+  ["strace"],
+  "killed at any step, a restore leaves the old data or the new, with its key",
+  async () => {
+    await using old = await machineOf("Old");
+    await using fresh = await machineOf("New");
+    const file = join(fresh.directory, "backup.db");
+    await succeeded(fresh.run(["backup", file]));
+    const args = ["restore", file, "--key", join(fresh.dataDir, "secret.key"), "--data-dir"];
+    const dataDir = join(old.directory, "trial");
+    const outcomes: Record<string, number> = {};
+    for (const call of calls)
+      for (let when = 1; ; when++) {
+        cpSync(old.dataDir, dataDir, { recursive: true });
+        const inject = `inject=${call}:signal=SIGKILL:when=${when}`;
+        const traced = ["strace", "-f", "-qq", "-e", `trace=${call}`, "-e", inject, binary];
+        const run = Bun.spawn([...traced, ...args, dataDir], {
+          stdout: "ignore",
+          stderr: "ignore",
+        });
+        const wasKilled = (await run.exited) !== 0;
+        const ask = async (command: string[]) =>
+          JSON.parse((await signalbox([...command, "--json", "--data-dir", dataDir])).stdout);
+        const slugs = (await ask(["orgs", "list"])).map(({ slug }: { slug: string }) => slug);
+        const found = new Map<string, string>(
+          (await ask(["doctor"])).map(({ subject, verdict }: Record<string, string>) => [
+            subject,
+            verdict,
+          ]),
+        );
+        const verdicts = ["integrity", "references", "secrets"].map((name) => found.get(name));
+        expect([call, when, verdicts, found.has("restore")]).toEqual([
+          call,
+          when,
+          ["ok", "ok", "ok"],
+          false,
+        ]);
+        expect([["old"], ["new"]]).toContainEqual(slugs);
+        outcomes[slugs[0]] = (outcomes[slugs[0]] ?? 0) + 1;
+        rmSync(dataDir, { recursive: true });
+        if (!wasKilled) {
+          expect(slugs).toEqual(["new"]);
+          break;
+        }
+      }
+    expect(outcomes["old"]).toBeGreaterThan(10);
+    expect(outcomes["new"]).toBeGreaterThan(10);
+    expect(existsSync(join(old.dataDir, "signalbox.db"))).toBe(true);
+  },
+);

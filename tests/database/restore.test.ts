@@ -1,0 +1,355 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
+import { assets } from "../../src/core/assets.ts";
+import { copyDatabase } from "../../src/database/copy.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { restore, type RestoreOptions } from "../../src/database/restore.ts";
+import { stagingOf } from "../../src/database/unfinished-restore.ts";
+import { migrationFolder } from "../support/migration-folder.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const clock = () => Date.parse("2026-11-22T13:01:12.000Z");
+const open = (path: string, migrations = assets.migrations, upgrade = false) =>
+  openDataDirectory(path, { migrations, clock, upgrade });
+
+/** A data directory with this organization, and a secret unless it is to have none. */
+async function used({ name = "Ours", hasSecret = true, migrations = assets.migrations } = {}) {
+  const path = join(newDirectory(), "data");
+  const data = open(path, migrations);
+  await createOrganization(data.store, clock, name);
+  if (hasSecret)
+    data.database
+      .query(
+        `insert into people (id, name, email, email_key, password_hash, totp_secret, totp_step,
+           administrator, wrong_codes, version, created_at, updated_at)
+         values ('ada', 'Ada', 'ada@a.example', 'ada@a.example', '', ?, 0, 1, 0, 1, '', '')`,
+      )
+      .run(data.vault.seal("JBSWY3DP", "person/ada/totp"));
+  data.close();
+  return path;
+}
+
+/** A backup of such a directory, and the key that opens it. */
+async function backedUp(settings: Parameters<typeof used>[0] = {}) {
+  const path = await used({ name: "Theirs", ...settings });
+  const file = join(path, "..", "backup.db");
+  copyDatabase(path, file);
+  return { file, key: join(path, "secret.key") };
+}
+
+const restored = (dataDir: string, file: string, options: Partial<RestoreOptions> = {}) =>
+  restore({ dataDir, file, migrations: assets.migrations, clock, ...options });
+
+function bytesBelow(path: string): Record<string, string> {
+  const files = readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !/signalbox\.lock|-shm$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(files.map((file) => [file, Bun.hash(readFileSync(file)).toString(36)]));
+}
+
+async function slugsIn(path: string): Promise<string[]> {
+  const data = open(path);
+  const slugs = (await listOrganizations(data.store)).map(({ slug }) => slug);
+  data.close();
+  return slugs;
+}
+
+const refusalOf = (work: () => unknown) => {
+  try {
+    work();
+  } catch (error) {
+    return { code: (error as { code?: string }).code, message: (error as Error).message };
+  }
+  return null;
+};
+
+describe("a backup that is restored", () => {
+  test("takes the place of the data, which is kept aside under a dated name with its key", async () => {
+    const [{ file, key }, path] = [await backedUp(), await used()];
+    const before = readFileSync(join(path, "signalbox.db"));
+    const oldKey = readFileSync(join(path, "secret.key"), "utf8");
+    const aside = join(path, "before-restore-2026-11-22-130112");
+    expect(restored(path, file, { key })).toEqual({
+      dataDir: path,
+      keptAside: aside,
+      organizations: 1,
+      monitors: 0,
+      migrations: 0,
+      secrets: "open",
+    });
+    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(readFileSync(join(aside, "signalbox.db")).equals(before)).toBe(true);
+    expect(readFileSync(join(aside, "secret.key"), "utf8")).toBe(oldKey);
+    expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
+    expect(readdirSync(path).filter((name) => name.startsWith("restore-"))).toEqual([]);
+  });
+
+  test("does so again in the same second without losing what was kept first", async () => {
+    const [{ file, key }, path] = [await backedUp(), await used()];
+    const [first, second] = [restored(path, file, { key }), restored(path, file, { key })];
+    expect(second.keptAside).toBe(`${first.keptAside}-2`);
+    expect(await slugsIn(String(first.keptAside))).toEqual(["ours"]);
+    expect(await slugsIn(String(second.keptAside))).toEqual(["theirs"]);
+  });
+
+  test("may go into a directory that is empty or does not exist", async () => {
+    const { file, key } = await backedUp();
+    const [empty, missing] = [newDirectory(), join(newDirectory(), "a", "b")];
+    for (const path of [empty, missing]) {
+      expect(restored(path, file, { key })).toMatchObject({ keptAside: null, secrets: "open" });
+      expect(await slugsIn(path)).toEqual(["theirs"]);
+    }
+  });
+
+  test("leaves other people's files in the directory where they are", async () => {
+    const [{ file, key }, path] = [await backedUp(), await used()];
+    writeFileSync(join(path, "letters.txt"), "Dear");
+    restored(path, file, { key });
+    expect(readFileSync(join(path, "letters.txt"), "utf8")).toBe("Dear");
+  });
+
+  test("never meets what the old database had in its log", async () => {
+    const [{ file, key }, path] = [await backedUp(), await used()];
+    const running = open(path);
+    await createOrganization(running.store, clock, "Late");
+    const log = readFileSync(join(path, "signalbox.db-wal"));
+    expect(log.length).toBeGreaterThan(0);
+    const { keptAside } = restored(path, file, { key });
+    running.close();
+    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(await slugsIn(String(keptAside))).toEqual(["late", "ours"]);
+  });
+
+  test("is opened by the key in place where that fits", async () => {
+    const path = await used();
+    const file = join(newDirectory(), "backup.db");
+    copyDatabase(path, file);
+    expect(restored(path, file).secrets).toBe("open");
+    expect(await slugsIn(path)).toEqual(["ours"]);
+  });
+
+  test("without any key waits for it, and does not start with another one", async () => {
+    const { file, key } = await backedUp();
+    const path = newDirectory();
+    expect(restored(path, file).secrets).toBe("closed");
+    expect(refusalOf(() => open(path))).toEqual({
+      code: "DATA_UNUSABLE",
+      message: expect.stringContaining(`${join(path, "secret.key")} is missing`),
+    });
+    copyFileSync(key, join(path, "secret.key"));
+    expect(await slugsIn(path)).toEqual(["theirs"]);
+  });
+
+  test("that holds no secret needs no key", async () => {
+    const { file } = await backedUp({ hasSecret: false });
+    const path = newDirectory();
+    expect(restored(path, file).secrets).toBe("none");
+    expect(await slugsIn(path)).toEqual(["theirs"]);
+  });
+
+  test("of an older version is upgraded by the next start", async () => {
+    const migrations = migrationFolder(newDirectory(), ["ALTER TABLE people ADD COLUMN x TEXT;"]);
+    const { file, key } = await backedUp();
+    const path = newDirectory();
+    expect(restored(path, file, { key, migrations }).migrations).toBe(1);
+    const data = open(path, migrations, true);
+    expect(data.migrated).toBe(1);
+    data.close();
+  });
+
+  test("may be a copy that SQLite itself made, in whatever journal mode", async () => {
+    const { file, key } = await backedUp();
+    const copy = join(newDirectory(), "copy.db");
+    const database = new Database(file);
+    database.query("VACUUM INTO ?").run(copy);
+    database.close();
+    const other = new Database(copy);
+    other.run("PRAGMA journal_mode = WAL");
+    other.close();
+    const path = newDirectory();
+    restored(path, copy, { key });
+    expect(await slugsIn(path)).toEqual(["theirs"]);
+  });
+
+  test("is only verified by a dry run", async () => {
+    const [{ file, key }, path] = [await backedUp(), await used()];
+    const before = bytesBelow(path);
+    expect(restored(path, file, { key, dryRun: true }).organizations).toBe(1);
+    expect(bytesBelow(path)).toEqual(before);
+    const nowhere = join(newDirectory(), "a", "b");
+    restored(nowhere, file, { key, dryRun: true });
+    expect(existsSync(join(nowhere, ".."))).toBe(false);
+  });
+});
+
+/** What makes a backup none, and what is said of it. */
+const damages: [what: string, damage: (file: string) => void, said: RegExp][] = [
+  ["missing", (file) => rmSync(file), /There is no file/],
+  ["empty", (file) => truncateSync(file), /is empty/],
+  ["a directory", (file) => (rmSync(file), mkdirSync(file)), /is not a file/],
+  [
+    "a link",
+    (file) => {
+      copyFileSync(file, `${file}.real`);
+      rmSync(file);
+      symlinkSync(`${file}.real`, file);
+    },
+    /is a link.*backup\.db\.real/,
+  ],
+  ["a link to nothing", (file) => (rmSync(file), symlinkSync(`${file}.gone`, file)), /is a link/],
+  ["text", (file) => writeFileSync(file, "Dear diary ".repeat(999)), /not a SQLite database/],
+  [
+    "a database of another program",
+    (file) => {
+      rmSync(file);
+      const foreign = new Database(file, { create: true });
+      foreign.run("CREATE TABLE theirs (id INTEGER)");
+      foreign.close();
+    },
+    /not one of Signalbox/,
+  ],
+  ["a database in use", (file) => writeFileSync(`${file}-wal`, "part of it"), /signalbox backup/],
+  [
+    "ours by its name alone",
+    (file) => {
+      rmSync(file);
+      const foreign = new Database(file, { create: true });
+      foreign.run(`PRAGMA application_id = ${0x53424f58}`);
+      foreign.run("CREATE TABLE theirs (id INTEGER)");
+      foreign.close();
+    },
+    /is damaged/,
+  ],
+  ["longer than it was", (file) => appendFileSync(file, "more"), /is damaged/],
+  [
+    "with a row that lacks its parent",
+    (file) => {
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.subarray(0, -48));
+      const database = new Database(file);
+      database.run("INSERT INTO incident_counts VALUES ('nobody', 'resolved', 'minor', 1)");
+      database.close();
+    },
+    /rows without what they refer to/,
+  ],
+];
+
+describe("a file that can't be restored changes nothing and is told of", () => {
+  /** Where a refused restore may have left something. */
+  async function places() {
+    const [full, empty, missing] = [await used(), newDirectory(), join(newDirectory(), "a", "b")];
+    return {
+      all: [full, empty, missing],
+      state: () => [bytesBelow(full), readdirSync(empty), existsSync(join(missing, ".."))],
+    };
+  }
+
+  test.each(damages)("%s", async (_what, damage, said) => {
+    const { file, key } = await backedUp();
+    damage(file);
+    const { all, state } = await places();
+    const before = state();
+    for (const path of all) {
+      const refused = refusalOf(() => restored(path, file, { key }));
+      expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringMatching(said) });
+      expect(refused?.message).toContain(file);
+      expect(refused?.message).toContain("Nothing was changed");
+      expect(state()).toEqual(before);
+    }
+  });
+
+  test("cut anywhere but behind its database, or with one bit changed anywhere", async () => {
+    const { file, key } = await backedUp();
+    const whole = readFileSync(file);
+    const path = await used();
+    const before = bytesBelow(path);
+    const step = Math.floor(whole.length / 97);
+    const spots = [...Array(98).keys()].map((index) => Math.min(index * step, whole.length - 1));
+    const header = [0, 16, 18, 24, 28, 44, 56, 60, 68, 92, 99, 100];
+    const trailer = [1, 20, 40, 47].map((distance) => whole.length - distance);
+    for (const spot of [...header, ...spots, ...trailer]) {
+      const flipped = Buffer.from(whole);
+      flipped[spot] = (flipped[spot] ?? 0) ^ (1 << (spot % 8));
+      for (const bytes of [flipped, whole.subarray(0, spot)]) {
+        writeFileSync(file, bytes);
+        const refused = refusalOf(() => restored(path, file, { key }));
+        expect([spot, bytes.length, refused?.code]).toEqual([spot, bytes.length, "DATA_UNUSABLE"]);
+      }
+    }
+    expect(bytesBelow(path)).toEqual(before);
+  });
+
+  test("of a newer version, or of another history", async () => {
+    const [newer, other] = ["ALTER TABLE people ADD x TEXT;", "ALTER TABLE people ADD y TEXT;"].map(
+      (text) => migrationFolder(newDirectory(), [text]),
+    );
+    const { file, key } = await backedUp({ migrations: newer! });
+    const path = await used();
+    const before = bytesBelow(path);
+    for (const migrations of [assets.migrations, other!])
+      expect(refusalOf(() => restored(path, file, { key, migrations }))).toMatchObject({
+        code: "MIGRATION_REFUSED",
+      });
+    expect(bytesBelow(path)).toEqual(before);
+  });
+
+  test("of which the key, given or in place, opens nothing", async () => {
+    const [{ file }, path] = [await backedUp(), await used()];
+    const none = join(newDirectory(), "secret.key");
+    writeFileSync(none, "not a key");
+    const before = bytesBelow(path);
+    for (const [key, said] of [
+      [undefined, join(path, "secret.key")],
+      [join(path, "secret.key"), "another key"],
+      [none, "not a key"],
+      [`${none}.gone`, "There is no key"],
+    ] as const)
+      expect(refusalOf(() => restored(path, file, { key }))).toEqual({
+        code: "DATA_UNUSABLE",
+        message: expect.stringContaining(said),
+      });
+    expect(bytesBelow(path)).toEqual(before);
+  });
+
+  test("while a server runs on the directory", async () => {
+    const [{ file, key }, path] = [await backedUp(), await used()];
+    const server = openDataDirectory(path, {
+      migrations: assets.migrations,
+      clock,
+      exclusive: true,
+    });
+    const before = bytesBelow(path);
+    expect(refusalOf(() => restored(path, file, { key }))).toMatchObject({
+      code: "ALREADY_RUNNING",
+    });
+    expect(bytesBelow(path)).toEqual(before);
+    server.close();
+  });
+});
+
+test("a restore that was decided and interrupted is finished by whoever opens the directory", async () => {
+  const [{ file, key }, path] = [await backedUp(), await used()];
+  const { ready, aside } = stagingOf(path, "2026-11-22-130112");
+  mkdirSync(ready);
+  const bytes = readFileSync(file).subarray(0, -48);
+  writeFileSync(join(ready, "signalbox.db"), bytes);
+  copyFileSync(key, join(ready, "secret.key"));
+  expect(await slugsIn(path)).toEqual(["theirs"]);
+  expect(await slugsIn(aside)).toEqual(["ours"]);
+  expect(existsSync(ready)).toBe(false);
+});

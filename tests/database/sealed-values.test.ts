@@ -1,0 +1,69 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { vaultOf } from "../../src/core/secrets.ts";
+import { hasSealedValues, isKeyOf } from "../../src/database/sealed-values.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { signingCanary } from "../support/samples.ts";
+import { member, password } from "../support/visiting.ts";
+
+/** Of these tests' appliances, and another one. */
+const vault = vaultOf(new Uint8Array(32).fill(7));
+const other = vaultOf(new Uint8Array(32).fill(8));
+
+/** Answers are sealed for a day, so that who repeats a request gets them again. */
+const passing = ["idempotent_answers"];
+
+/** One of everything that is sealed. */
+async function everySecret() {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+  const make = async (path: string, body: object) => {
+    const { status, json } = await api("POST", `/api/v1/${path}`, { body });
+    expect([path, status]).toEqual([path, 201]);
+    return json.data.id as string;
+  };
+  await make("monitors", { type: "push", name: "Job" });
+  await make("alert-channels", {
+    type: "webhook",
+    name: "Bot",
+    url: "http://bot.lan",
+    secret: signingCanary,
+  });
+  const smtp = { host: "mail.lan", from: "a@team.example", password: "secret" };
+  await api("PATCH", "/api/v1/settings", { body: { smtp } });
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const subscriber = { type: "webhook", url: "http://bot.lan", secret: signingCanary };
+  await make(`status-pages/${page.id}/subscribers`, subscriber);
+  const { page: ask } = await member(appliance, "owner");
+  const begun = await ask("POST", "/dashboard/two-factor", { body: { password } });
+  expect(begun.status).toBe(200);
+  return appliance;
+}
+
+test("a key is told from another by whatever is sealed, in each table that holds something sealed", async () => {
+  const { database } = await everySecret();
+  const tables = database
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
+    .all()
+    .map(({ name }) => name);
+  const sealing = tables.filter((name) =>
+    /\bv1\.[\w-]{16}\.[\w-]{22}\./.test(
+      JSON.stringify(database.query(`select * from "${name}"`).values()),
+    ),
+  );
+  expect(sealing.filter((name) => !passing.includes(name)).length).toBe(5);
+  for (const name of sealing.filter((name) => !passing.includes(name))) {
+    const alone = Database.deserialize(database.serialize());
+    alone.run("pragma foreign_keys = off");
+    for (const table of sealing.filter((table) => table !== name))
+      alone.run(`delete from ${table}`);
+    expect([name, hasSealedValues(alone)]).toEqual([name, true]);
+    expect([name, isKeyOf(alone, vault), isKeyOf(alone, other)]).toEqual([name, true, false]);
+  }
+});
+
+test("any key is that of a database that holds nothing sealed, of whatever version", async () => {
+  const { database } = await testAppliance();
+  for (const each of [database, new Database(":memory:")])
+    expect([hasSealedValues(each), isKeyOf(each, other)]).toEqual([false, true]);
+});
