@@ -1,18 +1,29 @@
 import type { Command, Option } from "commander";
 import { join } from "node:path";
 import { type LimitName, usualLimits } from "../src/core/limits.ts";
+import { configuredList, growthTable } from "./growth.ts";
 import { commandLine, exitCodes } from "../src/cli/command-line.ts";
 
 /** What the documents take from the code: their texts, by their names in this folder. */
 export async function generated(): Promise<Record<string, string>> {
-  const limits = await Bun.file(join(import.meta.dir, "limits.md")).text();
   return {
     "command-line.md": commandLineText(),
-    "limits.md": limits.replace(
-      /(<!-- limits: .* -->\n)[^]*?(<!-- end -->)/,
-      (_, start, end) => `${start}\n${limitLines()}\n\n${end}`,
+    "limits.md": await withPart("limits.md", "limits", limitLines()),
+    "operations.md": await withPart(
+      "operations.md",
+      "growth",
+      `${growthTable()}\n\nThe other tables are as large as what bounds them:\n\n${configuredList()}`,
     ),
   };
+}
+
+/** A document whose marked part is made from the code. */
+async function withPart(name: string, mark: string, text: string): Promise<string> {
+  const document = await Bun.file(join(import.meta.dir, name)).text();
+  return document.replace(
+    new RegExp(`(<!-- ${mark}: .* -->\\n)[^]*?(<!-- end -->)`),
+    (_, start, end) => `${start}\n${text}\n\n${end}`,
+  );
 }
 
 const counted: Record<LimitName, string> = {

@@ -1,8 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
-import { sweepAlerts } from "./alerting/retention.ts";
-import { sweepOrganizations } from "./operations/appliance/store.ts";
+import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
@@ -17,7 +16,6 @@ import { copyInChild } from "./database/copy.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { responseCache } from "./http/response-cache.ts";
-import { forgetOldResponses } from "./http/idempotency.ts";
 import { eventReader } from "./events/reader.ts";
 import { newSignals } from "./events/signals.ts";
 import { knownNetworks } from "./http/known-networks.ts";
@@ -30,7 +28,6 @@ import { webFiles } from "./http/web-files.ts";
 import { writeContention } from "./http/write-contention.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
-import { forgetOldInvitations } from "./accounts/invitations/store.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/schema.ts";
@@ -38,12 +35,11 @@ import { newSetUp, noSetUp } from "./accounts/sign-in/set-up-token.ts";
 import { sharingOf } from "./accounts/organizations/sharing.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
-import { subscriberFanOut, sweepSubscribers } from "./status-pages/subscribers/fan-out.ts";
+import { subscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";
 import { sessionCache } from "./accounts/sessions/cache.ts";
-import { forgetOldSessions, recentAddresses } from "./accounts/sessions/store.ts";
-import { sweepResults } from "./monitoring/uptime/retention.ts";
+import { recentAddresses } from "./accounts/sessions/store.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** Wrong credentials a minute from one network; valid keys from there are not touched. */
@@ -261,28 +257,23 @@ export async function startApp(
   /** When keys and sessions were last used. */
   const lastSeen = () => [...keys.used(), ...services.sessions.seen()];
 
-  let stopping = false;
-  let keeping: Promise<void> | null = null;
-  const housekeeping = setInterval(() => {
-    keeping ??= keepHouse()
-      .catch((error) => log.warn("housekeeping failed", { cause: String(error) }))
-      .finally(() => (keeping = null));
-  }, 60_000);
-  async function keepHouse() {
-    await store.atomic([
-      ...lastSeen(),
-      forgetOldSessions(clock()),
-      forgetOldInvitations(clock()),
-      forgetOldResponses(clock()),
-    ]);
-    // Somebody may have been made on the command line.
-    if (await hasPeople(store)) setUp.end();
-    const { keepResults: heartbeatDays, keepHours: hourDays } = config;
-    await sweepOrganizations(store, clock(), () => stopping);
-    await sweepSubscribers(store, clock());
-    await sweepAlerts(store, clock(), () => stopping);
-    await sweepResults(store, clock(), { heartbeatDays, hourDays }, () => stopping);
-  }
+  const cleaning = housekeeping({
+    store,
+    clock,
+    log,
+    kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
+    async readUpTo() {
+      const position = events.position();
+      await Promise.all([alerts.save(), notices.save()]);
+      return position;
+    },
+    async eachMinute() {
+      await store.atomic(lastSeen());
+      // Somebody may have been made on the command line.
+      if (await hasPeople(store)) setUp.end();
+    },
+  });
+  cleaning.start();
 
   return {
     urls: urlsOf(config, server.port ?? config.port),
@@ -290,10 +281,8 @@ export async function startApp(
     setUpLink:
       firstRun && `${urlsOf(config, server.port ?? config.port)[0]}/set-up#${firstRun.token}`,
     async stop() {
-      stopping = true;
-      clearInterval(housekeeping);
       for (const server of servers) void server.stop();
-      await Promise.all([live.stop(), engine.stop(), maintenance.stop(), keeping]);
+      await Promise.all([live.stop(), engine.stop(), maintenance.stop(), cleaning.stop()]);
       await notices.stop();
       await alerts.stop();
       await site.stop();

@@ -79,6 +79,8 @@ const Config = z.strictObject({
   /** Days that single results of checks and their hourly sums are kept. */
   keepResults: days(14),
   keepHours: days(400),
+  /** Days that the audit log is kept. */
+  keepAudit: days(400),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
 });

@@ -37,6 +37,7 @@ const folders = [
   "operations/about",
   "operations/backups",
   "operations/appliance",
+  "operations/retention",
   "operations/metrics.ts",
   "api.ts",
   "server.ts",

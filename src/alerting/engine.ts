@@ -17,6 +17,8 @@ type AlertEngine = {
   start(): Promise<void>;
   /** Ends what is under way; what was not delivered goes out after the next start. */
   stop(): Promise<void>;
+  /** Writes down how far it has come with the events, where nothing else did. */
+  save(): Promise<void>;
   /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
   runOnce(): Promise<void>;
 };
@@ -64,6 +66,7 @@ export function alertEngine(dependencies: Dependencies): AlertEngine {
       await fan.save().catch(() => {});
       await sending.stop(graceMs);
     },
+    save: () => fan.save(),
     async runOnce() {
       await fan.take(await readSince(store, await fan.position(), 10_000));
       await fan.tick();

@@ -29,6 +29,7 @@ export function addServe(program: Command) {
     .option("--url <address>", "where people open this appliance, for the links in alerts")
     .option("--keep-results <days>", "how long results of single checks are kept (default: 14)")
     .option("--keep-hours <days>", "how long their hourly sums are kept (default: 400)")
+    .option("--keep-audit <days>", "how long the audit log is kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
     .option("--init", "create a new database where the old one is missing or empty")

@@ -3,6 +3,9 @@ export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
+export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
+
 /** RFC 3339 in UTC with milliseconds: the form of every timestamp on the wire and in people's records. */
 export function timestamp(unixMs: number): string {
   return new Date(unixMs).toISOString();

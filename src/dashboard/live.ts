@@ -3,7 +3,7 @@ import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { type EventTable, nounOf, valueIn, type LoggedEvent } from "../events/catalogue.ts";
-import { lastSeq, lastSeqOf } from "../events/log.ts";
+import { lastSeq, lastSeqOf, removedUpTo } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
 import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
@@ -263,7 +263,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     const seq = await lastSeqOf(store, organizationId);
     reader.send(at("hello", organizationId, seq));
     const after = subscriber.after === null ? seq : seqOf(vault, organizationId, subscriber.after);
-    const isKnown = after !== null && after <= seq;
+    const isKnown = after !== null && after <= seq && after >= (await removedUpTo(store));
     const missed = isKnown ? await eventsAfter(store, organizationId, after, replayable + 1) : [];
     if (!isKnown || missed.length > replayable) reader.send(at("reset", organizationId, seq));
     else {

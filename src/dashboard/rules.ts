@@ -1,5 +1,5 @@
 import { notJudged } from "../core/text.ts";
-import type { EventType } from "../events/catalogue.ts";
+import type { stateTypes } from "../events/catalogue.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -145,4 +145,4 @@ export const statusBegun = {
   "monitor.maintenance": "maintenance",
   "monitor.paused": "paused",
   "monitor.resumed": "pending",
-} as const satisfies Partial<Record<EventType, PastState["status"]>>;
+} as const satisfies Record<(typeof stateTypes)[number], PastState["status"]>;

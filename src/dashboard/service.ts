@@ -1,7 +1,7 @@
 import type { Scope } from "../events/scope.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
-import { lastSeqOf } from "../events/log.ts";
+import { isWholeSince, lastSeqOf } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { hoursOf } from "./hours.ts";
@@ -55,18 +55,22 @@ export async function statesOf(
   monitorId: string,
   { limit }: StatesQuery,
 ): Promise<PastState[]> {
-  const { createdAt } = await getMonitor(scope, monitorId);
+  const { createdAt, status, statusSince } = await getMonitor(scope, monitorId);
   const events = await stateEventsOf(scope.store, scope.organizationId, monitorId, limit);
-  const states = events.map(({ type, at, message }, index) => ({
+  const states: PastState[] = events.map(({ type, at, message }, index) => ({
     status: statusBegun[type],
     since: at,
     until: events[index - 1]?.at ?? null,
     message,
   }));
   if (states.length === limit) return states;
-  const first = { since: createdAt, until: states.at(-1)?.since ?? null, message: null };
-  const whole = [...states, { status: "pending" as const, ...first }];
-  return whole.filter(({ since, until }) => since !== until);
+  const until = states.at(-1)?.since ?? null;
+  const isWhole = await isWholeSince(scope.store, createdAt);
+  const oldest = events.at(-1) ?? { before: status, since: statusSince };
+  const first = isWhole ? { before: "pending" as const, since: createdAt } : oldest;
+  if (first.before !== null && first.since !== null)
+    states.push({ status: first.before, since: first.since, until, message: null });
+  return states.filter(({ since, until }) => since !== until);
 }
 
 /** How many monitors and groups each channel belongs to; those of none are left out. */

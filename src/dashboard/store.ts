@@ -1,6 +1,7 @@
 import type { Store } from "../database/store.ts";
-import type { LoggedEvent } from "../events/catalogue.ts";
-import { hasMessage, shownStatus, statusBegun, targetOf } from "./rules.ts";
+import type { StoredStatus } from "../core/statuses.ts";
+import { type LoggedEvent, stateTypes } from "../events/catalogue.ts";
+import { hasMessage, shownStatus, targetOf } from "./rules.ts";
 import type { OverviewGroup, OverviewMonitor } from "./schema.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
@@ -107,12 +108,20 @@ export function eventsAfter(
   );
 }
 
-export type StateEvent = { type: keyof typeof statusBegun; at: string; message: string | null };
+export type StateEvent = {
+  type: (typeof stateTypes)[number];
+  at: string;
+  message: string | null;
+  /** What it was before and since when; null where its pause begins or ends. */
+  before: StoredStatus | null;
+  since: string | null;
+};
 
 // The list of types is the index's own, word for word.
-const stateTypes = Object.keys(statusBegun).map((type) => `'${type}'`);
-const stateText = `select type, at, data ->> 'message' as message from events
-  where organization_id = ? and subject_id = ? and type in (${stateTypes.join(", ")})
+const statesBegun = stateTypes.map((type) => `'${type}'`);
+const stateText = `select type, at, data ->> 'message' as message, data ->> 'before' as before,
+    data ->> 'since' as since
+  from events where organization_id = ? and subject_id = ? and type in (${statesBegun.join(", ")})
   order by seq desc limit ?`;
 
 /** Beginnings of a monitor's states, newest first. */

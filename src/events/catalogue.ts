@@ -76,6 +76,17 @@ type Occurrence =
 
 export type EventType = AuditAction | Occurrence;
 
+/** Events that begin another state of a monitor: its history. */
+export const stateTypes = [
+  "monitor.pending",
+  "monitor.up",
+  "monitor.degraded",
+  "monitor.down",
+  "monitor.maintenance",
+  "monitor.paused",
+  "monitor.resumed",
+] as const satisfies EventType[];
+
 /** What an event says beyond its subject; types that are not named here say nothing more. */
 type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &

@@ -23,8 +23,11 @@ export type EventCursor = {
   save(): Promise<void>;
 };
 
+/** Those who do something exactly once: no event is removed that one of them has not passed. */
+export const followerNames = ["alerting", "subscribers"] as const;
+
 /** The durable position of one subscriber in the log of events, kept beside what it makes of them. */
-export function eventCursor(store: Store, name: string): EventCursor {
+export function eventCursor(store: Store, name: (typeof followerNames)[number]): EventCursor {
   let skipped: number | null = null;
 
   async function read(): Promise<Position> {

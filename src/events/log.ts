@@ -1,3 +1,4 @@
+import { valueOf } from "../database/portions.ts";
 import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
 import type { Event, LoggedEvent } from "./catalogue.ts";
@@ -29,11 +30,22 @@ export async function lastSeq(store: Store): Promise<number> {
   return row?.seq ?? 0;
 }
 
-/** The same of one organization's events. */
+/** Whether nothing that happened since then was removed from the log. */
+export async function isWholeSince(store: Store, at: string): Promise<boolean> {
+  const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
+  return row !== undefined && row.at <= at;
+}
+
+/** The same of one organization's events; where newer ones of it may have been removed, up to where. */
 export async function lastSeqOf(store: Store, organizationId: string): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>(
     "select max(seq) as seq from events where organization_id = ?",
     [organizationId],
   );
-  return row?.seq ?? 0;
+  return Math.max(row?.seq ?? 0, await removedUpTo(store));
+}
+
+/** Events up to this one are no longer all there; 0 where none was removed. */
+export async function removedUpTo(store: Store): Promise<number> {
+  return (await valueOf(store, "events")) ?? 0;
 }

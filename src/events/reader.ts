@@ -22,6 +22,8 @@ export type EventReader = {
     seq: number,
     handle: (events: readonly LoggedEvent[]) => Promise<void> | void,
   ): Subscription;
+  /** Up to here all subscribers have handled every event. */
+  position(): number;
 };
 
 export type Subscription = {
@@ -31,7 +33,7 @@ export type Subscription = {
 
 /** Reads the log once for all subscribers of this process: at each of its own writes, and whenever another one has written. */
 export function eventReader(store: Store, log: Log): EventReader {
-  const wakes = new Set<() => void>();
+  const subscribers = new Set<{ wake: () => void; position: () => number }>();
   /** Everything after `start`, oldest first; nothing is known before the first read. */
   let recent: LoggedEvent[] = [];
   let start: number | null = null;
@@ -71,7 +73,7 @@ export function eventReader(store: Store, log: Log): EventReader {
       start = head;
       wakeAll();
     }
-    while (isStale && wakes.size > 0) {
+    while (isStale && subscribers.size > 0) {
       isStale = false;
       revision = store.revision();
       await readOn();
@@ -93,10 +95,11 @@ export function eventReader(store: Store, log: Log): EventReader {
   }
 
   function wakeAll() {
-    for (const wake of wakes) wake();
+    for (const { wake } of subscribers) wake();
   }
 
   return {
+    position: () => Math.min(...[...subscribers].map((subscriber) => subscriber.position())),
     subscribe(name, seq, handle) {
       let position = seq;
       let isWorking = false;
@@ -133,14 +136,15 @@ export function eventReader(store: Store, log: Log): EventReader {
         isWorking = false;
       }
 
-      wakes.add(wake);
-      if (wakes.size === 1) poll();
+      const subscriber = { wake, position: () => position };
+      subscribers.add(subscriber);
+      if (subscribers.size === 1) poll();
       else wake();
       return {
         async stop() {
           isStopped = true;
           if (retry !== null) clearTimeout(retry);
-          if (wakes.delete(wake) && wakes.size === 0) stopPolling();
+          if (subscribers.delete(subscriber) && subscribers.size === 0) stopPolling();
           await working;
         },
       };

@@ -1,8 +1,9 @@
-import { and, eq, gt, lt, sql } from "drizzle-orm";
+import { and, eq, gt, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { invalid } from "../core/validation.ts";
+import { type Sweeping, sweepRows } from "../database/portions.ts";
 import { must, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./api-response.ts";
@@ -107,8 +108,8 @@ function busy() {
   });
 }
 
-/** The statement that forgets up to 10,000 responses older than 24 hours; more would hold up the event loop. */
-export function forgetOldResponses(now: number): Statement {
-  return sql`delete from ${responses} where rowid in (
-    select rowid from ${responses} where ${lt(responses.createdAt, timestamp(now - keptMs))} limit 10000)`;
+/** Removes responses that are no longer replayed. */
+export function sweepResponses(sweeping: Sweeping): Promise<void> {
+  const before = timestamp(sweeping.now - keptMs);
+  return sweepRows(sweeping, "idempotent_answers", "created_at < ?", [before]);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepAlerts } from "../../src/alerting/retention.ts";
+import { sweepingOf } from "../../src/database/portions.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { type Mood, caseServices } from "../support/case-services.ts";
 import { pager } from "../support/pager.ts";
@@ -141,12 +142,12 @@ describe("a case is closed", () => {
     await shop.goes("down");
     await later();
     time.now += 200 * day * 1_000;
-    await sweepAlerts(store, time.now);
+    await sweepAlerts(sweepingOf(store, time.now));
     expect(database.query("select count(*) from deliveries").values()).toEqual([[0]]);
     await shop.goes("up");
     await later();
     expect(opened()).toEqual([]);
-    await sweepAlerts(store, time.now + 200 * day * 1_000);
+    await sweepAlerts(sweepingOf(store, time.now + 200 * day * 1_000));
     expect(database.query("select count(*) from alerts").values()).toEqual([[0]]);
   });
 

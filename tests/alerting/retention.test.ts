@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { sweepAlerts } from "../../src/alerting/retention.ts";
+import { sweepingOf } from "../../src/database/portions.ts";
 import { pager } from "../support/pager.ts";
 
 const day = 86_400_000;
@@ -22,13 +23,13 @@ test("the delivery log is kept for 90 days, what waits is kept as long as it wai
   await later();
   expect(await left()).toEqual([3, 3]);
 
-  await sweepAlerts(store, time.now + 29 * day);
+  await sweepAlerts(sweepingOf(store, time.now + 29 * day));
   expect(await left()).toEqual([3, 3]);
-  await sweepAlerts(store, time.now + 31 * day);
+  await sweepAlerts(sweepingOf(store, time.now + 31 * day));
   expect(await left()).toEqual([1, 1]);
 
   database.run("UPDATE deliveries SET status = 'sending', due_at = 0");
-  await sweepAlerts(store, time.now + 365 * day);
+  await sweepAlerts(sweepingOf(store, time.now + 365 * day));
   expect(await left()).toEqual([1, 1]);
 });
 
@@ -39,7 +40,7 @@ test("the end of an outage is told although the log no longer holds its beginnin
   await backup.goes("down");
   await later();
   time.now += 100 * day;
-  await sweepAlerts(store, time.now);
+  await sweepAlerts(sweepingOf(store, time.now));
   await backup.goes("up");
   await later();
   expect(hook.heard()).toEqual(["monitor.down Backup", "monitor.up Backup"]);
@@ -56,8 +57,8 @@ test("a sweep goes through any number of portions, and ends between two when tol
   }
   await later();
   const total = async () => (await api("GET", "/api/v1/alerts")).json.meta.total as number;
-  await sweepAlerts(store, time.now + 100 * day, () => true);
+  await sweepAlerts(sweepingOf(store, time.now + 100 * day, () => true));
   expect(await total()).toBe(45);
-  await sweepAlerts(store, time.now + 100 * day);
+  await sweepAlerts(sweepingOf(store, time.now + 100 * day));
   expect(await total()).toBe(0);
 });

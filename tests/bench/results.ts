@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
+import { sweepingOf } from "../../src/database/portions.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
@@ -88,7 +89,7 @@ export async function resultsSuite() {
     late.push(performance.now() - last);
     last = performance.now();
   }, 1);
-  await sweepResults(store, start + 15 * dayMs, { heartbeatDays: 14, hourDays: 400 });
+  await sweepResults(sweepingOf(store, start + 15 * dayMs), { heartbeatDays: 14, hourDays: 400 });
   clearInterval(ticking);
   console.log(
     `removing a day of results: the loop was held up ${Math.max(...late).toFixed(0)} ms at most (goal ≤ 50 ms)`,

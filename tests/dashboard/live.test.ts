@@ -178,6 +178,23 @@ describe("a page that was away", () => {
       ]);
     });
 
+  test("for so long that events were removed is told to read everything anew, once", async () => {
+    const late = await opened();
+    await late.stream.leave();
+    late.database.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'events'");
+    late.database.run("INSERT INTO housekeeping (name, value) VALUES ('events', 1000)");
+    const from = (id: string | null | undefined) => ({ query: `?after=${id}` });
+    const behind = await listening(late, late.who.cookie, from(late.hello?.id));
+    const hello = await behind.next();
+    expect([hello?.event, (await behind.next())?.event]).toEqual(["hello", "reset"]);
+    await behind.leave();
+    await late.monitor();
+    const anew = await listening(late, late.who.cookie, from(hello?.id));
+    expect((await anew.next())?.event).toBe("hello");
+    expect((await anew.next())?.event).toBe("change");
+    await anew.leave();
+  });
+
   test("for too long, or from another database, is told to read everything anew", async () => {
     const elsewhere = vaultOf(new Uint8Array(32));
     const { stream } = await away(() => ({

@@ -214,6 +214,31 @@ describe("the history of a monitor's states", () => {
     expect((await page("GET", `${path}?limit=2`)).json.data).toEqual(json.data.slice(0, 2));
   });
 
+  test("begins with the oldest state that is known, where older events were removed", async () => {
+    const { site, engine, page, time, database } = await shown();
+    await using shop = await site({ interval: 60, retries: 0 });
+    const path = `/dashboard/monitors/${shop.id}/states`;
+    const states = async () => (await page("GET", path)).json.data;
+    const times: string[] = [];
+    for (const step of [() => {}, () => shop.fails(), () => shop.recovers()]) {
+      time.now += 60_000;
+      times.push(new Date(time.now).toISOString());
+      step();
+      await engine.runOnce();
+    }
+    const [up, down, wasUp, pending] = await states();
+    expect([up, down, wasUp, pending].map(({ status }) => status)).toEqual([
+      "up",
+      "down",
+      "up",
+      "pending",
+    ]);
+    database.run("DELETE FROM events WHERE at < ?", [times[1] ?? ""]);
+    expect(await states()).toEqual([up, down, { ...wasUp, message: null }]);
+    database.run("DELETE FROM events");
+    expect(await states()).toEqual([{ ...up, message: null }]);
+  });
+
   test("of one that was made paused begins with that", async () => {
     const { monitor, page } = await shown();
     const { id } = await monitor({ paused: true });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { forgetOldResponses } from "../../src/http/idempotency.ts";
+import { sweepResponses } from "../../src/http/idempotency.ts";
+import { sweepingOf } from "../../src/database/portions.ts";
 import { type Client, dump, testAppliance, unknownId } from "../support/appliance.ts";
 import { made } from "../support/records.ts";
 
@@ -75,9 +76,9 @@ test("an answer is kept for 24 hours", async () => {
   expect(await openOnce()).toBe(2);
   expect(await openOnce()).toBe(2);
   const kept = () => database.query("SELECT count(*) AS n FROM idempotent_answers").get();
-  await store.atomic([forgetOldResponses(time.now)]);
+  await sweepResponses(sweepingOf(store, time.now));
   expect(kept()).toEqual({ n: 1 });
-  await store.atomic([forgetOldResponses(time.now + day + 1)]);
+  await sweepResponses(sweepingOf(store, time.now + day + 1));
   expect(kept()).toEqual({ n: 0 });
 });
 

@@ -1,10 +1,11 @@
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import { commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import { parse } from "../../core/validation.ts";
+import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
@@ -195,4 +196,11 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
       );
     },
   };
+}
+
+/** Removes keys that were revoked so many days ago. */
+export function sweepApiKeys(sweeping: Sweeping, days: number): Promise<void> {
+  return sweepRows(sweeping, "api_keys", "revoked_at < ?", [
+    timestamp(sweeping.now - days * dayMs),
+  ]);
 }

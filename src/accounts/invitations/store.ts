@@ -1,7 +1,8 @@
-import { and, desc, eq, gt, lt, sql } from "drizzle-orm";
+import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import type { AppError } from "../../core/errors.ts";
 import { listed } from "../../database/references.ts";
+import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
@@ -102,7 +103,7 @@ function isEntitled(entitled: Entitled) {
       and m.role || ' ' || ${invitations.role} in (select value from ${listed(entitled)}))`;
 }
 
-/** The statement that removes invitations that nobody accepted in time. */
-export function forgetOldInvitations(now: number): Statement {
-  return sql`delete from ${invitations} where ${lt(invitations.expiresAt, timestamp(now))}`;
+/** Removes invitations that nobody accepted in time. */
+export function sweepInvitations(sweeping: Sweeping): Promise<void> {
+  return sweepRows(sweeping, "invitations", "expires_at < ?", [timestamp(sweeping.now)]);
 }

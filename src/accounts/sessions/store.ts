@@ -1,5 +1,6 @@
-import { and, desc, eq, gte, lt, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt, ne, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
+import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
 import { idleMs, oldestMs, waitingMs } from "./rules.ts";
@@ -88,18 +89,17 @@ export function touchSession(store: Store, id: string, at: string): Statement {
     .where(and(eq(sessions.id, id), lt(sessions.lastSeenAt, at)));
 }
 
-/** The statement that removes sessions that are over. */
-export function forgetOldSessions(now: number): Statement {
-  const waited: SQL | undefined = and(
-    eq(sessions.stage, "two-factor"),
-    lt(sessions.createdAt, timestamp(now - waitingMs)),
+/** Removes sessions that are over. */
+export function sweepSessions(sweeping: Sweeping): Promise<void> {
+  const [oldest, idle, waiting] = [oldestMs, idleMs, waitingMs].map((ms) =>
+    timestamp(sweeping.now - ms),
+  ) as [string, string, string];
+  return sweepRows(
+    sweeping,
+    "sessions",
+    "created_at < ? or last_seen_at < ? or (stage = 'two-factor' and created_at < ?)",
+    [oldest, idle, waiting],
   );
-  const over = or(
-    lt(sessions.createdAt, timestamp(now - oldestMs)),
-    lt(sessions.lastSeenAt, timestamp(now - idleMs)),
-    waited,
-  );
-  return sql`delete from ${sessions} where ${over}`;
 }
 
 /** Counts a wrong code; the last of so many ends the wait. */

@@ -129,6 +129,7 @@ export const openCases = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.channelId, t.subjectId, t.problem] }),
     index("open_cases_by_subject").on(t.organizationId, t.subjectId),
+    index("open_cases_by_alert").on(t.organizationId, t.alertId),
     reference([t.organizationId, t.channelId], alertChannels).onDelete("cascade"),
     reference([t.organizationId, t.alertId], alerts),
   ],

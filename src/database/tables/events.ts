@@ -84,3 +84,9 @@ export const followers = sqliteTable("followers", {
   /** JSON of how far it is with the event after that one, where that takes more than one write. */
   part: text("part"),
 });
+
+/** What housekeeping remembers of its last run: its times in Unix milliseconds, and how far it came. */
+export const housekeeping = sqliteTable("housekeeping", {
+  name: text("name").primaryKey(),
+  value: integer("value").notNull(),
+});

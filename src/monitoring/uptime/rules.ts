@@ -1,7 +1,7 @@
+import { dayMs, hourMs } from "../../core/clock.ts";
 import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
 
-export const hourMs = 3_600_000;
-export const dayMs = 86_400_000;
+export { dayMs, hourMs };
 
 /** What heartbeats of a period add up to; latencies are in milliseconds. */
 export type Sums = {

@@ -1,6 +1,7 @@
 import { asc, eq, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import type { Sweeping } from "../../database/portions.ts";
 import { must, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { people } from "../../database/tables/accounts.ts";
 import type { Administrator, OrganizationEntry } from "./schema.ts";
@@ -116,40 +117,38 @@ export const tablesOfOrganization = [
   ["organization_settings", "id"],
 ] as const;
 
-/** Rows deleted in one write, after which others have their turn. */
-const portion = 200;
+/** What one row takes with it is removed with it: of these, fewer go in one write. */
+const mostAtOnce = 200;
 /** So long after its end everybody who follows events has read of it. */
 const followedMs = 60_000;
 
-/** Removes what is left of deleted organizations; `isOver` ends it between two portions, and the next sweep goes on. */
-export async function sweepOrganizations(
-  store: Store,
-  now: number,
-  isOver: () => boolean = () => false,
-): Promise<void> {
+/** Removes what is left of deleted organizations. */
+export async function sweepOrganizations(sweeping: Sweeping): Promise<void> {
+  const { store, now, isOver } = sweeping;
   const gone = await store.query<{ id: string }>(
     "select id from organizations where deleted_at <= ?",
     [timestamp(now - followedMs)],
   );
   for (const { id } of gone) {
-    for (const [table, key] of tablesOfOrganization)
-      await sweepTable(store, id, table, key, isOver);
+    for (const [table, key] of tablesOfOrganization) await sweepTable(sweeping, id, table, key);
     if (isOver()) return;
     await store.atomic([inOrganization("delete from organizations where id = ?", id)]);
   }
 }
 
 async function sweepTable(
-  store: Store,
+  { store, inPortions }: Sweeping,
   organizationId: string,
   table: string,
   key: string,
-  isOver: () => boolean,
 ) {
-  const next = `select distinct ${key} as key from ${table} where organization_id = ? limit ${portion}`;
-  while (!isOver()) {
-    const rows = await store.query<{ key: string | number }>(next, [organizationId]);
-    if (rows.length === 0) return;
+  const next = `select distinct ${key} as key from ${table} where organization_id = ? limit ?`;
+  await inPortions(async (size) => {
+    const rows = await store.query<{ key: string | number }>(next, [
+      organizationId,
+      Math.min(size, mostAtOnce),
+    ]);
+    if (rows.length === 0) return false;
     const parameters = [organizationId, JSON.stringify(rows.map((row) => row.key))];
     const its = `organization_id = ? and ${key} in (select value from json_each(?))`;
     await store.atomic([
@@ -165,6 +164,6 @@ async function sweepTable(
         : []),
       { text: `delete from ${table} where ${its}`, parameters },
     ]);
-    await Bun.sleep(0);
-  }
+    return true;
+  });
 }

@@ -1,5 +1,7 @@
 import { getTableName } from "drizzle-orm";
+import { dayMs } from "../../core/clock.ts";
 import { offsetOf, type PageRequest } from "../../core/paging.ts";
+import { type Sweeping, sweepLog } from "../../database/portions.ts";
 import type { Store } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { apiKeys, invitations, people } from "../../database/tables/accounts.ts";
@@ -60,4 +62,19 @@ export async function countEntries(store: Store, organizationId: string): Promis
     [organizationId],
   );
   return row?.total ?? 0;
+}
+
+/** Removes entries that are older than they are to be kept. */
+export async function sweepAuditLog(sweeping: Sweeping, days: number): Promise<void> {
+  await sweepLog(
+    sweeping,
+    { name: "audit log", keptMs: days * dayMs },
+    "select seq, at from audit_entries where seq > ? order by seq limit ?",
+    (from, to) => [
+      {
+        text: "delete from audit_entries where seq > ? and seq <= ?",
+        parameters: [from, to],
+      },
+    ],
+  );
 }

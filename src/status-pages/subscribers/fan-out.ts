@@ -9,26 +9,19 @@ import { type Loaded, loaderOf } from "../load.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, Notice } from "./notice.ts";
-import { concernsSubscribers, manyPending, type NoticedEvent, pendingMs } from "./rules.ts";
-import {
-  forgetOld,
-  insertNotice,
-  lastNoticeOf,
-  subscribersAt,
-  pagesWithSubscribers,
-  tell,
-} from "./store.ts";
+import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
+import { insertNotice, lastNoticeOf, subscribersAt, pagesWithSubscribers, tell } from "./store.ts";
 
 /** So long events gather between two portions: a storm is told in few writes. */
 const portionMs = 100;
 /** So many deliveries stand in one write. */
 const atOnce = 2_000;
-/** Notices are kept as long as their deliveries. */
-const keptMs = 90 * 86_400_000;
 
 type SubscriberFanOut = {
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Writes down how far it has come, where nothing else did. */
+  save(): Promise<void>;
   /** Turns what happened into deliveries: for tests, instead of `start`. */
   runOnce(): Promise<void>;
 };
@@ -53,6 +46,7 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
   const cursor = eventCursor(store, "subscribers");
   const load = loaderOf(store);
   let subscription: Subscription | null = null;
+  const save = () => retrying(() => cursor.save());
 
   const take = (events: readonly LoggedEvent[]) =>
     retrying(async () => {
@@ -140,8 +134,9 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
     },
     async stop() {
       await subscription?.stop();
-      await retrying(() => cursor.save()).catch(() => {});
+      await save().catch(() => {});
     },
+    save,
     async runOnce() {
       const { seq } = await cursor.read();
       await take(await readSince(store, seq, 10_000));
@@ -239,14 +234,4 @@ async function noticeOfRemoval(
       message: updateInWords({ kind: "removed" }, told.monitor ?? "A service", null),
     },
   };
-}
-
-/** Removes who never said yes and what was told long ago. */
-export async function sweepSubscribers(store: Store, now: number): Promise<void> {
-  const before = {
-    notices: timestamp(now - keptMs),
-    pending: now - pendingMs,
-    recentlyAsked: now - manyPending.pendingMs,
-  };
-  await store.atomic(forgetOld(before));
 }

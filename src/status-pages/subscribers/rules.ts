@@ -11,6 +11,8 @@ const maxAsked = 3;
 const askAgainMs = 10 * 60_000;
 /** The link that confirms works for so long; who has not used it then is forgotten. */
 export const pendingMs = 7 * 86_400_000;
+/** Days that notices are kept: as long as their deliveries. */
+export const noticeDays = 90;
 /** So many of one page may be waiting for their yes: of more, the oldest go. */
 export const maxPending = 1_000;
 /** Where more than so many wait, they do so for a day only. */

@@ -1,7 +1,9 @@
 import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { dayMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { offsetOf } from "../../core/paging.ts";
+import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { containing } from "../../database/references.ts";
 import {
   insertInto,
@@ -12,7 +14,7 @@ import {
   type Store,
 } from "../../database/store.ts";
 import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
-import { manyPending, maxPending, receiverTypeOf } from "./rules.ts";
+import { manyPending, maxPending, noticeDays, pendingMs, receiverTypeOf } from "./rules.ts";
 import type { SubscriberQuery } from "./schema.ts";
 
 export type SubscriberRow = typeof subscribers.$inferSelect;
@@ -229,29 +231,19 @@ export async function lastNoticeOf(
   return row ?? null;
 }
 
-/** Forgets, in portions, who never said yes, where many wait sooner, and notices that no delivery tells any more. */
-export function forgetOld(before: {
-  notices: string;
-  pending: number;
-  recentlyAsked: number;
-}): Statement[] {
-  return [
-    {
-      text: `delete from subscribers where rowid in (select rowid from subscribers
-        where ${waits} and asked_at < ? and (organization_id, page_id) in (
-          select organization_id, page_id from subscribers where ${waits}
-          group by organization_id, page_id having count(*) > ?)
-        limit 1000)`,
-      parameters: [before.recentlyAsked, manyPending.size],
-    },
-    {
-      text: `delete from subscribers where rowid in (select rowid from subscribers
-        where confirmed_at is null and asked_at < ? limit 1000)`,
-      parameters: [before.pending],
-    },
-    {
-      text: `delete from notices where rowid in (select rowid from notices where at < ? limit 1000)`,
-      parameters: [before.notices],
-    },
-  ];
+/** Removes who never said yes, where many wait sooner, and notices as old as their deliveries. */
+export async function sweepSubscribers(sweeping: Sweeping): Promise<void> {
+  const { now } = sweeping;
+  await sweepRows(
+    sweeping,
+    "subscribers",
+    `${waits} and asked_at < ? and (organization_id, page_id) in (
+      select organization_id, page_id from subscribers where ${waits}
+      group by organization_id, page_id having count(*) > ?)`,
+    [now - manyPending.pendingMs, manyPending.size],
+  );
+  await sweepRows(sweeping, "subscribers", "confirmed_at is null and asked_at < ?", [
+    now - pendingMs,
+  ]);
+  await sweepRows(sweeping, "notices", "at < ?", [timestamp(now - noticeDays * dayMs)]);
 }

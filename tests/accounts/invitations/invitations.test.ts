@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
-import { forgetOldInvitations } from "../../../src/accounts/invitations/store.ts";
+import { sweepInvitations } from "../../../src/accounts/invitations/store.ts";
+import { sweepingOf } from "../../../src/database/portions.ts";
 import { dump, testAppliance, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { member, newBrowser, password, person, visitor } from "../../support/visiting.ts";
 
@@ -97,7 +98,7 @@ describe("an invitation", () => {
     expect((await look()).status).toBe(200);
     appliance.time.now += 2;
     expect((await look()).status).toBe(404);
-    await appliance.store.atomic([forgetOldInvitations(appliance.time.now)]);
+    await sweepInvitations(sweepingOf(appliance.store, appliance.time.now));
     expect(dump(appliance)).not.toContain("bea@team.example");
   });
 

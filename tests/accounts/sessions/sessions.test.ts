@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
+import { sweepingOf } from "../../../src/database/portions.ts";
 import type { Session } from "../../../src/http/session.ts";
-import { forgetOldSessions } from "../../../src/accounts/sessions/store.ts";
+import { sweepSessions } from "../../../src/accounts/sessions/store.ts";
 import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
 import { member, person, visitor } from "../../support/visiting.ts";
 
@@ -41,10 +42,11 @@ describe("a session ends", () => {
     const idle = await member(appliance, "viewer");
     time.now += 11 * hour;
     await page("GET", people);
-    await store.atomic([...appliance.appliance.sessions.seen(), forgetOldSessions(time.now)]);
+    await store.atomic(appliance.appliance.sessions.seen());
+    await sweepSessions(sweepingOf(store, time.now));
     expect(database.query("SELECT count(*) FROM sessions").values()).toEqual([[2]]);
     time.now += 2 * hour;
-    await store.atomic([forgetOldSessions(time.now)]);
+    await sweepSessions(sweepingOf(store, time.now));
     const left = database.query("SELECT id FROM sessions").values().flat();
     expect([left.length, left.includes(idle.sessionId)]).toEqual([1, false]);
   });

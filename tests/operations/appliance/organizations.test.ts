@@ -4,9 +4,10 @@ import {
   tablesOfOrganization,
   sweepOrganizations,
 } from "../../../src/operations/appliance/store.ts";
+import { sweepingOf } from "../../../src/database/portions.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
-import { sweepResults } from "../../../src/monitoring/uptime/retention.ts";
+import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dump, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { listening } from "../../support/live.ts";
@@ -176,8 +177,9 @@ describe("deleting", () => {
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
     expect((await ada.page("DELETE", `${organizations}/${oursId}`)).status).toBe(404);
     time.now += 60_000;
-    await sweepOrganizations(store, time.now);
-    await sweepResults(store, time.now, { heartbeatDays: 90, hourDays: 365 });
+    await sweepOrganizations(sweepingOf(store, time.now));
+    await sweepRemovedMonitors(sweepingOf(store, time.now));
+    await sweepResults(sweepingOf(store, time.now), { heartbeatDays: 90, hourDays: 365 });
     expect(tables.filter((table) => rowsIn(made, table, oursId) > 0)).toEqual([]);
     const rest = [
       "heartbeats",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { sweepSubscribers } from "../../../src/status-pages/subscribers/fan-out.ts";
+import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
+import { sweepingOf } from "../../../src/database/portions.ts";
 import { askMailbox } from "../../../src/status-pages/subscribers/service.ts";
 import {
   ann,
@@ -129,10 +130,10 @@ describe.concurrent("a mailbox that was given on the page", () => {
     await made.send();
     const link = question(made);
     made.time.now += 7 * day * 1000;
-    await sweepSubscribers(made.store, made.time.now);
+    await sweepSubscribers(sweepingOf(made.store, made.time.now));
     expect(await made.subscribers()).toHaveLength(1);
     made.time.now += 1;
-    await sweepSubscribers(made.store, made.time.now);
+    await sweepSubscribers(sweepingOf(made.store, made.time.now));
     expect(await made.subscribers()).toEqual([]);
     expect((await follow(made, link, "POST")).status).toBe(404);
     await made.signUp(ann);
@@ -146,7 +147,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
   test("stays when it has said yes, however long ago", async () => {
     await using made = await publisher();
     await joined(made);
-    await sweepSubscribers(made.store, made.time.now + 400 * day * 1000);
+    await sweepSubscribers(sweepingOf(made.store, made.time.now + 400 * day * 1000));
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed", email: ann }]);
   });
 

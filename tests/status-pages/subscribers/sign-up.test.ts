@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { sweepSubscribers } from "../../../src/status-pages/subscribers/fan-out.ts";
+import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
+import { sweepingOf } from "../../../src/database/portions.ts";
 import { usualLimits } from "../../../src/core/limits.ts";
 import { ann, bob, follow, linkIn, type Publisher, publisher } from "../../support/subscribing.ts";
 
@@ -99,7 +100,7 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     await using made = await publisher();
     const other = await made.page();
     waiting(made, 250, { ago: day + 60 });
-    await sweepSubscribers(made.store, made.time.now);
+    await sweepSubscribers(sweepingOf(made.store, made.time.now));
     expect(countOf(made, "true")).toBe(250);
     made.database.run("update subscribers set page_id = ? where id = 'n0@team.example'", [
       other.id,
@@ -107,11 +108,11 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     await made.signUp(ann);
     await made.signUp(bob);
     await made.mailbox("cid@team.example");
-    await sweepSubscribers(made.store, made.time.now);
+    await sweepSubscribers(sweepingOf(made.store, made.time.now));
     const emails = (await made.subscribers()).map(({ email }) => email as string);
     expect(emails.sort()).toEqual([ann, bob, "cid@team.example"]);
     expect(countOf(made, "id = 'n0@team.example'")).toBe(1);
-    await sweepSubscribers(made.store, made.time.now + 8 * day * 1000);
+    await sweepSubscribers(sweepingOf(made.store, made.time.now + 8 * day * 1000));
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 

@@ -1,0 +1,189 @@
+import { deliveryDays } from "../src/alerting/retention.ts";
+import { configOf } from "../src/config.ts";
+import { eventDays } from "../src/events/retention.ts";
+import { noticeDays } from "../src/status-pages/subscribers/rules.ts";
+
+const { keepResults, keepHours, keepAudit } = configOf({}, {});
+
+/** Tables that are as large as what people set up, by what bounds them. */
+export const configured: Readonly<Record<string, readonly string[]>> = {
+  "`--limit monitors` and `monitor-groups`": ["monitors", "monitor_states", "monitor_groups"],
+  "`--limit alert-channels` and monitors": [
+    "alert_channels",
+    "monitor_channels",
+    "monitor_group_channels",
+    "alert_memory",
+    "open_alerts",
+    "open_cases",
+  ],
+  "`--limit status-pages`": [
+    "status_pages",
+    "status_page_hosts",
+    "status_page_sections",
+    "status_page_monitors",
+  ],
+  "`--limit subscribers`": ["subscribers"],
+  "`--limit people`": ["people", "memberships", "recovery_codes", "invitations"],
+  "`--limit api-keys`, and those revoked within `--keep-audit`": ["api_keys"],
+  organizations: ["organizations", "organization_settings", "incident_counts"],
+  "the program itself": ["followers", "housekeeping", "guards", "__drizzle_migrations"],
+};
+
+export type Growing = {
+  what: string;
+  tables: readonly string[];
+  /** Of one of these, with its indexes, as `bun run bench year` measures it. */
+  bytes: number;
+  each: string;
+  /** How many a day, with 1,000 monitors every 60 s. */
+  daily: number;
+  /** How long they are kept: days, or in words. */
+  kept: number | string;
+  /** The option of `serve` that says so. */
+  option?: string;
+};
+
+/** What grows with time, and when it is removed. */
+export const growing: readonly Growing[] = [
+  {
+    what: "Results of checks",
+    tables: ["heartbeats"],
+    bytes: 24,
+    each: "a check",
+    daily: 1_440_000,
+    kept: keepResults,
+    option: "keep-results",
+  },
+  {
+    what: "Hourly sums",
+    tables: ["uptime_hours"],
+    bytes: 45,
+    each: "a monitor and hour",
+    daily: 24_000,
+    kept: keepHours,
+    option: "keep-hours",
+  },
+  {
+    what: "Daily sums",
+    tables: ["uptime_days"],
+    bytes: 45,
+    each: "a monitor and day",
+    daily: 1_000,
+    kept: "as long as their monitor",
+  },
+  {
+    what: "Results of deleted monitors",
+    tables: ["removed_monitors"],
+    bytes: 10,
+    each: "a deleted monitor",
+    daily: 0,
+    kept: "minutes",
+  },
+  {
+    what: "Changes of a monitor's state",
+    tables: ["events"],
+    bytes: 400,
+    each: "a change",
+    daily: 130,
+    kept: keepHours,
+    option: "keep-hours",
+  },
+  {
+    what: "Other events",
+    tables: ["events"],
+    bytes: 250,
+    each: "a change that somebody makes",
+    daily: 200,
+    kept: eventDays,
+  },
+  {
+    what: "Audit log",
+    tables: ["audit_entries"],
+    bytes: 300,
+    each: "a change that somebody makes",
+    daily: 200,
+    kept: keepAudit,
+    option: "keep-audit",
+  },
+  {
+    what: "Alerts and their deliveries",
+    tables: ["alerts", "deliveries", "delivery_alerts", "delivery_attempts"],
+    bytes: 1_800,
+    each: "an alert to one channel",
+    daily: 130,
+    kept: deliveryDays,
+  },
+  {
+    what: "Notices to subscribers",
+    tables: ["notices"],
+    bytes: 700,
+    each: "an update of an incident on one page",
+    daily: 0,
+    kept: noticeDays,
+  },
+  {
+    what: "Answers under an `Idempotency-Key`",
+    tables: ["idempotent_answers"],
+    bytes: 1_200,
+    each: "a POST with a key",
+    daily: 0,
+    kept: 1,
+  },
+  {
+    what: "Sessions",
+    tables: ["sessions"],
+    bytes: 500,
+    each: "a sign-in",
+    daily: 0,
+    kept: "12 hours after the last request, 30 days at most",
+  },
+  {
+    what: "Incidents",
+    tables: ["incidents", "incident_updates"],
+    bytes: 2_000,
+    each: "an incident with three updates",
+    daily: 6,
+    kept: "until somebody deletes them",
+  },
+  {
+    what: "Maintenance windows",
+    tables: ["maintenance_windows", "maintenance_monitors", "maintenance_groups"],
+    bytes: 800,
+    each: "a window",
+    daily: 0,
+    kept: "until somebody deletes them",
+  },
+];
+
+/** The table of what grows, for the documents. */
+export function growthTable(): string {
+  const rows = growing.map(({ what, bytes, each, daily, kept, option }) => {
+    const days = typeof kept === "number" ? `${kept} ${kept === 1 ? "day" : "days"}` : kept;
+    return [
+      what,
+      `${bytes.toLocaleString("en")} bytes ${each}`,
+      daily === 0 ? "" : sizeOf(bytes * daily),
+      option === undefined ? days : `${days} (\`--${option}\`)`,
+    ];
+  });
+  const head = ["What", "It grows by", "A day", "It is kept"];
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),
+  );
+  const rule = widths.map((width) => "-".repeat(width));
+  return [head, rule, ...rows]
+    .map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`)
+    .join("\n");
+}
+
+function sizeOf(bytes: number): string {
+  const [size, unit] = bytes >= 1e6 ? [bytes / 1e6, "MB"] : [bytes / 1e3, "kB"];
+  return `${size.toFixed(size < 10 ? 1 : 0)} ${unit}`;
+}
+
+/** What the other tables are as large as, for the documents. */
+export function configuredList(): string {
+  return Object.entries(configured)
+    .map(([bound, tables]) => `- ${bound}: ${tables.map((name) => `\`${name}\``).join(", ")}`)
+    .join("\n");
+}

@@ -1,0 +1,53 @@
+import { setValue, type Sweeping, sweepLog } from "../database/portions.ts";
+import { stateTypes } from "./catalogue.ts";
+import { followerNames } from "./cursor.ts";
+import { removedUpTo } from "./log.ts";
+import { dayMs } from "../core/clock.ts";
+import type { Statement, Store } from "../database/store.ts";
+
+/** Days that events are kept for whoever follows them. */
+export const eventDays = 30;
+
+/** Beginnings of states are also the history of their monitor, kept as long as its hourly sums. */
+const isState = `type in (${stateTypes.map((type) => `'${type}'`).join(", ")})`;
+
+const oldestEvents =
+  "select seq, at from events where seq > ? and seq < (select max(seq) from events) order by seq limit ?";
+
+/** Removes old events that everybody has passed, never the newest one. `readUpTo` is how far those have come who keep no durable position. */
+export async function sweepEvents(
+  sweeping: Sweeping,
+  { hourDays, readUpTo }: { hourDays: number; readUpTo: number },
+): Promise<void> {
+  const { store } = sweeping;
+  const last = Math.min(readUpTo, await slowestCursor(store));
+  const whole = await sweepLog(
+    sweeping,
+    { name: "states", last, keptMs: Math.max(hourDays, eventDays) * dayMs },
+    oldestEvents,
+    (from, to) => [removeBetween(from, to, "true")],
+  );
+  const from = Math.max(whole, await removedUpTo(store));
+  await sweepLog(
+    sweeping,
+    { name: "events", from, last, keptMs: eventDays * dayMs },
+    oldestEvents,
+    (from, to) => [removeBetween(from, to, `not (${isState})`), setValue("events", to)],
+  );
+}
+
+function removeBetween(from: number, to: number, which: string): Statement {
+  return {
+    text: `delete from events where seq > ? and seq <= ? and ${which}`,
+    parameters: [from, to],
+  };
+}
+
+async function slowestCursor(store: Store): Promise<number> {
+  const [row] = await store.query<{ seq: number }>(
+    `select min(coalesce(f.seq, 0)) as seq from json_each(?) wanted
+     left join followers f on f.name = wanted.value`,
+    [JSON.stringify(followerNames)],
+  );
+  return row?.seq ?? 0;
+}

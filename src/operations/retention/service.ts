@@ -1,0 +1,101 @@
+import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
+import { sweepInvitations } from "../../accounts/invitations/store.ts";
+import { sweepSessions } from "../../accounts/sessions/store.ts";
+import { sweepAlerts } from "../../alerting/retention.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
+import { setValue, sweepingOf } from "../../database/portions.ts";
+import type { Store } from "../../database/store.ts";
+import { sweepEvents } from "../../events/retention.ts";
+import { sweepResponses } from "../../http/idempotency.ts";
+import { sweepRemovedMonitors, sweepResults } from "../../monitoring/uptime/retention.ts";
+import { sweepSubscribers } from "../../status-pages/subscribers/store.ts";
+import { sweepOrganizations } from "../appliance/store.ts";
+import { sweepAuditLog } from "../audit-log/store.ts";
+import { clockAfter, doubtMs, isDue } from "./rules.ts";
+import { readMemory, rememberClock } from "./store.ts";
+
+const tickMs = 60_000;
+
+/** Days that what grows with time is kept. */
+export type KeptDays = { results: number; hours: number; audit: number };
+
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  kept: KeptDays;
+  /** Writes down how far those who follow the events have come; returns how far the others have. */
+  readUpTo: () => Promise<number>;
+  /** What others do each minute. */
+  eachMinute?: () => Promise<void>;
+};
+
+export type Housekeeping = {
+  start(): void;
+  /** Ends between two portions; the next run goes on. */
+  stop(): Promise<void>;
+  /** What one minute brings: for tests, instead of `start`. */
+  runOnce(): Promise<void>;
+};
+
+/**
+ * Removes what is no longer kept: what lives for days each minute, logs and results once a day, in
+ * portions between which everything else goes on.
+ */
+export function housekeeping({
+  store,
+  clock,
+  log,
+  kept,
+  readUpTo,
+  eachMinute = async () => {},
+}: Dependencies): Housekeeping {
+  let isOver = false;
+  let running: Promise<void> | null = null;
+  let timer: ReturnType<typeof setInterval> | null = null;
+
+  async function run() {
+    await eachMinute();
+    const memory = await readMemory(store, clock());
+    const state = clockAfter(memory.clock, clock());
+    await store.atomic(rememberClock(state));
+    const { believed: now, doubtedSince } = state;
+    if (doubtedSince !== null && memory.clock.doubtedSince !== doubtedSince)
+      log.warn("the clock jumped ahead: until it has gone on for days, nothing grows old", {
+        from: timestamp(now),
+        to: timestamp(doubtedSince),
+        until: timestamp(doubtedSince + doubtMs),
+      });
+    const sweeping = sweepingOf(store, now, () => isOver);
+    await sweepSessions(sweeping);
+    await sweepInvitations(sweeping);
+    await sweepResponses(sweeping);
+    await sweepSubscribers(sweeping);
+    await sweepOrganizations(sweeping);
+    await sweepRemovedMonitors(sweeping);
+    if (!isDue(memory.lastNow, now)) return;
+    await sweepAlerts(sweeping);
+    await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
+    await sweepAuditLog(sweeping, kept.audit);
+    await sweepApiKeys(sweeping, kept.audit);
+    await sweepResults(sweeping, { heartbeatDays: kept.results, hourDays: kept.hours });
+    if (!isOver) await store.atomic([setValue("done", now)]);
+  }
+
+  const runOnce = () => (running ??= run().finally(() => (running = null)));
+  return {
+    start() {
+      timer = setInterval(
+        () => runOnce().catch((error) => log.warn("housekeeping failed", { cause: String(error) })),
+        tickMs,
+      );
+    },
+    async stop() {
+      isOver = true;
+      if (timer !== null) clearInterval(timer);
+      await running?.catch(() => {});
+    },
+    runOnce,
+  };
+}

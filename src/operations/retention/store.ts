@@ -1,0 +1,43 @@
+import { setValue } from "../../database/portions.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import type { ClockState } from "./rules.ts";
+
+/** What housekeeping remembers of itself; a run that was killed is not remembered, and begins again. */
+export type Memory = { clock: ClockState; lastNow: number | null };
+
+/** What is remembered; before the first run, the clock is believed as far as it goes on from what was written last. */
+export async function readMemory(store: Store, now: number): Promise<Memory> {
+  const rows = await store.query<{ name: string; value: number }>(
+    "select name, value from housekeeping",
+    [],
+  );
+  const values = new Map(rows.map(({ name, value }) => [name, value]));
+  const believed = values.get("believed") ?? Math.min((await lastWritten(store)) ?? now, now);
+  return {
+    clock: {
+      believed,
+      seen: values.get("seen") ?? believed,
+      doubtedSince: values.get("doubted since") ?? null,
+    },
+    lastNow: values.get("done") ?? null,
+  };
+}
+
+async function lastWritten(store: Store): Promise<number | null> {
+  const [row] = await store.query<{ at: string | null }>(
+    `select max(at) as at from (select max(last_checked_at) as at from monitor_states
+       union all select max(at) from (select at from events order by seq desc limit 1))`,
+    [],
+  );
+  return row?.at ? Date.parse(row.at) : null;
+}
+
+export function rememberClock({ believed, seen, doubtedSince }: ClockState): Statement[] {
+  return [
+    setValue("believed", believed),
+    setValue("seen", seen),
+    doubtedSince === null
+      ? { text: "delete from housekeeping where name = 'doubted since'", parameters: [] }
+      : setValue("doubted since", doubtedSince),
+  ];
+}

@@ -1,0 +1,297 @@
+import { describe, expect, test } from "bun:test";
+import { getTableColumns, getTableName, is } from "drizzle-orm";
+import { type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { configured, growing } from "../../../docs/growth.ts";
+import { dayMs, hourMs, timestamp } from "../../../src/core/clock.ts";
+import * as accounts from "../../../src/database/tables/accounts.ts";
+import * as alerting from "../../../src/database/tables/alerting.ts";
+import * as log from "../../../src/database/tables/events.ts";
+import * as monitoring from "../../../src/database/tables/monitoring.ts";
+import * as statusPages from "../../../src/database/tables/status-pages.ts";
+import { housekeeping } from "../../../src/operations/retention/service.ts";
+import { testAppliance } from "../../support/appliance.ts";
+
+const kept = { results: 14, hours: 400, audit: 400 };
+const minute = 60_000;
+
+/** An appliance whose housekeeping the test runs, and rows of any table. */
+async function cleaned() {
+  const appliance = await testAppliance();
+  const { database, store, time, alerts, logged } = appliance;
+  const clock = () => time.now;
+  const logger = appliance.appliance.log;
+  const readUpTo = async () => {
+    await alerts.save();
+    return Number.MAX_SAFE_INTEGER;
+  };
+  const keeper = () => housekeeping({ store, clock, log: logger, kept, readUpTo });
+  // Rows stand for themselves here, without the records that they belong to.
+  database.run("PRAGMA foreign_keys = OFF");
+  database.run(
+    "INSERT INTO followers (name, seq, version) VALUES ('alerting', 1000000, 1), ('subscribers', 1000000, 1)",
+  );
+  time.now = Date.UTC(2029, 10, 20);
+  database.run("DELETE FROM events");
+  database.run("DELETE FROM audit_entries");
+  for (const name of ["believed", "seen"])
+    database.run("INSERT INTO housekeeping (name, value) VALUES (?, ?)", [name, time.now]);
+  let made = 0;
+
+  /** A row of this table with these values; the others are as small as they may be. */
+  function put(table: SQLiteTable, values: Record<string, string | number | null>) {
+    const columns = Object.values(getTableColumns(table)) as SQLiteColumn[];
+    const own = columns.filter(
+      ({ name, notNull, primary }) =>
+        name in values ||
+        (notNull && !(primary && table !== monitoring.removedMonitors && name === "seq")),
+    );
+    const valueOf = ({ name, enumValues, dataType }: SQLiteColumn) =>
+      name in values
+        ? (values[name] ?? null)
+        : (enumValues?.[0] ?? (dataType === "string" ? `${name} ${made}` : 0));
+    made++;
+    database
+      .query(
+        `INSERT INTO ${getTableName(table)} (${own.map(({ name }) => name).join(", ")})
+         VALUES (${own.map(() => "?").join(", ")})`,
+      )
+      .run(...own.map(valueOf));
+  }
+  const count = (table: SQLiteTable) =>
+    database
+      .query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${getTableName(table)}`)
+      .get()?.rows;
+  return { ...appliance, put, count, run: () => keeper().runOnce(), logged, keeper };
+}
+
+const all = [accounts, alerting, log, monitoring, statusPages].flatMap((tables) =>
+  Object.values(tables).filter((value): value is SQLiteTable => is(value, SQLiteTable)),
+);
+
+/** Where a row of each kept table says how old it is; what belongs to another row goes with that. */
+const dated: Record<
+  string,
+  [column: string, valueOf: (at: number) => string | number, more?: object]
+> = {
+  heartbeats: ["at", (at) => at, { monitor_key: 1 }],
+  uptime_hours: ["hour", (at) => Math.floor(at / hourMs)],
+  events: ["at", timestamp, { type: "group.created" }],
+  audit_entries: ["at", timestamp],
+  alerts: ["at", timestamp],
+  deliveries: ["created_at", timestamp, { due_at: null, status: "delivered" }],
+  notices: ["at", timestamp],
+  idempotent_answers: ["created_at", timestamp],
+};
+const withParent = ["delivery_alerts", "delivery_attempts"];
+
+const byDays = growing.flatMap(({ what, tables, kept: days }) =>
+  typeof days === "number" ? tables.map((name) => ({ what, name, days })) : [],
+);
+
+describe("what grows", () => {
+  test("every table is bounded by what people set up, or says how long its rows are kept", async () => {
+    const { database } = await testAppliance();
+    const names = database
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith("sqlite_"));
+    const listed = [...Object.values(configured), ...growing.map(({ tables }) => tables)].flat();
+    expect([...new Set(listed)].toSorted()).toEqual(names.toSorted());
+    expect(Object.keys(dated).concat(withParent).toSorted()).toEqual(
+      [...new Set(byDays.map(({ name }) => name))].toSorted(),
+    );
+  });
+
+  for (const { what, name, days } of byDays.filter(
+    ({ what, name }) => name in dated && !what.startsWith("Changes of"),
+  ))
+    test(`${what}: rows of ${name} are kept ${days} days`, async () => {
+      const { put, count, run, time } = await cleaned();
+      const table = all.find((one) => getTableName(one) === name) as SQLiteTable;
+      const [column, valueOf, more = {}] = dated[name] ?? [];
+      if (column === undefined || valueOf === undefined) throw new Error(`${name} has no date.`);
+      if (name === "heartbeats") put(monitoring.monitorStates, { key: 1, status: "up" });
+      const before = count(table) ?? 0;
+      for (const age of [days * dayMs + 2 * hourMs, days * dayMs - 2 * hourMs, 0])
+        put(table, { [column]: valueOf(time.now - age), ...more });
+      await run();
+      expect(count(table)).toBe(before + 2);
+      time.now += dayMs;
+      await run();
+      expect(count(table)).toBe(before + 1);
+    });
+
+  test("changes of a monitor's state are kept as long as its hourly sums", async () => {
+    const { put, run, time, database } = await cleaned();
+    const seen = () =>
+      database
+        .query<{ type: string }, []>("SELECT type FROM events WHERE subject_id = 'm' ORDER BY seq")
+        .all()
+        .map(({ type }) => type);
+    const ages: [days: number, type: string][] = [
+      [401, "monitor.down"],
+      [399, "monitor.up"],
+      [31, "monitor.updated"],
+      [31, "monitor.paused"],
+      [1, "monitor.resumed"],
+      [0, "monitor.updated"],
+    ];
+    for (const [days, type] of ages)
+      put(log.events, { at: timestamp(time.now - days * dayMs), type, subject_id: "m" });
+    await run();
+    expect(seen()).toEqual(["monitor.up", "monitor.paused", "monitor.resumed", "monitor.updated"]);
+  });
+
+  test("no event is removed that somebody still has to read, and never the newest", async () => {
+    const { put, count, run, time, database } = await cleaned();
+    for (let day = 0; day < 5; day++)
+      put(log.events, { at: timestamp(time.now - (90 - day) * dayMs), type: "group.created" });
+    const [first] = database.query<{ seq: number }, []>("SELECT min(seq) AS seq FROM events").all();
+    database.run("UPDATE followers SET seq = ? WHERE name = 'subscribers'", [
+      (first?.seq ?? 0) + 1,
+    ]);
+    await run();
+    expect(count(log.events)).toBe(3);
+    database.run("DELETE FROM followers WHERE name = 'alerting'");
+    time.now += dayMs;
+    await run();
+    expect(count(log.events)).toBe(3);
+    database.run("INSERT INTO followers (name, seq, version) VALUES ('alerting', 1000000, 1)");
+    database.run("UPDATE followers SET seq = 1000000");
+    time.now += dayMs;
+    await run();
+    expect(count(log.events)).toBe(1);
+  });
+
+  test("keys that were revoked go with the audit log", async () => {
+    const { put, count, run, time } = await cleaned();
+    const before = count(accounts.apiKeys) ?? 0;
+    put(accounts.apiKeys, { revoked_at: timestamp(time.now - 401 * dayMs) });
+    put(accounts.apiKeys, { revoked_at: timestamp(time.now - 399 * dayMs) });
+    await run();
+    expect(count(accounts.apiKeys)).toBe(before + 1);
+  });
+});
+
+describe("the daily run", () => {
+  test("comes once a day", async () => {
+    const { put, count, run, time } = await cleaned();
+    await run();
+    put(log.auditEntries, { at: timestamp(time.now - 401 * dayMs) });
+    const before = count(log.auditEntries);
+    time.now += dayMs - minute;
+    await run();
+    expect(count(log.auditEntries)).toBe(before);
+    time.now += minute;
+    await run();
+    expect(count(log.auditEntries)).toBe(0);
+  });
+
+  test("that was ended begins again with the next minute", async () => {
+    const { put, count, time, keeper } = await cleaned();
+    for (let day = 0; day < 10; day++)
+      put(log.auditEntries, { at: timestamp(time.now - (420 - day) * dayMs) });
+    const first = keeper();
+    const running = first.runOnce();
+    await first.stop();
+    await running;
+    expect(count(log.auditEntries)).toBe(10);
+    time.now += minute;
+    await keeper().runOnce();
+    expect(count(log.auditEntries)).toBe(0);
+  });
+});
+
+describe("a clock that is wrong", () => {
+  /** A row of every table that is kept for days, as of today. */
+  async function today() {
+    const made = await cleaned();
+    await made.run();
+    made.put(monitoring.monitorStates, { key: 1, status: "up" });
+    for (const [name, [column, valueOf, more]] of Object.entries(dated))
+      made.put(all.find((one) => getTableName(one) === name) as SQLiteTable, {
+        [column]: valueOf(made.time.now - minute),
+        ...more,
+      });
+    made.put(accounts.sessions, {
+      last_seen_at: timestamp(made.time.now),
+      created_at: timestamp(made.time.now),
+    });
+    made.put(accounts.invitations, { expires_at: timestamp(made.time.now + dayMs) });
+    const rows = () =>
+      [...Object.keys(dated), "sessions", "invitations"].map((name) =>
+        made.count(all.find((one) => getTableName(one) === name) as SQLiteTable),
+      );
+    return { ...made, rows };
+  }
+
+  test("set five years ahead for two days removes nothing, and says so once", async () => {
+    const { rows, run, time, logged } = await today();
+    const before = rows();
+    const right = time.now;
+    time.now += 5 * 365 * dayMs;
+    for (let hour = 0; hour < 48; hour++) {
+      await run();
+      time.now += hourMs;
+    }
+    expect(rows()).toEqual(before);
+    expect(logged.filter((line) => line.includes("clock jumped"))).toHaveLength(1);
+    time.now = right + 2 * dayMs;
+    await run();
+    expect(rows().slice(0, 5)).toEqual(before.slice(0, 5));
+  });
+
+  test("is believed after three days, not from one wrong time to the next", async () => {
+    const { count, run, time } = await today();
+    const before = count(monitoring.heartbeats);
+    for (let jump = 0; jump < 5; jump++) {
+      time.now += 2 * 365 * dayMs;
+      await run();
+      time.now += 2 * dayMs;
+      await run();
+    }
+    expect(count(monitoring.heartbeats)).toBe(before);
+    time.now += dayMs;
+    await run();
+    expect(count(monitoring.heartbeats)).toBe((before ?? 0) - 1);
+  });
+
+  test("set years back, and right again, removes nothing that is young", async () => {
+    const { rows, put, run, time } = await today();
+    const right = time.now;
+    time.now = Date.UTC(1970, 0, 1);
+    await run();
+    put(log.auditEntries, { at: timestamp(time.now) });
+    put(log.events, { at: timestamp(time.now), type: "group.created" });
+    const before = rows();
+    for (time.now = right; time.now < right + 5 * dayMs; time.now += dayMs / 2) {
+      await run();
+      put(log.auditEntries, { at: timestamp(time.now) });
+    }
+    const [, , events, audit] = rows();
+    expect([events, audit]).toEqual([before[2], (before[3] ?? 0) + 10]);
+  });
+
+  test("leaves entries that are as old as those after them, and they go with these", async () => {
+    const { put, count, run, time } = await cleaned();
+    await run();
+    const at = (ms: number) => put(log.auditEntries, { at: timestamp(ms) });
+    const start = time.now;
+    at(start);
+    for (let index = 0; index < 1_500; index++) at(start + 5 * 365 * dayMs + index);
+    at(Date.UTC(1970, 0));
+    at(start + dayMs);
+    for (let days = 1; days <= 400; days++) {
+      time.now = start + days * dayMs;
+      if (days % 2 === 0 || days > 397) await run();
+    }
+    time.now = start + 400 * dayMs + 2 * hourMs;
+    await run();
+    const left = count(log.auditEntries) ?? 0;
+    expect(left).toBeGreaterThanOrEqual(1_502);
+    time.now = start + 402 * dayMs;
+    await run();
+    expect(count(log.auditEntries)).toBe(0);
+  }, 60_000);
+});
