@@ -106,6 +106,8 @@ export async function startApp(
     clock,
     init: config.init,
     upgrade: true,
+    requireCopy: config.requireCopy,
+    onMissingCopy: (message) => log.warn(message),
     exclusive: true,
     sharesCommits: contention.isContended,
   });

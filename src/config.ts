@@ -83,6 +83,8 @@ const Config = z.strictObject({
   keepAudit: days(400),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
+  /** Upgrades no data of which there is no room for a copy. */
+  requireCopy: z.boolean().default(false),
 });
 export type Config = z.infer<typeof Config>;
 
@@ -102,7 +104,7 @@ export function configOf(
         ? undefined
         : ["allowedHost", "allowTarget", "denyTarget", "limit"].includes(name)
           ? variable.split(",").map((entry) => entry.trim())
-          : name === "init"
+          : name === "init" || name === "requireCopy"
             ? variable === "true" || variable === "1"
             : variable;
     const value = flags[name] ?? fromEnvironment;

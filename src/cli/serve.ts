@@ -33,6 +33,7 @@ export function addServe(program: Command) {
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
     .option("--init", "create a new database where the old one is missing or empty")
+    .option("--require-copy", "refuse to upgrade data without room for a copy of it")
     .addHelpText(
       "after",
       "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",

@@ -1,4 +1,6 @@
+import type { Database } from "bun:sqlite";
 import {
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -7,6 +9,8 @@ import {
   openSync,
   readSync,
   realpathSync,
+  renameSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { DataError } from "../core/errors.ts";
@@ -36,8 +40,23 @@ export type BackupFile = {
   extract(to: string): void;
 };
 
-/** Makes a fresh copy of a database a backup: marked as a copy, with its checksum, on the disk. */
-export function finishBackup(file: string) {
+/** Writes a backup of an open database, as of one moment; it appears under its name when it is whole and on the disk. */
+export function writeBackup(database: Database, to: string) {
+  const part = `${to}.part`;
+  rmSync(part, { force: true });
+  try {
+    database.query("VACUUM INTO ?").run(part);
+    chmodSync(part, 0o600);
+    finish(part);
+    renameSync(part, to);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+}
+
+/** Marks a fresh copy as one and adds its checksum. */
+function finish(file: string) {
   const handle = openSync(file, constants.O_RDWR);
   try {
     markAsCopy(handle);

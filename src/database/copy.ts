@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
-import { finishBackup } from "./backup-file.ts";
+import { writeBackup } from "./backup-file.ts";
 import { mustBeOurs } from "./data-directory.ts";
 
 /**
@@ -15,17 +15,10 @@ export function copyDatabase(directory: string, to: string) {
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
   mustBeOurs(from);
   if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
-  const part = `${to}.part`;
-  rmSync(part, { force: true });
   const database = new Database(from, { readonly: true, strict: true });
   try {
     database.run("PRAGMA busy_timeout = 5000");
-    database.query("VACUUM INTO ?").run(part);
-    finishBackup(part);
-    renameSync(part, to);
-  } catch (error) {
-    rmSync(part, { force: true });
-    throw error;
+    writeBackup(database, to);
   } finally {
     database.close();
   }

@@ -13,6 +13,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeSync,
 } from "node:fs";
@@ -22,8 +23,9 @@ import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
 import { type EmbeddedStore, embeddedStore, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
+import { writeBackup } from "./backup-file.ts";
 import { finishRestore, hasUnfinishedRestore } from "./unfinished-restore.ts";
-import { hasSealedValues } from "./sealed-values.ts";
+import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
 
 /** "SBOX": tells our database from any other SQLite file. */
 const applicationId = 0x53424f58;
@@ -48,6 +50,12 @@ export type OpenOptions = {
   init?: boolean;
   /** Upgrades older data; without it older data is refused, since a server of the old version may be running on it. */
   upgrade?: boolean;
+  /** Has an upgrade refused where there is no room for the copy of the older data that is made before. */
+  requireCopy?: boolean;
+  /** Told that an upgrade goes on without that copy. */
+  onMissingCopy?: (message: string) => void;
+  /** Bytes that may still be written below a directory. */
+  freeBytes?: (path: string) => number;
   /** Holds the directory for this process alone. */
   exclusive?: boolean;
   /** Asked at each write; see `embeddedStore`. */
@@ -82,6 +90,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   if (used) mustHaveKey(path);
   const database = openChecked(files(path).database);
   const vault = vaultOf(encryptionKey(path, database));
+  mustOpenSecrets(path, database, vault);
   const migrated = bringUpToDate(database, path, options);
   if (!used) {
     const marker = { createdAt: timestamp(options.clock()) };
@@ -208,19 +217,55 @@ function bringUpToDate(database: Database, path: string, options: OpenOptions): 
       "MIGRATION_REFUSED",
       "This data was written by an older Signalbox. Upgrade it with `signalbox migrate` or `signalbox serve`.",
     );
-  return migrate(database, options.migrations, () => {
-    const copy = join(path, `signalbox.db.before-upgrade-${options.clock()}`);
-    database.query("VACUUM INTO ?").run(copy);
-    chmodSync(copy, 0o600);
-  });
+  return migrate(database, options.migrations, () => copyBeforeUpgrade(database, path, options));
+}
+
+const copyPrefix = "signalbox.db.before-upgrade-";
+/** So many copies from before upgrades are kept. */
+const keptCopies = 2;
+
+/** Keeps the older data, and of earlier copies the last one. Throws MIGRATION_REFUSED where there is no room and the copy is required. */
+function copyBeforeUpgrade(database: Database, path: string, options: OpenOptions) {
+  const { freeBytes = freeBytesOf, onMissingCopy = () => {} } = options;
+  try {
+    const [[pages, size] = []] = database
+      .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
+      .values() as number[][];
+    // Half as much again is left for the upgrade itself.
+    const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
+    const free = freeBytes(path);
+    if (free < needed) throw new Error(`${inMiB(free)} are free, ${inMiB(needed)} are needed`);
+    writeBackup(database, join(path, `${copyPrefix}${options.clock()}`));
+  } catch (error) {
+    const why = `There is no copy of the data from before the upgrade (${(error as Error).message}).`;
+    if (options.requireCopy)
+      throw new DataError(
+        "MIGRATION_REFUSED",
+        `${why} Nothing was changed. Make room, or upgrade without --require-copy.`,
+      );
+    onMissingCopy(why);
+    return;
+  }
+  const copies = readdirSync(path).filter((name) =>
+    /^signalbox\.db\.before-upgrade-\d+$/.test(name),
+  );
+  const older = copies.toSorted((one, other) => timeOf(other) - timeOf(one)).slice(keptCopies);
+  for (const name of older) rmSync(join(path, name));
+}
+
+const timeOf = (name: string) => Number(name.slice(copyPrefix.length));
+export const inMiB = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+
+/** Bytes that may still be written there. */
+export function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
 }
 
 function mustHaveKey(path: string) {
   const { key } = files(path);
   if (!existsSync(key))
-    throw unusable(
-      `${key} is missing: it opens the stored secrets. Put it back from your backup. If it is lost for good, see "A lost key" in docs/operations.md.`,
-    );
+    throw unusable(`${key} is missing: it opens the stored secrets. Put it back from your backup.`);
 }
 
 /** The AES-256 key of the secret fields, in a file of its own so that a copy of the database alone opens none. */
@@ -235,6 +280,14 @@ function encryptionKey(path: string, database: Database): Uint8Array {
     writeOnce(key, newKey());
   }
   return readKey(key);
+}
+
+function mustOpenSecrets(path: string, database: Database, vault: Vault) {
+  if (isKeyOf(database, vault)) return;
+  database.close();
+  throw unusable(
+    `${files(path).key} is another key than that of this database: it opens none of the stored secrets. Put the right one back from your backup.`,
+  );
 }
 
 export function newKey(): string {

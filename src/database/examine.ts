@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
-import { existsSync, statfsSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { vaultOf } from "../core/secrets.ts";
-import { files, mustBeOurs, readKey } from "./data-directory.ts";
+import { files, freeBytesOf, mustBeOurs, readKey } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
 import { hasUnfinishedRestore } from "./unfinished-restore.ts";
@@ -61,8 +61,7 @@ function key(path: string): Finding {
 }
 
 function diskSpace(path: string): Finding {
-  const { bavail, bsize } = statfsSync(path);
-  const free = bavail * bsize;
+  const free = freeBytesOf(path);
   return finding(free > lowDiskBytes, "disk space", `${Math.floor(free / 1024 ** 2)} MiB free`);
 }
 

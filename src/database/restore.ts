@@ -8,7 +8,6 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
-  statfsSync,
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -16,7 +15,16 @@ import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
 import { openBackup, refused } from "./backup-file.ts";
-import { files, lockDirectory, mustBeOurs, newKey, readKey, writeNew } from "./data-directory.ts";
+import {
+  files,
+  freeBytesOf,
+  inMiB,
+  lockDirectory,
+  mustBeOurs,
+  newKey,
+  readKey,
+  writeNew,
+} from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
 import { finishRestore, stagingOf, sync } from "./unfinished-restore.ts";
@@ -133,12 +141,11 @@ function makeDirectory(path: string): string | null {
 }
 
 function mustHaveRoom(path: string, bytes: number) {
-  const { bavail, bsize } = statfsSync(path);
-  const [free, needed] = [bavail * bsize, bytes].map((count) => Math.ceil(count / 1024 ** 2));
-  if (bavail * bsize < bytes)
+  const free = freeBytesOf(path);
+  if (free < bytes)
     throw new DataError(
       "DATA_UNUSABLE",
-      `There is no room for it: ${path} has ${free} MiB free and needs ${needed} MiB, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
+      `There is no room for it: ${path} has ${inMiB(free)} free and needs ${inMiB(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
     );
 }
 

@@ -17,6 +17,7 @@ import { assets } from "../../src/core/assets.ts";
 import { type OpenOptions, openDataDirectory } from "../../src/database/data-directory.ts";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { migrationFolder } from "../support/migration-folder.ts";
+import { restore } from "../../src/database/restore.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
@@ -241,6 +242,56 @@ describe("data of another version", () => {
     expect(older.query("SELECT slug FROM organizations").values()).toEqual([["ours"]]);
     expect(() => older.query("SELECT motto FROM organizations")).toThrow("no such column");
     older.close();
+  });
+
+  test("the copies of the last two upgrades are kept, and can be restored", async () => {
+    const { path, file } = await used();
+    for (const [index, later] of [1_000, 2_000, 20_000].entries()) {
+      const texts = ["motto", "song", "flag"]
+        .slice(0, index + 1)
+        .map((name) => `ALTER TABLE organizations ADD COLUMN ${name} TEXT;`);
+      const migrations = migrationFolder(newDirectory(), texts);
+      open(path, { migrations, upgrade: true, clock: () => now + later }).close();
+    }
+    const copies = readdirSync(path).filter((name) => name.includes("before-upgrade"));
+    expect(copies.toSorted()).toEqual(
+      [2_000, 20_000].map((later) => `signalbox.db.before-upgrade-${now + later}`).toSorted(),
+    );
+    restore({
+      dataDir: path,
+      file: `${file}.before-upgrade-${now + 2_000}`,
+      migrations: migrationFolder(newDirectory(), [
+        "ALTER TABLE organizations ADD COLUMN motto TEXT;",
+      ]),
+      clock,
+    });
+    expect(() => open(path)).toThrow("newer");
+  });
+
+  test("without room for the copy the upgrade says so and goes on, or is refused where it is required", async () => {
+    const { path } = await used();
+    const said: string[] = [];
+    const options = {
+      migrations: newer(),
+      upgrade: true,
+      freeBytes: () => 1024 ** 2,
+      onMissingCopy: (message: string) => said.push(message),
+    };
+    const database = new Database(join(path, "signalbox.db"));
+    database.run("CREATE TABLE filler (text TEXT) STRICT");
+    database.run("INSERT INTO filler VALUES (hex(randomblob(1000000)))");
+    database.close();
+    const refused = refusal(path, { ...options, requireCopy: true });
+    expect(refused).toEqual({
+      code: "MIGRATION_REFUSED",
+      message: expect.stringMatching(/1 MiB are free, 4 MiB are needed.*--require-copy/),
+    });
+    expect(said).toEqual([]);
+    const data = open(path, options);
+    expect(data.migrated).toBe(1);
+    data.close();
+    expect(said).toEqual([expect.stringContaining("1 MiB are free")]);
+    expect(readdirSync(path).filter((name) => name.includes("before-upgrade"))).toEqual([]);
   });
 
   test("newer data is refused, also by an upgrade", async () => {

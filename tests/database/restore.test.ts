@@ -151,6 +151,11 @@ describe("a backup that is restored", () => {
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is missing`),
     });
+    copyFileSync(join(await used(), "secret.key"), join(path, "secret.key"));
+    expect(refusalOf(() => open(path))).toEqual({
+      code: "DATA_UNUSABLE",
+      message: expect.stringContaining(`${join(path, "secret.key")} is another key`),
+    });
     copyFileSync(key, join(path, "secret.key"));
     expect(await slugsIn(path)).toEqual(["theirs"]);
   });
