@@ -218,12 +218,7 @@ export async function startApp(
     addressOf,
     lock,
     subscriptions: subscriptionsOf({
-      store,
-      clock,
-      vault,
-      targets,
-      ownHosts,
-      limits: config.limit,
+      context: services,
       signUps: networkLimit(signUpsPerMinute, clock),
       addressOf,
     }),

@@ -1,5 +1,3 @@
-import { plainName } from "./host-names.ts";
-
 /** Whether a field that changed like this still names the same place, no less protected. */
 type IsSameDestination = (before: unknown, after: unknown) => boolean;
 
@@ -55,4 +53,12 @@ function hostOf(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const address = value.includes(":") ? URL.parse(`http://[${value}]`)?.hostname : undefined;
   return address ?? plainName(value) ?? value.toLowerCase();
+}
+
+/** A name in lower case and ASCII, without the root's dot; null when it is none. */
+export function plainName(text: string): string | null {
+  const host = /[\s/?#@:*%\\]/.test(text) ? null : URL.parse(`http://${text}/`)?.hostname;
+  const name = host?.replace(/\.$/, "") ?? "";
+  // Of digits and dots alone is an IPv4 address, however it was written.
+  return /^[\d.]*$/.test(name) ? null : name;
 }

@@ -44,6 +44,13 @@ export class AppError extends Error {
   }
 }
 
+/** Too much is asked for: names the whole seconds to wait. */
+export function rateLimited(waitSeconds: number, reason = "Too many requests."): AppError {
+  return new AppError("RATE_LIMITED", `${reason} Try again in ${waitSeconds} s.`, {
+    headers: { "Retry-After": String(waitSeconds) },
+  });
+}
+
 /** The data directory can't be used as it is; `code` says which exit code the command line gives. */
 export class DataError extends Error {
   readonly code: "DATA_UNUSABLE" | "MIGRATION_REFUSED" | "ALREADY_RUNNING";

@@ -1,12 +1,9 @@
-import { AppError } from "./errors.ts";
+import { rateLimited } from "./errors.ts";
 
-export type FairQueue = {
-  /** Does the work in its lane's turn. Throws RATE_LIMITED where too many wait in the lane already. */
-  run: <T>(lane: string, work: () => Promise<T>) => Promise<T>;
-};
+export type FairQueue = ReturnType<typeof fairQueue>;
 
 /** Works on so many at once, and on one of each lane; lanes take turns, so that nobody's many hold up another's one. */
-export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}): FairQueue {
+export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
   /** In the order of their turns. */
   const lanes = new Map<string, (() => void)[]>();
   const busy = new Set<string>();
@@ -23,9 +20,11 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}): FairQueue {
   }
 
   return {
-    async run(lane, work) {
+    /** Does the work in its lane's turn. Throws RATE_LIMITED where too many wait in the lane already. */
+    async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
       const waiting = lanes.get(lane) ?? [];
-      if (waiting.length >= mostWaiting) throw tooMany();
+      if (waiting.length >= mostWaiting)
+        throw rateLimited(1, "Too much is being asked for at the moment.");
       await new Promise<void>((start) => {
         waiting.push(start);
         lanes.set(lane, waiting);
@@ -46,14 +45,4 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}): FairQueue {
       }
     },
   };
-}
-
-function tooMany() {
-  return new AppError(
-    "RATE_LIMITED",
-    "Too much is being asked for at the moment. Try again in 1 s.",
-    {
-      headers: { "Retry-After": "1" },
-    },
-  );
 }

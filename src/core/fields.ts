@@ -208,6 +208,18 @@ export const SigningSecret = checked(z.string().min(1).max(1000), validateSignin
       "Signs what is sent, as Standard Webhooks has it: `whsec_` and the Base64 of 24 to 64 bytes.",
   });
 
+/** Slugs that nobody gets: these words name something else in an address, or may come to. */
+export const reservedSlugs: ReadonlySet<string> = new Set([
+  "admin",
+  "api",
+  "badge",
+  "docs",
+  "healthz",
+  "metrics",
+  "push",
+  "status",
+]);
+
 type Shape = Record<string, z.ZodType>;
 export type Patched<S extends Shape> = {
   [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer T> ? T : S[K]>;

@@ -1,4 +1,5 @@
-import { AppError } from "./errors.ts";
+import { setRecent } from "./recent-set.ts";
+import { type AppError, rateLimited } from "./errors.ts";
 
 /** For whom something is hashed. */
 export type HashingClient = {
@@ -20,6 +21,8 @@ type Waiting = {
   refuse: (error: AppError) => void;
 };
 
+const tooMany = () => rateLimited(1, "Too many passwords are being judged.");
+
 // One hashing takes 150 ms of a core and 64 MB: many of them must not starve the checks.
 const maxAtOnce = 2;
 /** The other place is kept for those who sign in. */
@@ -34,17 +37,12 @@ const countedMs = 600_000;
 const knownAdvantage = 10;
 const maxCounted = 50_000;
 
-type HashingQueue = {
-  /** Does the work in its turn. Throws RATE_LIMITED where that does not come in time. */
-  run<T>(client: HashingClient, work: () => Promise<T>): Promise<T>;
-};
-
 /**
  * At most two at once, and one of each client. Who asked least often lately goes first, of equals the
  * newest: a client's first request waits neither for others' second ones, nor for many that came before
  * it and were given up meanwhile.
  */
-export function hashingQueue(monotonic: () => number = () => performance.now()): HashingQueue {
+export function hashingQueue(monotonic: () => number = () => performance.now()) {
   /** What waits is in the order of its turns. */
   const newLane = () => ({
     busy: new Set<string>(),
@@ -59,9 +57,7 @@ export function hashingQueue(monotonic: () => number = () => performance.now()):
     return (client: string) => {
       const now = monotonic();
       const until = Math.max(now, countsUntil.get(client) ?? now);
-      countsUntil.delete(client);
-      countsUntil.set(client, until + countedMs);
-      if (countsUntil.size > maxCounted) countsUntil.delete(countsUntil.keys().next().value ?? "");
+      setRecent(countsUntil, client, until + countedMs, maxCounted);
       return Math.ceil((until - now) / countedMs);
     };
   }
@@ -101,7 +97,11 @@ export function hashingQueue(monotonic: () => number = () => performance.now()):
   }
 
   return {
-    async run({ lane: name, client, isKnown = false }, work) {
+    /** Does the work in its turn. Throws RATE_LIMITED where that does not come in time. */
+    async run<T>(
+      { lane: name, client, isKnown = false }: HashingClient,
+      work: () => Promise<T>,
+    ): Promise<T> {
       const lane = lanes[name];
       const rank = lane.requests(client) - (isKnown ? knownAdvantage : 0);
       await new Promise<void>((start, refuse) => {
@@ -119,10 +119,4 @@ export function hashingQueue(monotonic: () => number = () => performance.now()):
       }
     },
   };
-}
-
-function tooMany() {
-  return new AppError("RATE_LIMITED", "Too many passwords are being judged. Try again in 1 s.", {
-    headers: { "Retry-After": "1" },
-  });
 }

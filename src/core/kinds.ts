@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Destination } from "./destinations.ts";
 import { bodyOf, HeaderNames, HeadersPatch, Id, type Patched, patchOf } from "./fields.ts";
+import { capitalized } from "./text.ts";
 
 type Shape = Record<string, z.ZodType>;
 type Own = Record<string, unknown>;
@@ -87,8 +88,6 @@ function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) 
         : undefined,
   });
 }
-
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The whole of a new record: the common fields and exactly those of its type. */
 export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, naming: Naming) {

@@ -1,18 +1,21 @@
-type RecentSet = Pick<Set<string>, "has" | "delete" | "size"> & { add(value: string): void };
+/** Sets a value as the newest of a map that keeps the `capacity` values that were set last. */
+export function setRecent<K, V>(map: Map<K, V>, key: K, value: V, capacity: number) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= capacity) return;
+  const [oldest] = map.keys();
+  map.delete(oldest as K);
+}
 
 /** A set that keeps the `capacity` values that were added last. */
-export function recentSet(capacity: number): RecentSet {
-  const values = new Set<string>();
+export function recentSet(capacity: number) {
+  const values = new Map<string, true>();
   return {
-    has: (value) => values.has(value),
-    delete: (value) => values.delete(value),
+    has: (value: string) => values.has(value),
+    delete: (value: string) => values.delete(value),
+    add: (value: string) => setRecent(values, value, true, capacity),
     get size() {
       return values.size;
-    },
-    add(value) {
-      values.delete(value);
-      values.add(value);
-      if (values.size > capacity) values.delete(values.keys().next().value ?? "");
     },
   };
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { plainName } from "./host-names.ts";
+import { plainName } from "./destinations.ts";
 import { invalid } from "./validation.ts";
 
 /** Decides which addresses this appliance may connect to, for checks and alerts alike. */

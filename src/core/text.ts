@@ -59,5 +59,25 @@ export function durationInWords(seconds: number): string {
     .join(" ");
 }
 
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const xmlEntities: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+/** Text that XML takes as it is (XML 1.0 §2.4); what no XML can hold (§2.2) is left out. */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "")
+    .replace(/[&<>"']/g, (character) => xmlEntities[character] ?? character);
+}
+
 /** How the message of an `unknown` heartbeat begins. */
 export const notJudged = "Not judged: ";

@@ -4,7 +4,7 @@ import type { Scope } from "../events/scope.ts";
 import type { NewIncident } from "../incidents/schema.ts";
 import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/statements.ts";
-import { pageWithIncident } from "../status-pages/incident-preview.ts";
+import { previewIncidentPage } from "../status-pages/preview-service.ts";
 import type {
   IncidentAudience,
   IncidentAudienceQuery,
@@ -19,13 +19,13 @@ export async function previewIncident(
   scope: Scope,
   { incidentId, monitorId, ...draft }: IncidentDraft,
 ): Promise<IncidentPreview> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   const now = scope.clock();
   const { after } =
     incidentId === null
       ? opening(organizationId, newOne({ ...draft, monitorId }), "manual", now)
       : patching(organizationId, await getIncident(scope, incidentId), draft, now);
-  const page = await pageWithIncident(store, organizationId, after, now);
+  const page = await previewIncidentPage(scope, after, now);
   return page ?? { html: null, accent: null };
 }
 

@@ -1,13 +1,7 @@
 import type { Store } from "../database/store.ts";
 import type { AuditAction } from "../events/catalogue.ts";
+import { isShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
-
-const isShowing = `select 1 from monitors m
-  join status_page_sections s on s.organization_id = p.organization_id and s.page_id = p.id
-  where m.organization_id = p.organization_id and m.id = ?
-    and (s.group_id = m.group_id or (s.group_id is null and exists (
-      select 1 from status_page_monitors l where l.organization_id = p.organization_id
-        and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id)))`;
 
 /** The pages that tell of an incident like this one, and how many hear of it there. */
 export function pagesShowing(
@@ -20,7 +14,8 @@ export function pagesShowing(
         where s.organization_id = p.organization_id and s.page_id = p.id
           and s.confirmed_at is not null) as subscribers
      from status_pages p where p.organization_id = ? and p.visibility <> 'hidden'
-       and ((? = 'manual' and (? is null or p.is_default)) or exists (${isShowing}))
+       and ((? = 'manual' and (? is null or p.is_default)) or exists (
+         select 1 from monitors m where m.organization_id = p.organization_id and m.id = ? and ${isShownText}))
      order by p.is_default desc, p.id desc`,
     [organizationId, origin, monitorId, monitorId],
   );

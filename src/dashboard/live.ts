@@ -23,71 +23,52 @@ const maxEvents = 200;
 const authorizeMs = 2_000;
 /** Results and deliveries that another process writes are seen this late at most. */
 const rescanMs = 30_000;
-/** Whether an event may end somebody's right to listen. */
-const revokes: EventTable<boolean> = {
-  "alert-channel": false,
-  "api-key": false,
-  appliance: false,
-  backup: false,
-  channel: false,
-  group: false,
-  incident: false,
-  invitation: false,
-  maintenance: false,
-  monitor: false,
-  organization: { created: false, updated: false, deleted: true },
-  person: {
-    added: false,
-    removed: true,
-    "role-changed": true,
-    updated: true,
-    "password-changed": true,
-    "password-reset": true,
-    "signed-in": false,
-    "signed-out": true,
-    "session-ended": true,
-    "other-sessions-ended": true,
-    "code-refused": true,
-    "two-factor-begun": false,
-    "two-factor-on": true,
-    "two-factor-off": true,
-    "recovery-codes-renewed": false,
-    "administrator-granted": false,
-    "administrator-revoked": true,
-  },
-  settings: false,
-  "status-page": false,
-  subscriber: false,
-};
-
-/** Whether an event may change rows of the Monitors page in a way that no result of a check does. */
-const changesRows: EventTable<boolean> = {
-  "alert-channel": false,
-  "api-key": false,
-  appliance: false,
-  backup: false,
-  channel: false,
-  group: true,
-  incident: false,
-  invitation: false,
-  maintenance: false,
+/** What an event may change beyond what it says: somebody's right to listen, or rows of the Monitors page in a way that no result of a check does. */
+const effects: EventTable<"access" | "rows" | null> = {
+  "alert-channel": null,
+  "api-key": null,
+  appliance: null,
+  backup: null,
+  channel: null,
+  group: "rows",
+  incident: null,
+  invitation: null,
+  maintenance: null,
   monitor: {
-    created: true,
-    updated: true,
-    deleted: true,
-    pending: false,
-    up: false,
-    degraded: false,
-    down: false,
-    maintenance: false,
-    paused: true,
-    resumed: true,
+    created: "rows",
+    updated: "rows",
+    deleted: "rows",
+    pending: null,
+    up: null,
+    degraded: null,
+    down: null,
+    maintenance: null,
+    paused: "rows",
+    resumed: "rows",
   },
-  organization: false,
-  person: false,
-  settings: false,
-  "status-page": false,
-  subscriber: false,
+  organization: { created: null, updated: null, deleted: "access" },
+  person: {
+    added: null,
+    removed: "access",
+    "role-changed": "access",
+    updated: "access",
+    "password-changed": "access",
+    "password-reset": "access",
+    "signed-in": null,
+    "signed-out": "access",
+    "session-ended": "access",
+    "other-sessions-ended": "access",
+    "code-refused": "access",
+    "two-factor-begun": null,
+    "two-factor-on": "access",
+    "two-factor-off": "access",
+    "recovery-codes-renewed": null,
+    "administrator-granted": null,
+    "administrator-revoked": "access",
+  },
+  settings: null,
+  "status-page": null,
+  subscriber: null,
 };
 
 type Subscriber = Listener & {
@@ -113,7 +94,7 @@ type OpenPages = {
   batch: ReturnType<typeof setTimeout> | null;
 };
 
-export type LivePages = Live & {
+type LivePages = Live & {
   start(): Promise<void>;
   /** Ends all streams at once. */
   stop(): Promise<void>;
@@ -149,12 +130,12 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
       const pages = organizations.get(organizationId);
       if (pages === undefined) continue;
       // Whoever lost the right to listen hears nothing of what came after.
-      if (its.some(({ type }) => valueIn(revokes, type) === true)) await endUnauthorized(pages);
+      const changes = new Set(its.map(({ type }) => valueIn(effects, type)));
+      if (changes.has("access")) await endUnauthorized(pages);
       const last = its.at(-1)?.seq ?? 0;
       if (its.length > maxEvents) send(pages, at("reset", organizationId, last), last);
       else for (const event of its) send(pages, changeOf(organizationId, event), event.seq);
-      if (its.some(({ type }) => valueIn(changesRows, type) === true))
-        plan(organizationId, pages, { monitors: true });
+      if (changes.has("rows")) plan(organizationId, pages, { monitors: true });
     }
   }
 

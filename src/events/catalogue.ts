@@ -1,80 +1,42 @@
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** What somebody does: each stands in the audit log under the name of its event. */
-export type AuditAction =
-  | "alert-channel.created"
-  | "alert-channel.updated"
-  | "alert-channel.deleted"
-  | "api-key.created"
-  | "api-key.revoked"
-  | "backup.downloaded"
-  | "backup.restored"
-  | "group.created"
-  | "group.updated"
-  | "group.deleted"
-  | "group.paused"
-  | "group.resumed"
-  | "group.muted"
-  | "group.unmuted"
-  | "group.reordered"
-  | "incident.opened"
-  | "incident.updated"
-  | "incident.resolved"
-  | "incident.reopened"
-  | "incident.deleted"
-  | "invitation.created"
-  | "invitation.accepted"
-  | "invitation.revoked"
-  | "maintenance.created"
-  | "maintenance.updated"
-  | "maintenance.deleted"
-  | "monitor.created"
-  | "monitor.updated"
-  | "monitor.deleted"
-  | "organization.created"
-  | "organization.updated"
-  | "organization.deleted"
-  | "person.added"
-  | "person.removed"
-  | "person.role-changed"
-  | "person.updated"
-  | "person.password-changed"
-  | "person.password-reset"
-  | "person.signed-in"
-  | "person.signed-out"
-  | "person.session-ended"
-  | "person.other-sessions-ended"
-  | "person.code-refused"
-  | "person.two-factor-begun"
-  | "person.two-factor-on"
-  | "person.two-factor-off"
-  | "person.recovery-codes-renewed"
-  | "person.administrator-granted"
-  | "person.administrator-revoked"
-  | "settings.updated"
-  | "status-page.created"
-  | "status-page.updated"
-  | "status-page.deleted"
-  | "subscriber.asked"
-  | "subscriber.confirmed"
-  | "subscriber.unsubscribed"
-  | "subscriber.deleted";
+/** What somebody does, by what they do it to: each stands in the audit log under the name of its event. */
+type Acts = {
+  "alert-channel": Edit;
+  "api-key": "created" | "revoked";
+  backup: "downloaded" | "restored";
+  group: Edit | "paused" | "resumed" | "muted" | "unmuted" | "reordered";
+  incident: "opened" | "updated" | "resolved" | "reopened" | "deleted";
+  invitation: "created" | "accepted" | "revoked";
+  maintenance: Edit;
+  monitor: Edit;
+  organization: Edit;
+  person:
+    | ("added" | "removed" | "role-changed" | "updated" | "password-changed" | "password-reset")
+    | ("signed-in" | "signed-out" | "session-ended" | "other-sessions-ended" | "code-refused")
+    | ("two-factor-begun" | "two-factor-on" | "two-factor-off" | "recovery-codes-renewed")
+    | ("administrator-granted" | "administrator-revoked");
+  settings: "updated";
+  "status-page": Edit;
+  subscriber: "asked" | "confirmed" | "unsubscribed" | "deleted";
+};
+
+type Edit = "created" | "updated" | "deleted";
 
 /** What happens by itself: what checks find, what follows from a pause, what the clock brings. */
-type Occurrence =
-  | "appliance.troubled"
-  | "channel.failed"
-  | "maintenance.started"
-  | "maintenance.ended"
-  | "monitor.pending"
-  | "monitor.up"
-  | "monitor.degraded"
-  | "monitor.down"
-  | "monitor.maintenance"
-  | "monitor.paused"
-  | "monitor.resumed";
+type Occurrences = {
+  appliance: "troubled";
+  channel: "failed";
+  maintenance: "started" | "ended";
+  monitor: StoredStatus | "paused" | "resumed";
+};
 
-export type EventType = AuditAction | Occurrence;
+type TypesOf<Verbs extends Record<string, string>> = {
+  [N in keyof Verbs & string]: `${N}.${Verbs[N]}`;
+}[keyof Verbs & string];
+
+export type AuditAction = TypesOf<Acts>;
+export type EventType = AuditAction | TypesOf<Occurrences>;
 
 /** Events that begin another state of a monitor: its history. */
 export const stateTypes = [

@@ -37,18 +37,30 @@ type Author = Pick<Scope, "organizationId" | "actor" | "requestId">;
  * The one way to write: the change, its audit row, its event and – when the caller sent an
  * Idempotency-Key – its answer, all or none of them.
  */
-export async function commit<T extends object>(
+export function commit<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
   change: AuditedChange,
   answer: T,
 ): Promise<T> {
-  await scope.store.atomic([
-    mustBeThere(scope.organizationId),
-    ...statements,
-    ...auditAndEvent(scope, change, timestamp(scope.clock())),
-    ...(scope.remember?.(answer) ?? []),
-  ]);
+  const recorded = auditAndEvent(scope, change, timestamp(scope.clock()));
+  return write(scope, [...statements, ...recorded], answer);
+}
+
+/** The same for a change that many records take alike: each has its audit row and its event. */
+export function commitEach<T extends object>(
+  scope: Scope,
+  statements: readonly Statement[],
+  changes: AuditedChanges,
+  answer: T,
+): Promise<T> {
+  const recorded = auditAndEventEach(scope, changes, timestamp(scope.clock()));
+  return write(scope, [...statements, ...recorded], answer);
+}
+
+async function write<T extends object>(scope: Scope, statements: Statement[], answer: T) {
+  const remembered = scope.remember?.(answer) ?? [];
+  await scope.store.atomic([mustBeThere(scope.organizationId), ...statements, ...remembered]);
   return answer;
 }
 
@@ -63,22 +75,6 @@ function mustBeThere(organizationId: string): Prepared {
     parameters: [organizationId],
     otherwise: () => new AppError("NOT_FOUND", "This organization was deleted."),
   };
-}
-
-/** The same for a change that many records take alike: each has its audit row and its event. */
-export async function commitEach<T extends object>(
-  scope: Scope,
-  statements: readonly Statement[],
-  changes: AuditedChanges,
-  answer: T,
-): Promise<T> {
-  await scope.store.atomic([
-    mustBeThere(scope.organizationId),
-    ...statements,
-    ...auditAndEventEach(scope, changes, timestamp(scope.clock())),
-    ...(scope.remember?.(answer) ?? []),
-  ]);
-  return answer;
 }
 
 /** The audit rows and events of a change to many subjects, for a write that holds more than that. */

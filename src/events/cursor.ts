@@ -8,26 +8,11 @@ export type Position = {
   part: string | null;
 };
 
-export type EventCursor = {
-  read(): Promise<Position>;
-  /** Writes what followed from the events up to `seq`, exactly once: throws StaleRead where another process has moved on from `from`. */
-  advance(
-    from: Position,
-    seq: number,
-    statements: readonly Statement[],
-    part?: string | null,
-  ): Promise<void>;
-  /** Passes events from which nothing followed: not worth a write of their own. */
-  skip(seq: number): void;
-  /** Writes down how far it has skipped, where nothing advanced it. */
-  save(): Promise<void>;
-};
-
 /** Those who do something exactly once: no event is removed that one of them has not passed. */
 export const followerNames = ["alerting", "subscribers"] as const;
 
 /** The durable position of one subscriber in the log of events, kept beside what it makes of them. */
-export function eventCursor(store: Store, name: (typeof followerNames)[number]): EventCursor {
+export function eventCursor(store: Store, name: (typeof followerNames)[number]) {
   let skipped: number | null = null;
 
   async function read(): Promise<Position> {
@@ -38,6 +23,7 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]):
     return row ?? { seq: 0, version: 0, part: null };
   }
 
+  /** Writes what followed from the events up to `seq`, exactly once: throws StaleRead where another process has moved on from `from`. */
   async function advance(
     { version }: Position,
     seq: number,
@@ -62,7 +48,9 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]):
   return {
     read,
     advance,
-    skip: (seq) => void (skipped = seq),
+    /** Passes events from which nothing followed: not worth a write of their own. */
+    skip: (seq: number) => void (skipped = seq),
+    /** Writes down how far it has skipped, where nothing advanced it. */
     async save() {
       if (skipped === null) return;
       const from = await read();

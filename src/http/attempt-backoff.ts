@@ -1,14 +1,7 @@
 import type { Clock } from "../core/clock.ts";
+import { setRecent } from "../core/recent-set.ts";
 
-/** Lets whoever tries to guess something of one subject wait longer with each wrong attempt, from wherever they come. */
-export type AttemptBackoff = {
-  /** Counts an attempt of this network and returns 0, or returns the whole seconds to wait before one is judged. */
-  take(subject: string, network: string): number;
-  /** Takes back one that was not judged. */
-  refund(subject: string, network: string): void;
-  /** It was right: the subject begins anew. */
-  succeed(subject: string): void;
-};
+export type AttemptBackoff = ReturnType<typeof attemptBackoff>;
 
 type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<string, number> };
 
@@ -22,7 +15,8 @@ const forgottenMs = 24 * 3_600_000;
 const maxSubjects = 10_000;
 const maxNetworks = 1_000;
 
-export function attemptBackoff(clock: Clock): AttemptBackoff {
+/** Lets whoever tries to guess something of one subject wait longer with each wrong attempt, from wherever they come. */
+export function attemptBackoff(clock: Clock) {
   const subjects = new Map<string, Attempts>();
 
   function attemptsOf(subject: string, now: number): Attempts {
@@ -30,14 +24,13 @@ export function attemptBackoff(clock: Clock): AttemptBackoff {
     // One that lies ahead was made before the clock was set back.
     const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgottenMs;
     const attempts = isOver ? { count: 0, lastAt: now, nextAt: now, networks: new Map() } : known;
-    subjects.delete(subject);
-    if (subjects.size >= maxSubjects) subjects.delete(subjects.keys().next().value ?? "");
-    subjects.set(subject, attempts);
+    setRecent(subjects, subject, attempts, maxSubjects);
     return attempts;
   }
 
   return {
-    take(subject, network) {
+    /** Counts an attempt of this network and returns 0, or returns the whole seconds to wait before one is judged. */
+    take(subject: string, network: string): number {
       const now = clock();
       const attempts = attemptsOf(subject, now);
       const { networks } = attempts;
@@ -53,13 +46,15 @@ export function attemptBackoff(clock: Clock): AttemptBackoff {
       if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
       return 0;
     },
-    refund(subject, network) {
+    /** Takes back one that was not judged. */
+    refund(subject: string, network: string) {
       const attempts = subjects.get(subject);
       if (attempts === undefined) return;
       attempts.count -= 1;
       attempts.networks.set(network, (attempts.networks.get(network) ?? 1) - 1);
       attempts.nextAt = Math.min(attempts.nextAt, clock());
     },
-    succeed: (subject) => void subjects.delete(subject),
+    /** It was right: the subject begins anew. */
+    succeed: (subject: string) => void subjects.delete(subject),
   };
 }

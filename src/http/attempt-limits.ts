@@ -1,7 +1,7 @@
 import { networkOf } from "../core/client-network.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError, rateLimited } from "../core/errors.ts";
 import type { HashingClient } from "../core/hashing-queue.ts";
-import { consume, type RateLimit, rateLimited } from "./rate-limit.ts";
+import { consume, type RateLimit } from "./rate-limit.ts";
 import type { VisitorContext } from "./visitor-context.ts";
 
 /**

@@ -1,11 +1,16 @@
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
-import { isAtLeast } from "../core/roles.ts";
+import { isAtLeast, type Role } from "../core/roles.ts";
 import { consume } from "./rate-limit.ts";
-import type { Principal } from "./principal.ts";
+import {
+  type Principal,
+  organizationOf,
+  type Session,
+  sessionTokenHashOf,
+  signInFirst,
+} from "./session.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Services } from "./services.ts";
-import { organizationOf, type Session, sessionTokenHashOf, signInFirst } from "./session.ts";
 
 const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
@@ -58,4 +63,27 @@ export function principalOf(requestContext: RequestContext, request: Request): P
     scope: isAtLeast(role, "member") ? "write" : "read",
     role,
   };
+}
+
+/** Throws FORBIDDEN for whoever does not run the appliance. */
+export function mustBeAdministrator({ person }: Session) {
+  if (!person.administrator)
+    throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");
+}
+
+/** What the key or the person may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
+export function authorize(
+  { requestLimit, personLimit }: Services,
+  { actor, scope, role }: Principal,
+  access: "read" | "write",
+  needed: Role = access === "write" ? "member" : "viewer",
+) {
+  if (role !== null && !isAtLeast(role, needed))
+    throw new AppError(
+      "FORBIDDEN",
+      `This needs the role ${needed} in this organization; yours is ${role}.`,
+    );
+  if (access === "write" && scope !== "write")
+    throw new AppError("FORBIDDEN", "This API key may only read. Use a key with the scope write.");
+  consume(role === null ? requestLimit : personLimit, actor.id);
 }

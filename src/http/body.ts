@@ -1,7 +1,6 @@
 import { networkOf } from "../core/client-network.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError, rateLimited } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
-import { bodyBudget } from "./body-budget.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 
 const maxBytes = 256 * 1024;
@@ -18,6 +17,27 @@ const budgets = {
   known: bodyBudget(96 * MiB, 16 * MiB),
   strangers: bodyBudget(16 * MiB, 2 * MiB),
 };
+
+/** `all` bytes in all, `each` for one client: bodies that never end take no more memory than that. */
+export function bodyBudget(all: number, each: number) {
+  const reserved = new Map<string, number>();
+  let sum = 0;
+  function add(client: string, bytes: number) {
+    sum += bytes;
+    const own = (reserved.get(client) ?? 0) + bytes;
+    if (own > 0) reserved.set(client, own);
+    else reserved.delete(client);
+  }
+  return {
+    /** Sets so many bytes aside for this client until what it returns is called. Throws RATE_LIMITED where too many are. */
+    take(client: string, bytes: number): () => void {
+      const own = (reserved.get(client) ?? 0) + bytes;
+      if (own > each || sum + bytes > all) throw rateLimited(1);
+      add(client, bytes);
+      return () => add(client, -bytes);
+    },
+  };
+}
 
 /** Whose body it is: of an organization, or of a network, from which people were signed in or not. */
 export type BodyClient = { organizationId: string } | { address: string; isKnown: boolean };

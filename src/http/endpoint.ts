@@ -4,18 +4,16 @@ import type { Scope } from "../events/scope.ts";
 import type { Role } from "../core/roles.ts";
 import { parse } from "../core/validation.ts";
 import { type ApiResponse, apiResponseOf, toResponse } from "./api-response.ts";
-import { principalOf, signedInSession } from "./authentication.ts";
-import { authorize, mustBeAdministrator } from "./authorization.ts";
+import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
 import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
 import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
 import { consume } from "./rate-limit.ts";
-import type { Principal } from "./principal.ts";
+import { type Principal, organizationParameter } from "./session.ts";
 import type { RequestContext } from "./request-context.ts";
 import { isRead, originOf, pathOf } from "./request.ts";
 import type { Services } from "./services.ts";
-import { organizationParameter } from "./session.ts";
 import {
   ifMatchOf,
   type SignedInContext,

@@ -7,7 +7,7 @@ import { type Sweeping, sweepRows } from "../database/portions.ts";
 import { must, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./api-response.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal } from "./session.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** Responses are kept 24 hours by API key or person, and route. */

@@ -4,11 +4,11 @@ import {
   type ZodOpenApiObject,
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
 } from "zod-openapi";
 import type { ErrorCode } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { describeDefaults } from "./openapi-defaults.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
 /** A route as Elysia lists it; those of the API carry their endpoint. */
@@ -25,23 +25,19 @@ function codesOf(method: string, { access, body, errors = [] }: Endpoint): Error
 }
 
 function headersTaken(method: string, spec: Endpoint) {
-  const taken: Record<string, z.ZodType> = {};
-  if (method === "POST")
-    taken["Idempotency-Key"] = header(
-      "1 to 255 visible ASCII characters. The answer is kept for 24 h and replayed with `Idempotency-Replayed: true`.",
-    );
-  if (method === "GET")
-    taken["If-None-Match"] = header("ETags you already have; a match answers 304 without a body.");
-  if (spec.errors?.includes("PRECONDITION_FAILED"))
-    taken["If-Match"] = header(
-      "The ETag you read; the write is refused if the record changed since.",
-    );
-  return taken;
-}
-
-/** A body of bytes has no schema in OpenAPI 3.1, only its media types. */
-function uploadOf(types: readonly string[]) {
-  return Object.fromEntries(types.map((type) => [type, {}]));
+  return {
+    ...(method === "POST" && {
+      "Idempotency-Key": header(
+        "1 to 255 visible ASCII characters. The answer is kept for 24 h and replayed with `Idempotency-Replayed: true`.",
+      ),
+    }),
+    ...(method === "GET" && {
+      "If-None-Match": header("ETags you already have; a match answers 304 without a body."),
+    }),
+    ...(spec.errors?.includes("PRECONDITION_FAILED") && {
+      "If-Match": header("The ETag you read; the write is refused if the record changed since."),
+    }),
+  };
 }
 
 /** A path as OpenAPI writes it. */
@@ -73,7 +69,13 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
     ...(spec.body && {
       requestBody: { required: true, content: { "application/json": { schema: spec.body } } },
     }),
-    ...(spec.upload && { requestBody: { required: true, content: uploadOf(spec.upload) } }),
+    // A body of bytes has no schema in OpenAPI 3.1, only its media types.
+    ...(spec.upload && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(spec.upload.map((type) => [type, {}])),
+      },
+    }),
     responses: {
       [String(spec.status ?? 200)]: {
         description: spec.status === 201 ? "Created." : "Done.",
@@ -108,60 +110,55 @@ const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
   or DELETE to refuse the write when somebody else was first. A monitor's results don't break an edit.
 - HEAD works wherever GET does; OPTIONS lists the methods of a path.`;
 
+type Beside = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  asksForKey?: boolean;
+  /** What is answered. */
+  result: string;
+  content: NonNullable<ZodOpenApiResponseObject["content"]>;
+  codes: readonly ErrorCode[];
+};
+
+function beside({ asksForKey = false, result, content, codes, ...operation }: Beside) {
+  return {
+    get: {
+      ...operation,
+      tags: ["Operation"],
+      ...(!asksForKey && { security: [] }),
+      responses: { "200": { description: result, content }, ...referencesTo(codes) },
+    },
+  };
+}
+
 /** Routes beside the API, which are no endpoints of a resource. */
 const besides: ZodOpenApiPathsObject = {
-  "/api/v1/openapi.json": {
-    get: {
-      operationId: "getOpenApi",
-      summary: "Get this document",
-      tags: ["Operation"],
-      security: [],
-      responses: {
-        "200": {
-          description: "The OpenAPI document.",
-          content: {
-            "application/json": { schema: z.object({ openapi: z.literal("3.1.0") }).loose() },
-          },
-        },
-        ...referencesTo(["BAD_REQUEST"]),
-      },
+  "/api/v1/openapi.json": beside({
+    operationId: "getOpenApi",
+    summary: "Get this document",
+    result: "The OpenAPI document.",
+    content: { "application/json": { schema: z.object({ openapi: z.literal("3.1.0") }).loose() } },
+    codes: ["BAD_REQUEST"],
+  }),
+  "/healthz": beside({
+    operationId: "getHealth",
+    summary: "Tell whether the appliance answers",
+    description: "Writes nothing and asks for no key.",
+    result: "It answers.",
+    content: { "application/json": { schema: z.object({ status: z.literal("ok") }) } },
+    codes: ["BAD_REQUEST"],
+  }),
+  "/metrics": beside({
+    operationId: "getMetrics",
+    summary: "Get the organization's figures for Prometheus",
+    asksForKey: true,
+    result: "Prometheus' text format 0.0.4.",
+    content: {
+      "text/plain": { schema: z.string(), example: 'signalbox_build_info{version="0.1.0"} 1\n' },
     },
-  },
-  "/healthz": {
-    get: {
-      operationId: "getHealth",
-      summary: "Tell whether the appliance answers",
-      description: "Writes nothing and asks for no key.",
-      tags: ["Operation"],
-      security: [],
-      responses: {
-        "200": {
-          description: "It answers.",
-          content: { "application/json": { schema: z.object({ status: z.literal("ok") }) } },
-        },
-        ...referencesTo(["BAD_REQUEST"]),
-      },
-    },
-  },
-  "/metrics": {
-    get: {
-      operationId: "getMetrics",
-      summary: "Get the organization's figures for Prometheus",
-      tags: ["Operation"],
-      responses: {
-        "200": {
-          description: "Prometheus' text format 0.0.4.",
-          content: {
-            "text/plain": {
-              schema: z.string(),
-              example: 'signalbox_build_info{version="0.1.0"} 1\n',
-            },
-          },
-        },
-        ...referencesTo(["BAD_REQUEST", "UNAUTHORIZED", "RATE_LIMITED"]),
-      },
-    },
-  },
+    codes: ["BAD_REQUEST", "UNAUTHORIZED", "RATE_LIMITED"],
+  }),
 };
 
 const tags: Record<string, { name: string; description: string }> = {
@@ -189,6 +186,31 @@ const tags: Record<string, { name: string; description: string }> = {
   },
   settings: { name: "Settings", description: "What an organization sets for itself." },
 };
+
+type JsonSchema = { [key: string]: unknown };
+
+/**
+ * Says in words what an absent field means, in place of `default`: generators take a field that has one
+ * as always there, so that a body without it would not fit its type. What a response always has needs none.
+ */
+function describeDefaults(schema: unknown): void {
+  if (typeof schema !== "object" || schema === null) return;
+  const { properties, required, items, additionalProperties, anyOf, oneOf, allOf } =
+    schema as JsonSchema;
+  const always = new Set(Array.isArray(required) ? required : []);
+  for (const [name, field] of Object.entries((properties ?? {}) as Record<string, JsonSchema>)) {
+    if (Object.hasOwn(field, "default") && !always.has(name)) {
+      const { description = "" } = field as { description?: string };
+      const text = `Default: \`${JSON.stringify(field["default"])}\`.`;
+      field["description"] =
+        description === "" ? text : `${description.replace(/\.?$/, ".")} ${text}`;
+    }
+    delete field["default"];
+    describeDefaults(field);
+  }
+  for (const part of [items, additionalProperties, anyOf, oneOf, allOf].flat())
+    describeDefaults(part);
+}
 
 /** The OpenAPI 3.1 document of these routes, of further paths and of the requests that we send. Throws when a route of the API declares no endpoint. */
 export function openApiOf(

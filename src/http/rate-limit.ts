@@ -1,6 +1,6 @@
 import { networkOf } from "../core/client-network.ts";
 import type { Clock } from "../core/clock.ts";
-import { AppError } from "../core/errors.ts";
+import { rateLimited } from "../core/errors.ts";
 
 export type RateLimit = {
   /** Counts one and returns 0, or returns the whole seconds to wait when the share of the time is used up. */
@@ -91,12 +91,6 @@ export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
     take: (address) => limit.take(networkOf(address)),
     refund: (address) => limit.refund(networkOf(address)),
   };
-}
-
-export function rateLimited(waitSeconds: number) {
-  return new AppError("RATE_LIMITED", `Too many requests. Try again in ${waitSeconds} s.`, {
-    headers: { "Retry-After": String(waitSeconds) },
-  });
 }
 
 /** Counts one; throws RATE_LIMITED where the share of the time is used up. */

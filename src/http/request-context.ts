@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
-import type { Principal } from "./principal.ts";
+import type { Principal, Session } from "./session.ts";
 import type { Services } from "./services.ts";
-import type { Session } from "./session.ts";
 
 /** One request on its way to its endpoint. */
 export type RequestContext = {

@@ -1,12 +1,7 @@
 import type { Store } from "../database/store.ts";
 import type { ApiResponse } from "./api-response.ts";
 
-export type ResponseCache = {
-  /** The response cached under this key, or the revision that `set` needs, from before its rows are read. */
-  get(key: string): ApiResponse | ReadRevision;
-  /** Caches a response unless something was written since. */
-  set(key: string, read: ReadRevision, response: ApiResponse): void;
-};
+export type ResponseCache = ReturnType<typeof responseCache>;
 
 type ReadRevision = { revision: string | null };
 
@@ -14,7 +9,7 @@ type ReadRevision = { revision: string | null };
 const capacity = 8 * 1024 * 1024;
 
 /** Responses that hold until anything is written, by whomever: those who poll pay for a look-up. */
-export function responseCache(store: Store): ResponseCache {
+export function responseCache(store: Store) {
   let responses = new Map<string, ApiResponse>();
   let size = 0;
   let known: string | null = null;
@@ -32,11 +27,13 @@ export function responseCache(store: Store): ResponseCache {
   }
 
   return {
-    get(key) {
+    /** The response cached under this key, or the revision that `set` needs, from before its rows are read. */
+    get(key: string): ApiResponse | ReadRevision {
       const current = revision();
       return responses.get(key) ?? { revision: current };
     },
-    set(key, read, response) {
+    /** Caches a response unless something was written since. */
+    set(key: string, read: ReadRevision, response: ApiResponse) {
       if (read.revision === null || read.revision !== revision()) return;
       size += key.length + response.body.length;
       if (size > capacity) clear();

@@ -10,12 +10,11 @@ import type { Signals } from "../events/signals.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange } from "../core/outgoing/exchange.ts";
 import type { ResponseCache } from "./response-cache.ts";
-import type { Principal } from "./principal.ts";
+import type { Principal, Sessions } from "./session.ts";
 import type { KnownNetworks } from "./known-networks.ts";
 import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
 import type { Live } from "./event-stream.ts";
 import type { AttemptBackoff } from "./attempt-backoff.ts";
-import type { Sessions } from "./session.ts";
 
 /** What the requests of one running appliance share. */
 export type Services = {

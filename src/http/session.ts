@@ -28,6 +28,15 @@ export type SignedInPerson = {
 
 export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };
 
+/** Who asks, on behalf of one organization: an API key, or a person by their session. */
+export type Principal = {
+  organizationId: string;
+  actor: { type: "api-key" | "person"; id: string; name: string };
+  scope: "read" | "write";
+  /** Of a person; null for an API key. */
+  role: Role | null;
+};
+
 export type Sessions = {
   /** Whose cookie has this SHA-256; null for one that is unknown, ended, idle for too long or too old. Counts as activity. */
   find(tokenHash: string): Promise<Session | null>;

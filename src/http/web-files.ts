@@ -24,12 +24,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-export type WebFiles = {
-  /** The file as a response to this request; null when there is none of that name. */
-  serve(request: Request, name: string): Response | null;
-  /** What is in a file; null when there is none of that name. */
-  text(name: string): string | null;
-};
+export type WebFiles = ReturnType<typeof webFiles>;
 
 /** How long a browser keeps a file: until it changes, or for ever because its name changes with it. */
 const caching = (name: string) =>
@@ -39,7 +34,7 @@ const caching = (name: string) =>
  * Serves what the build put into `folder`, all of it gzipped and mostly as Brotli too:
  * `docs/index.html.gz` answers as `docs/index.html`.
  */
-export function webFiles(folder: string): WebFiles {
+export function webFiles(folder: string) {
   const names = new Set(listed(folder));
   const tags = new Map<string, string>();
 
@@ -53,7 +48,8 @@ export function webFiles(folder: string): WebFiles {
   }
 
   return {
-    serve(request, name) {
+    /** The file as a response to this request; null when there is none of that name. */
+    serve(request: Request, name: string): Response | null {
       if (!names.has(`${name}.gz`)) return null;
       const encoding = encodingFor(request, names.has(`${name}.br`) ? ["br", "gzip"] : ["gzip"]);
       const bytes = readFileSync(join(folder, `${name}.${encoding === "br" ? "br" : "gz"}`));
@@ -71,7 +67,8 @@ export function webFiles(folder: string): WebFiles {
       if (encoding === "identity") return new Response(Bun.gunzipSync(bytes), { headers });
       return new Response(bytes, { headers: { ...headers, "Content-Encoding": encoding } });
     },
-    text(name) {
+    /** What is in a file; null when there is none of that name. */
+    text(name: string): string | null {
       if (!names.has(`${name}.gz`)) return null;
       return new TextDecoder().decode(Bun.gunzipSync(readFileSync(join(folder, `${name}.gz`))));
     },

@@ -1,19 +1,16 @@
-/** Whether several clients are writing at the moment, so that they take turns. */
-export type WriteContention = {
-  /** A write has come in on the connection from this port of its client. */
-  recordWrite(port: number): void;
-  isContended: () => boolean;
-};
-
 const momentMs = 10;
 
-/** Two turns within a moment are contention; one may be a client that follows another. */
-export function writeContention(now: () => number = () => performance.now()): WriteContention {
+/**
+ * Whether several clients are writing at the moment, so that they take turns. Two turns within a moment are contention; one may be a client that
+ * follows another.
+ */
+export function writeContention(now: () => number = () => performance.now()) {
   let port = -1;
   let lastTurnAt = -Infinity;
   let turnBeforeAt = -Infinity;
   return {
-    recordWrite(from) {
+    /** A write has come in on the connection from this port of its client. */
+    recordWrite(from: number) {
       if (from === port) return;
       port = from;
       turnBeforeAt = lastTurnAt;

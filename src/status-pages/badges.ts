@@ -1,7 +1,7 @@
-import { type PublicMonitor, uptimeOf } from "./public-data.ts";
-import { percent, type Tone } from "./view.ts";
+import { escapeXml } from "../core/text.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
-import { escaped } from "./xml.ts";
+import { type PublicMonitor, uptimeOf } from "./public-data.ts";
+import { percent, stateTones, type Tone } from "./view.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
@@ -17,29 +17,21 @@ const colours: Record<Tone, string> = {
   none: "#6f6c66",
 };
 
-const words: Record<PublicMonitor["state"], { text: string; tone: Tone }> = {
-  up: { text: "up", tone: "up" },
-  degraded: { text: "degraded", tone: "degraded" },
-  down: { text: "down", tone: "down" },
-  maintenance: { text: "maintenance", tone: "maintenance" },
-  pending: { text: "not checked yet", tone: "none" },
-  paused: { text: "paused", tone: "none" },
-};
-
 /** An SVG badge of one published monitor: what it is, its uptime of 30 days, or its latency. */
 export function badgeOf(kind: BadgeKind, monitor: PublicMonitor, now: number): string {
   const { text, tone } = valueOf(kind, monitor, now);
   const label = kind === "status" ? monitor.name : `${monitor.name} ${kind}`;
   const [left, right] = [widthOf(label), widthOf(text)];
-  const name = escaped(`${label}: ${text}`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escaped(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escaped(text)}</text></g></svg>`;
+  const name = escapeXml(`${label}: ${text}`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
 }
 
 function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublicMonitor, now: number) {
-  const known = words[state];
-  if (kind === "status") return known;
+  const stateTone = stateTones[state];
+  if (kind === "status")
+    return { text: state === "pending" ? "not checked yet" : state, tone: stateTone };
   if (kind === "latency")
-    return { text: latencyMs === null ? "–" : `${latencyMs} ms`, tone: known.tone };
+    return { text: latencyMs === null ? "–" : `${latencyMs} ms`, tone: stateTone };
   const ratio = uptimeOf(days, Math.floor(now / dayMs), badgeDays);
   const tone: Tone =
     ratio === null ? "none" : ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";

@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { fairQueue, type FairQueue } from "../core/fair-queue.ts";
 import { discarded } from "../core/garbage.ts";
 import type { Log } from "../core/log.ts";
+import { setRecent } from "../core/recent-set.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
 import { brotliOf, gzipped, inflater } from "./long-pages.ts";
@@ -48,26 +49,8 @@ type Entry = {
   /** A long page has none that is plain, but always the one in gzip. */
   variants: Map<Encoding, Variant>;
   /** Encodings that are being made. */
-  packing: Map<Encoding, Promise<void>>;
+  compressing: Map<Encoding, Promise<void>>;
   size: number;
-};
-
-type PageCache = {
-  /** The kept answer; null where there is none that may be served without looking. */
-  answer(request: Request, key: string): Response | null;
-  /** Whether it was looked for a moment ago and there was nothing. */
-  isMissing(key: string): boolean;
-  /** Makes the answer in its lane's turn where there is none, or an old one. Null where `make` finds nothing to publish. */
-  answerOrMake(
-    request: Request,
-    key: string,
-    lane: string,
-    make: () => Promise<Rendering | null>,
-  ): Promise<Response | null>;
-  /** What this organization publishes has changed. */
-  touch(organizationId: string): void;
-  /** So has what it publishes at all: nothing that is kept may be served any more. */
-  drop(organizationId: string): void;
 };
 
 const compress = {
@@ -88,7 +71,7 @@ export function pageCache(
   queue: FairQueue,
   monotonic: () => number = () => performance.now(),
   capacity = usualCapacity,
-): PageCache {
+) {
   /** Those read longest ago first. */
   const entries = new Map<string, Entry>();
   /** Bytes in all, and of each organization. */
@@ -101,7 +84,7 @@ export function pageCache(
   /** When what an organization publishes at all changed last. */
   const dropped = new Map<string, number>();
   const filling = new Map<string, Promise<Entry | null>>();
-  const packings = fairQueue();
+  const compressions = fairQueue();
   const inflated = inflater();
 
   function mayServe({ organizationId, readAt }: Entry): boolean {
@@ -123,19 +106,19 @@ export function pageCache(
     const encoding = encodingFor(request);
     if (!entry.variants.has(encoding) && encoding !== "identity") {
       const under =
-        entry.packing.get(encoding) ??
-        packings
-          .run(entry.organizationId, () => pack(key, entry, encoding))
-          .finally(() => entry.packing.delete(encoding));
-      entry.packing.set(encoding, under);
+        entry.compressing.get(encoding) ??
+        compressions
+          .run(entry.organizationId, () => addEncoding(key, entry, encoding))
+          .finally(() => entry.compressing.delete(encoding));
+      entry.compressing.set(encoding, under);
       await under;
     }
     return respond(request, entry);
   }
 
-  async function pack(key: string, entry: Entry, encoding: "br" | "gzip") {
+  async function addEncoding(key: string, entry: Entry, encoding: "br" | "gzip") {
     const bytes = entry.variants.has("identity")
-      ? await packed(bytesIn(entry, "identity"), encoding)
+      ? await compressedBytes(bytesIn(entry, "identity"), encoding)
       : await brotliOf(bytesIn(entry, "gzip"));
     entry.variants.set(encoding, variantIn(encoding, entry, bytes));
     grow(key, entry, bytes.size);
@@ -182,7 +165,7 @@ export function pageCache(
       return tries > 0 ? fill(key, make, tries - 1) : null;
     remove(key);
     if (making === null || making.made === null || whole === null) {
-      miss(key);
+      setRecent(misses, key, monotonic(), maxMisses);
       return null;
     }
     const { organizationId, readAt, made } = making;
@@ -202,7 +185,7 @@ export function pageCache(
       status: made.status,
       headers,
       variants: new Map(),
-      packing: new Map(),
+      compressing: new Map(),
       size: 0,
     };
     entry.variants.set(encoding, variantIn(encoding, entry, bytes));
@@ -212,19 +195,21 @@ export function pageCache(
     return entry;
   }
 
-  function miss(key: string) {
-    misses.delete(key);
-    misses.set(key, monotonic());
-    if (misses.size > maxMisses) misses.delete(misses.keys().next().value ?? "");
-  }
-
   return {
-    answer(request, key) {
+    /** The kept response; null where there is none that may be served without looking. */
+    answer(request: Request, key: string): Response | null {
       const entry = entries.get(key);
       return entry === undefined || !mayServe(entry) ? null : respond(request, entry);
     },
-    isMissing: (key) => monotonic() - (misses.get(key) ?? -Infinity) < atMostEveryMs,
-    async answerOrMake(request, key, lane, make) {
+    /** Whether it was looked for a moment ago and there was nothing. */
+    isMissing: (key: string) => monotonic() - (misses.get(key) ?? -Infinity) < atMostEveryMs,
+    /** Makes the response in its lane's turn where there is none, or an old one. Null where `make` finds nothing to publish. */
+    async answerOrMake(
+      request: Request,
+      key: string,
+      lane: string,
+      make: () => Promise<Rendering | null>,
+    ): Promise<Response | null> {
       const known = entries.get(key);
       if (known !== undefined && mayServe(known)) return prepared(request, key, known);
       const under =
@@ -243,8 +228,10 @@ export function pageCache(
         return prepared(request, key, before);
       }
     },
-    touch: (organizationId) => void touched.set(organizationId, monotonic()),
-    drop(organizationId) {
+    /** What this organization publishes has changed. */
+    touch: (organizationId: string) => void touched.set(organizationId, monotonic()),
+    /** So has what it publishes at all: nothing that is kept may be served any more. */
+    drop(organizationId: string) {
       dropped.set(organizationId, monotonic());
       misses.clear();
       for (const [key, entry] of entries) if (entry.organizationId === organizationId) remove(key);
@@ -262,7 +249,7 @@ function release({ buffer, byteLength }: Uint8Array) {
   if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-async function packed(plain: Blob, encoding: "br" | "gzip"): Promise<Blob> {
+async function compressedBytes(plain: Blob, encoding: "br" | "gzip"): Promise<Blob> {
   const source = await plain.bytes();
   const made = await compress[encoding](source);
   const bytes = new Blob([made]);

@@ -8,7 +8,7 @@ import { templateOf } from "../http/openapi.ts";
 import { publicPaths } from "./public-paths.ts";
 
 const slug = z.string().meta({ description: "The page's slug.", example: "acme" });
-const path = z.object({ slug });
+const onPage = z.object({ slug });
 const ratio = z.number().nullable().meta({ description: "0…1, never rounded; null is no data." });
 
 const PublicMonitor = z.object({
@@ -76,85 +76,79 @@ const tooMany = {
   description:
     "Too much is asked for, by this network or in all; `Retry-After` says when to come again.",
 };
-const text = (type: string, description: string) => ({
-  description,
-  content: { [type]: { schema: z.string() } },
-});
-const open = { tags: ["Status pages"], security: [] };
 
-const feed = (operationId: string, summary: string, type: string) => ({
-  get: {
-    operationId,
-    summary,
-    ...open,
-    requestParams: { path },
-    responses: { "200": text(type, "The feed."), "404": nothing, "429": tooMany },
-  },
-});
+type Operation = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  path?: z.ZodObject;
+  /** What is answered, and its media type. */
+  result: string;
+  type: string;
+  schema?: z.ZodType;
+};
+
+function operation({ path = onPage, result, type, schema = z.string(), ...words }: Operation) {
+  return {
+    get: {
+      ...words,
+      tags: ["Status pages"],
+      security: [],
+      requestParams: { path },
+      responses: {
+        "200": { description: result, content: { [type]: { schema } } },
+        "404": nothing,
+        "429": tooMany,
+      },
+    },
+  };
+}
 
 /** What the API's document says about the public pages; a page behind a password asks for its cookie. */
 export const publicOperations: ZodOpenApiPathsObject = {
-  [templateOf(publicPaths.json)]: {
-    get: {
-      operationId: "readStatus",
-      summary: "Read a public status page",
-      description: "No key is needed, any web page may ask. Made at most once a second.",
-      ...open,
-      requestParams: { path },
-      responses: {
-        "200": {
-          description: "The page.",
-          content: { "application/json": { schema: PublicStatus } },
-        },
-        "404": nothing,
-        "429": tooMany,
-      },
-    },
-  },
-  [templateOf(publicPaths.v2)]: {
-    get: {
-      operationId: "readStatuspage",
-      summary: "Read a public status page as Statuspage's public API has it",
-      description:
-        "For widgets and bots that know that API, version 2. A name may have a slash, such as `incidents/unresolved`.",
-      ...open,
-      requestParams: { path: z.object({ slug, name: z.enum(v2Names) }) },
-      responses: {
-        "200": {
-          description: "As Statuspage answers.",
-          content: {
-            "application/json": { schema: z.object({ page: z.object({}).loose() }).loose() },
-          },
-        },
-        "404": nothing,
-        "429": tooMany,
-      },
-    },
-  },
-  [templateOf(publicPaths.rss)]: feed(
-    "readRss",
-    "Read incidents and maintenance as RSS",
-    "application/rss+xml",
-  ),
-  [templateOf(publicPaths.atom)]: feed(
-    "readAtom",
-    "Read incidents and maintenance as Atom",
-    "application/atom+xml",
-  ),
-  [templateOf(publicPaths.ics)]: feed(
-    "readCalendar",
-    "Read maintenance as a calendar",
-    "text/calendar",
-  ),
-  [templateOf(publicPaths.badge)]: {
-    get: {
-      operationId: "getBadge",
-      summary: "Get a monitor's badge",
-      description:
-        "Only for monitors on a public page, under their public name; `uptime` is of 30 days, `latency` only where the page shows it.",
-      ...open,
-      requestParams: { path: z.object({ id: Id, kind: z.enum(badgeKinds) }) },
-      responses: { "200": text("image/svg+xml", "The badge."), "404": nothing, "429": tooMany },
-    },
-  },
+  [templateOf(publicPaths.json)]: operation({
+    operationId: "readStatus",
+    summary: "Read a public status page",
+    description: "No key is needed, any web page may ask. Made at most once a second.",
+    result: "The page.",
+    type: "application/json",
+    schema: PublicStatus,
+  }),
+  [templateOf(publicPaths.v2)]: operation({
+    operationId: "readStatuspage",
+    summary: "Read a public status page as Statuspage's public API has it",
+    description:
+      "For widgets and bots that know that API, version 2. A name may have a slash, such as `incidents/unresolved`.",
+    path: z.object({ slug, name: z.enum(v2Names) }),
+    result: "As Statuspage answers.",
+    type: "application/json",
+    schema: z.object({ page: z.object({}).loose() }).loose(),
+  }),
+  [templateOf(publicPaths.rss)]: operation({
+    operationId: "readRss",
+    summary: "Read incidents and maintenance as RSS",
+    result: "The feed.",
+    type: "application/rss+xml",
+  }),
+  [templateOf(publicPaths.atom)]: operation({
+    operationId: "readAtom",
+    summary: "Read incidents and maintenance as Atom",
+    result: "The feed.",
+    type: "application/atom+xml",
+  }),
+  [templateOf(publicPaths.ics)]: operation({
+    operationId: "readCalendar",
+    summary: "Read maintenance as a calendar",
+    result: "The feed.",
+    type: "text/calendar",
+  }),
+  [templateOf(publicPaths.badge)]: operation({
+    operationId: "getBadge",
+    summary: "Get a monitor's badge",
+    description:
+      "Only for monitors on a public page, under their public name; `uptime` is of 30 days, `latency` only where the page shows it.",
+    path: z.object({ id: Id, kind: z.enum(badgeKinds) }),
+    result: "The badge.",
+    type: "image/svg+xml",
+  }),
 };

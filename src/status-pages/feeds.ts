@@ -1,7 +1,6 @@
-import { escaped } from "./xml.ts";
-import type { PublicData, PublicIncident, PublicWindow } from "./public-data.ts";
-
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+import { capitalized, escapeXml } from "../core/text.ts";
+import type { PublicData, PublicIncident } from "./public-data.ts";
+import type { PublicWindow } from "./windows.ts";
 
 /** What feed readers show of an incident, or of one time of planned work. */
 type Entry = {
@@ -16,7 +15,7 @@ type Entry = {
   content: string;
 };
 
-const inHtml = (text: string) => escaped(text).replaceAll("\n", "<br/>");
+const inHtml = (text: string) => escapeXml(text).replaceAll("\n", "<br/>");
 
 /** Its timeline, newest first. */
 function incidentEntry({ id, title, status, createdAt, updates }: PublicIncident): Entry {
@@ -54,7 +53,7 @@ function windowEntry(window: PublicWindow): Entry {
     content: [
       `<p><strong>${step}</strong> (${startsAt} – ${endsAt})</p>`,
       ...(description === "" ? [] : [`<p>${inHtml(description)}</p>`]),
-      ...(affected === "" ? [] : [`<p>Affects: ${escaped(affected)}</p>`]),
+      ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
     ].join(""),
   };
 }
@@ -81,21 +80,21 @@ export function atomOf(published: PublicData, over: readonly PublicWindow[], url
   const entries = all.map(
     ({ id, title, path, published, updated, content }) => `  <entry>
     <id>urn:uuid:${id}</id>
-    <title>${escaped(title)}</title>
-    <link href="${escaped(`${url}${path}`)}"/>
+    <title>${escapeXml(title)}</title>
+    <link href="${escapeXml(`${url}${path}`)}"/>
     <published>${published}</published>
     <updated>${updated}</updated>
-    <content type="html">${escaped(content)}</content>
+    <content type="html">${escapeXml(content)}</content>
   </entry>
 `,
   );
   return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
   <id>urn:uuid:${page.id}</id>
-  <title>${escaped(page.title)}</title>
-  <author><name>${escaped(page.title)}</name></author>
-  <link href="${escaped(url)}"/>
-  <link rel="self" href="${escaped(`${url}/feed.atom`)}"/>
+  <title>${escapeXml(page.title)}</title>
+  <author><name>${escapeXml(page.title)}</name></author>
+  <link href="${escapeXml(url)}"/>
+  <link rel="self" href="${escapeXml(`${url}/feed.atom`)}"/>
   <updated>${all[0]?.updated ?? page.createdAt}</updated>
 ${entries.join("")}</feed>
 `;
@@ -106,21 +105,21 @@ export function rssOf(published: PublicData, over: readonly PublicWindow[], url:
   const { page } = published;
   const items = entriesOf(published, over).map(
     ({ id, title, path, updated, content }) => `    <item>
-      <title>${escaped(title)}</title>
-      <link>${escaped(`${url}${path}`)}</link>
+      <title>${escapeXml(title)}</title>
+      <link>${escapeXml(`${url}${path}`)}</link>
       <guid isPermaLink="false">${id}</guid>
       <pubDate>${new Date(updated).toUTCString()}</pubDate>
-      <description>${escaped(content)}</description>
+      <description>${escapeXml(content)}</description>
     </item>
 `,
   );
   return `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
   <channel>
-    <title>${escaped(page.title)}</title>
-    <link>${escaped(url)}</link>
-    <atom:link rel="self" type="application/rss+xml" href="${escaped(`${url}/feed.rss`)}"/>
-    <description>${escaped(page.description || `Incidents of ${page.title}`)}</description>
+    <title>${escapeXml(page.title)}</title>
+    <link>${escapeXml(url)}</link>
+    <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
+    <description>${escapeXml(page.description || `Incidents of ${page.title}`)}</description>
 ${items.join("")}  </channel>
 </rss>
 `;

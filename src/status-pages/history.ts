@@ -1,13 +1,12 @@
 import type { Loaded } from "./load.ts";
-import type { History } from "./page.tsx";
 import { timesIn, viewOf } from "./view.ts";
 
 const monthText = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
-/** The month that a history's address asks for, `2026-11`; null where it names none, or the current one. */
-export function monthOf(query: URLSearchParams, now: number): string | null {
-  const month = query.get("month");
-  return month !== null && monthText.test(month) && month !== monthAt(now) ? month : null;
+/** The month that a history's address asks for, `2026-11`; empty where it names none, or the current one. */
+export function monthOf(query: URLSearchParams, now: number): string {
+  const month = query.get("month") ?? "";
+  return monthText.test(month) && month !== monthAt(now) ? month : "";
 }
 
 /** The month (UTC) of a time. */
@@ -20,14 +19,12 @@ export function endOf(month: string): number {
   return Date.parse(`${monthFrom(month, 1)}-01T00:00:00.000Z`);
 }
 
-/** The incidents of one month (UTC), newest first; null for a month to come, or before the page's first incident. */
-export async function monthlyHistory(
-  published: Loaded,
-  month: string | null,
-  now: number,
-): Promise<History | null> {
+export type History = NonNullable<Awaited<ReturnType<typeof monthlyHistory>>>;
+
+/** The incidents of one month (UTC), newest first, of the current one where it is empty; null for a month to come, or before the page's first incident. */
+export async function monthlyHistory(published: Loaded, month: string, now: number) {
   const current = monthAt(now);
-  const wanted = month ?? current;
+  const wanted = month || current;
   if (wanted > current) return null;
   const from = Date.parse(`${wanted}-01T00:00:00.000Z`);
   const to = endOf(wanted);

@@ -17,45 +17,36 @@ type Page = { organizationId: string; isDefault: boolean };
 /** Monitors of the page under their public names. */
 type Shown = ReadonlyMap<string, { name: string }>;
 
-export type IncidentReader = {
-  /** Those that are open, and those that were told of in the last days, newest first. */
-  current: (now: number) => Promise<PublicIncident[]>;
-  /** However old; null where the page does not show it. */
-  one: (id: string) => Promise<PublicIncident | null>;
-  /** Those that were opened in this time, newest first. */
-  openedBetween: (from: number, to: number) => Promise<PublicIncident[]>;
-  hasBefore: (at: number) => Promise<boolean>;
-  /** When one of them changed last; null where there is none. */
-  lastChange: () => Promise<string | null>;
-  /** One that is not stored like this, as the page would show it; null where it would not. */
-  asShown: (draft: IncidentRecord) => PublicIncident | null;
-};
-
 /** Reads the incidents that a page publishes. */
-export function incidentReader(store: Store, page: Page, shown: Shown): IncidentReader {
+export function incidentReader(store: Store, page: Page, shown: Shown) {
   const { organizationId, isDefault } = page;
-  const told = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
+  const published = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
   const read = (text: string, ...parameters: (string | number)[]) =>
     store.query<Stored<IncidentRow>>(text, [organizationId, ...parameters]);
   const whole = (rows: readonly Stored<IncidentRow>[]) => incidentsOf(store, page, shown, rows);
-  const opened = (from: number, to: number) =>
-    read(betweenText, firstIdAt(from), firstIdAt(to), ...told, maxIncidents);
   return {
-    async current(now) {
+    /** Those that are open, and those that were told of in the last days, newest first. */
+    currentIncidents: async (now: number) => {
       const since = timestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
-        read(openText, ...told, maxIncidents),
-        read(recentText, since, since, ...told, maxIncidents),
+        read(openText, ...published, maxIncidents),
+        read(recentText, since, since, ...published, maxIncidents),
       ]);
       const rows = [...new Map([...open, ...recent].map((row) => [row.id, row])).values()];
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
       return whole(rows);
     },
-    one: async (id) => (await whole(await read(oneText, id, ...told)))[0] ?? null,
-    openedBetween: async (from, to) => whole(await opened(from, to)),
-    hasBefore: async (at) => (await read(beforeText, firstIdAt(at), ...told)).length > 0,
-    lastChange: async () => (await read(lastText, ...told))[0]?.updatedAt ?? null,
-    asShown(draft) {
+    /** However old; null where the page does not show it. */
+    incident: async (id: string) => (await whole(await read(oneText, id, ...published)))[0] ?? null,
+    /** Those that were opened in this time, newest first. */
+    openedBetween: async (from: number, to: number) =>
+      whole(await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)),
+    hasBefore: async (at: number) =>
+      (await read(beforeText, firstIdAt(at), ...published)).length > 0,
+    /** When one of them changed last; null where there is none. */
+    lastChange: async () => (await read(lastText, ...published))[0]?.updatedAt ?? null,
+    /** One that is not stored like this, as the page would show it; null where it would not. */
+    asShown(draft: IncidentRecord): PublicIncident | null {
       const { monitorId, origin } = draft;
       const isPublished =
         (monitorId !== null && shown.has(monitorId)) ||

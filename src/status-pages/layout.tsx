@@ -4,20 +4,12 @@ import { readableAccent } from "./accent.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./view.ts";
 
-/** Where the page's own files are; without a script it is a preview, whose links open elsewhere. */
-export type PageFiles = { css: string; js: string | null; font: string };
-
-export const pageFiles: PageFiles = {
-  css: "/status-files/status.css",
-  js: "/status-files/status.js",
-  font: "/status-files/inter.woff2",
-};
+/** A page at the path `base`, as it stands in links. A preview has no script, and its links open elsewhere. */
+export type PageDocument = { view: StatusView; base: string; isPreview?: boolean };
 
 /** A document of the page: its name, its foot and `content` between them. */
 export function documentOf(
-  { page, headline, checked }: StatusView,
-  files: PageFiles,
-  base: string,
+  { view: { page, headline, checked }, base, isPreview = false }: PageDocument,
   title: string,
   content: ReactNode,
 ): string {
@@ -33,12 +25,18 @@ export function documentOf(
         <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
         <meta name="description" content={page.description || `${page.title}: ${headline.text}`} />
         <title>{title}</title>
-        <link rel="preload" href={files.font} as="font" type="font/woff2" crossOrigin="anonymous" />
-        <link rel="stylesheet" href={files.css} />
+        <link
+          rel="preload"
+          href="/status-files/inter.woff2"
+          as="font"
+          type="font/woff2"
+          crossOrigin="anonymous"
+        />
+        <link rel="stylesheet" href="/status-files/status.css" />
         <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
-        {files.js === null ? <base target="_blank" /> : <script src={files.js} defer />}
+        {isPreview ? <base target="_blank" /> : <script src="/status-files/status.js" defer />}
       </head>
       <body>
         <div className="wrap">

@@ -3,34 +3,18 @@ import { findSettings } from "../accounts/settings/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
 import { dayReader } from "./days.ts";
-import { type IncidentReader, incidentReader } from "./incidents.ts";
-import type { PublicData, PublicMonitor, PublicWindow } from "./public-data.ts";
+import { incidentReader } from "./incidents.ts";
+import type { PublicMonitor } from "./public-data.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
+import type { PublicPage } from "./store.ts";
 import { windowReader } from "./windows.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** A page as its record says it. */
-type PageRecord = PublicData["page"] & {
-  organizationId: string;
-  isDefault: boolean;
-  sections: readonly {
-    name: string | null;
-    groupId: string | null;
-    monitors: readonly { id: string; name: string | null }[];
-  }[];
-};
-
-type MonitorRow = {
+type MonitorRow = Omit<PublicMonitor, "state" | "days"> & {
   key: number;
-  id: string;
   groupId: string | null;
-  name: string;
   state: StoredStatus;
   paused: number;
-  latencyMs: number | null;
-  lastCheckedAt: string | null;
-  createdAt: string;
-  since: string;
 };
 
 const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, s.status as state,
@@ -53,7 +37,7 @@ const groupText = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
 
 /** Monitors of a page's sections in their order, under their public names. */
-async function sectionsOf(store: Store, { organizationId, sections }: PageRecord) {
+async function sectionsOf(store: Store, { organizationId, sections }: PublicPage) {
   const read = <Row>(text: string, ids: readonly string[]) =>
     store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
   const groupIds = sections.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
@@ -92,7 +76,10 @@ async function sectionsOf(store: Store, { organizationId, sections }: PageRecord
 
 const noDays: PublicMonitor["days"] = new Map();
 
-type Loader = (page: PageRecord, now: number) => Promise<Loaded>;
+type Loader = ReturnType<typeof pageLoader>;
+
+/** What a page publishes, and its way to older incidents. */
+export type Loaded = Awaited<ReturnType<Loader>>;
 
 /** One of a store, since they know the same days. */
 const loaders = new WeakMap<Store, Loader>();
@@ -104,10 +91,10 @@ export function loaderOf(store: Store): Loader {
 }
 
 /** Reads what a page publishes now: nothing that is not on it. */
-function pageLoader(store: Store): Loader {
+function pageLoader(store: Store) {
   const daysOf = dayReader(store);
 
-  return async (page, now) => {
+  return async (page: PublicPage, now: number) => {
     const parts = await sectionsOf(store, page);
     const monitors = parts.flatMap(({ monitors }) => monitors);
     const shown = new Map(monitors.map((monitor) => [monitor.id, monitor]));
@@ -117,42 +104,22 @@ function pageLoader(store: Store): Loader {
     const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
     const sections = parts.map(({ name, monitors }) => ({
       name,
-      monitors: monitors.map(({ id, name, state, paused, key, ...row }): PublicMonitor => ({
-        id,
-        name,
+      monitors: monitors.map(({ state, paused, key, groupId: _group, ...row }): PublicMonitor => ({
+        ...row,
         state: paused === 1 ? "paused" : state,
-        latencyMs: row.latencyMs,
-        lastCheckedAt: row.lastCheckedAt,
-        createdAt: row.createdAt,
-        since: row.since,
         days: days.get(key) ?? noDays,
       })),
     }));
-    const incidents = incidentReader(store, page, shown);
-    const windows = windowReader(store, page, monitors);
+    const { currentIncidents, ...incidentReads } = incidentReader(store, page, shown);
+    const { currentWindows, ...windowReads } = windowReader(store, page, monitors, now);
     return {
       page: { ...page, historyDays },
       sections,
-      incidents: await incidents.current(now),
-      windows: await windows.current(now),
+      incidents: await currentIncidents(now),
+      windows: await currentWindows(),
       takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
-      incident: incidents.one,
-      window: (id) => windows.one(id, now),
-      windowsOver: () => windows.over(now),
-      openedBetween: incidents.openedBetween,
-      hasBefore: incidents.hasBefore,
-      lastChange: incidents.lastChange,
-      asShown: incidents.asShown,
+      ...incidentReads,
+      ...windowReads,
     };
   };
 }
-
-/** What a page publishes, and its way to older incidents. */
-export type Loaded = PublicData &
-  Omit<IncidentReader, "one" | "current"> & {
-    incident: IncidentReader["one"];
-    /** Its next occurrence, however far ahead; null where the page does not announce it. */
-    window(id: string): Promise<PublicWindow | null>;
-    /** Work that is over since a few days, latest first. */
-    windowsOver(): Promise<PublicWindow[]>;
-  };

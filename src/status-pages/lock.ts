@@ -4,22 +4,14 @@ import { AppError } from "../core/errors.ts";
 import { isPassword } from "../core/passwords.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { NetworkLimit } from "../http/rate-limit.ts";
-import { fieldsOf } from "./form.ts";
-import { smallAnswer } from "./small-page.ts";
+import { fieldsOf, smallPage } from "./small-page.ts";
 import type { PageHead } from "./store.ts";
 import { cookieOf, setCookieOf } from "../http/cookies.ts";
 
 /** Who knew the password does not have to say it again for so long. */
 const openMs = 30 * 86_400_000;
 
-export type Lock = {
-  /** Whether this visitor may read the page. */
-  isOpenFor(request: Request, page: PageHead): boolean;
-  /** The form that asks for the password; it is sent to the page's own `home` and leads back to `path`. */
-  ask(page: PageHead, home: string, path: string): Response;
-  /** Takes what the form sends: opens the page, or asks again. */
-  unlock(request: Request, page: PageHead, home: string): Promise<Response>;
-};
+export type PageLock = ReturnType<typeof pageLock>;
 
 /**
  * Pages behind a password. The cookie says until when, sealed together with the password's hash: a
@@ -30,27 +22,32 @@ export function pageLock(
   clock: Clock,
   attempts: NetworkLimit,
   addressOf: (request: Request) => string,
-): Lock {
-  const placeOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
+) {
+  const locationOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
   const nameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
 
+  /** Whether this visitor may read the page. */
   function isOpenFor(request: Request, page: PageHead): boolean {
     const sealed = cookieOf(request, nameOf(page));
     if (sealed === null) return false;
     try {
-      return Number(vault.open(sealed, placeOf(page))) > clock();
+      return Number(vault.open(sealed, locationOf(page))) > clock();
     } catch {
       return false;
     }
   }
 
+  /** The form that asks for the password; it is sent to the page's own `home` and leads back to `path`. */
+  const ask = (page: PageHead, home: string, path: string) => form(page, home, path, null, 403);
+
+  /** Takes what the form sends: opens the page, or asks again. */
   async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
     const address = addressOf(request);
+    const tryAgain = (trouble: string, seconds = "1") =>
+      form(page, home, home, trouble, 429, { "Retry-After": seconds });
     const waitSeconds = attempts.take(address);
-    if (waitSeconds > 0) {
-      const trouble = "Too many attempts from here. Try again in a minute.";
-      return tryAgain(page, home, trouble, String(waitSeconds));
-    }
+    if (waitSeconds > 0)
+      return tryAgain("Too many attempts from here. Try again in a minute.", String(waitSeconds));
     const { password = "", path = "" } = await fieldsOf(request);
     const to = isWithin(home, path) ? path : home;
     const { passwordHash } = page;
@@ -62,19 +59,19 @@ export function pageLock(
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
       const trouble = "Too many try to open pages at the moment. Try again in a few seconds.";
-      return tryAgain(page, home, trouble, error.headers["Retry-After"]);
+      return tryAgain(trouble, error.headers["Retry-After"]);
     }
     const until = String(clock() + openMs);
     const cookie = setCookieOf(request, {
       name: nameOf(page),
-      value: vault.seal(until, placeOf(page)),
+      value: vault.seal(until, locationOf(page)),
       maxAgeSeconds: openMs / 1000,
       sameSite: "Lax",
     });
     return new Response(null, { status: 303, headers: { Location: to, "Set-Cookie": cookie } });
   }
 
-  return { isOpenFor, ask: (page, home, path) => form(page, home, path, null, 403), unlock };
+  return { isOpenFor, ask, unlock };
 }
 
 /** Whether a path belongs to the page: nobody is sent elsewhere. */
@@ -83,24 +80,20 @@ function isWithin(home: string, path: string): boolean {
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
 }
 
-function tryAgain(page: PageHead, home: string, trouble: string, seconds = "1"): Response {
-  const answer = form(page, home, home, trouble, 429);
-  answer.headers.set("Retry-After", seconds);
-  return answer;
-}
-
 function form(
   { title }: PageHead,
   home: string,
   path: string,
   trouble: string | null,
   status: number,
+  headers?: Record<string, string>,
 ): Response {
   const name = Bun.escapeHTML(title);
   const said = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
-  return smallAnswer(
+  return smallPage(
     title,
     `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page asks for a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form>`,
     status,
+    headers,
   );
 }

@@ -1,5 +1,6 @@
 import { renderToStaticMarkup } from "react-dom/server";
-import { BackLink, documentOf, type PageFiles, Time } from "./layout.tsx";
+import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
+import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
 import type { DayView, IncidentView, MonitorView, StatusView, Tone } from "./view.ts";
 
@@ -7,9 +8,10 @@ import type { DayView, IncidentView, MonitorView, StatusView, Tone } from "./vie
 const gap = "<!--section-->";
 
 /** The page as HTML, complete without script: in pieces, each of which is made when it is its turn. */
-export function* statusPage(view: StatusView, files: PageFiles, base: string): Generator<string> {
+export function* statusPage(document: PageDocument): Generator<string> {
+  const { view, base } = document;
   const overview = <Overview view={view} base={base} />;
-  const between = documentOf(view, files, base, view.page.title, overview).split(gap);
+  const between = documentOf(document, view.page.title, overview).split(gap);
   for (const [index, piece] of between.entries()) {
     yield piece;
     const section = view.sections[index];
@@ -18,18 +20,11 @@ export function* statusPage(view: StatusView, files: PageFiles, base: string): G
 }
 
 /** One incident with its whole timeline. */
-export function incidentPage(
-  view: StatusView,
-  incident: IncidentView,
-  files: PageFiles,
-  base: string,
-): string {
-  const title = `${incident.title} – ${view.page.title}`;
+export function incidentPage(document: PageDocument, incident: IncidentView): string {
+  const { view, base } = document;
   return documentOf(
-    view,
-    files,
-    base,
-    title,
+    document,
+    `${incident.title} – ${view.page.title}`,
     <>
       <BackLink base={base} />
       <Incident incident={incident} base={base} level="h1" />
@@ -37,25 +32,12 @@ export function incidentPage(
   );
 }
 
-export type History = {
-  month: string;
-  days: readonly { day: string; incidents: readonly IncidentView[] }[];
-  earlier: string | null;
-  later: string | null;
-};
-
 /** The incidents of one month. */
-export function historyPage(
-  view: StatusView,
-  history: History,
-  files: PageFiles,
-  base: string,
-): string {
+export function historyPage(document: PageDocument, history: History): string {
+  const { view, base } = document;
   const { month, days, earlier, later } = history;
   return documentOf(
-    view,
-    files,
-    base,
+    document,
     `Incidents, ${month} – ${view.page.title}`,
     <>
       <BackLink base={base} />
@@ -132,7 +114,7 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
 
 /** Days in a row on which nothing happened are one entry. */
 function folded(past: StatusView["past"]): StatusView["past"] {
-  return past.reduce<{ day: string; last: string; incidents: readonly IncidentView[] }[]>(
+  return past.reduce<{ day: string; last: string; incidents: IncidentView[] }[]>(
     (all, { day, incidents }) => {
       const before = all.at(-1);
       if (incidents.length > 0 || before === undefined || before.incidents.length > 0)

@@ -1,29 +1,70 @@
+import { mapYielding } from "../core/yielding.ts";
 import type { Scope } from "../events/scope.ts";
-import type { Services } from "../http/services.ts";
 import { consume } from "../http/rate-limit.ts";
-import { previewDocument } from "./preview-document.ts";
+import type { Services } from "../http/services.ts";
+import type { IncidentRecord } from "../incidents/store.ts";
+import { readableAccent } from "./accent.ts";
+import type { PageDocument } from "./layout.tsx";
 import { loaderOf } from "./load.ts";
-import { statusPage } from "./page.tsx";
+import { incidentPage, statusPage } from "./page.tsx";
 import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 import { getStored } from "./service.ts";
-import { logoOf } from "./store.ts";
+import { findPages, findPublicPageById } from "./store.ts";
 import { viewOf } from "./view.ts";
 
 /** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
 export async function previewStatusPage(
-  { store, organizationId, clock }: Scope,
+  scope: Scope,
   id: string,
   patch: StatusPagePatch,
 ): Promise<StatusPagePreview> {
   const { password: _, ...fields } = patch;
-  const { page, sections } = await getStored({ store, organizationId }, id);
-  const { slug } = page;
-  const logo = await logoOf(store, { organizationId, id });
-  const logoUrl = logo === null ? null : `data:${logo.type};base64,${logo.bytes.toBase64()}`;
-  const now = clock();
-  const changed = { ...page, sections, ...(fields as object), logoUrl };
-  const view = viewOf(await loaderOf(store)(changed, now), now);
-  return previewDocument(view, (view, files) => statusPage(view, files, `/status/${slug}`));
+  const page = await getStored(scope, id);
+  const { slug, logoType, logoData } = page;
+  const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;
+  const now = scope.clock();
+  const changed = { ...page, ...(fields as object), logoUrl };
+  const view = viewOf(await loaderOf(scope.store)(changed, now), now);
+  return preview({ view, base: `/status/${slug}` }, statusPage);
+}
+
+/**
+ * The organization's default page as the public would read it with this incident: the page itself
+ * while it is open, its own one when it is resolved. Null where the page would not show it.
+ */
+export async function previewIncidentPage(
+  { store, organizationId }: Scope,
+  draft: IncidentRecord,
+  now: number,
+): Promise<StatusPagePreview | null> {
+  const [own] = await findPages(store, organizationId);
+  const page = own && (await findPublicPageById(store, organizationId, own.id));
+  if (!page) return null;
+  const loaded = await loaderOf(store)(page, now);
+  const shown = loaded.asShown(draft);
+  if (shown === null) return null;
+  const others = loaded.incidents.filter(({ id }) => id !== shown.id);
+  const view = viewOf({ ...loaded, incidents: [shown, ...others] }, now);
+  const [incident] = view.all;
+  return preview({ view, base: `/status/${page.slug}` }, (document) =>
+    incident === undefined || incident.isOpen
+      ? statusPage(document)
+      : [incidentPage(document, incident)],
+  );
+}
+
+/** A page for a frame of the admin page, which takes neither scripts nor style attributes: the accent stands beside it. */
+async function preview(
+  { view, base }: PageDocument,
+  render: (document: PageDocument) => Iterable<string>,
+): Promise<StatusPagePreview> {
+  const { accentColor } = view.page;
+  const plain = { ...view, page: { ...view.page, accentColor: null } };
+  const pieces = render({ view: plain, base, isPreview: true });
+  return {
+    html: (await mapYielding(pieces, (piece) => piece)).join(""),
+    accent: accentColor === null ? null : readableAccent(accentColor),
+  };
 }
 
 /** Makes a preview in its organization's turn. Throws RATE_LIMITED for somebody who has had many. */

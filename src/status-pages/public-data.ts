@@ -2,6 +2,7 @@ import { ratioOf } from "../monitoring/uptime/rules.ts";
 import type { Severity } from "../core/fields.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import type { IncidentStatus } from "../incidents/schema.ts";
+import type { PublicWindow } from "./windows.ts";
 
 /** What a page publishes, as it was read at one time. */
 export type PublicData = {
@@ -62,24 +63,6 @@ export type PublicIncident = {
   resolvedAt: string | null;
   /** Newest first. */
   updates: readonly { id: string; status: string; message: string; createdAt: string }[];
-};
-
-/** One time of planned work. */
-export type PublicWindow = {
-  id: string;
-  /** Names this time alone, and stays: work that is done once has no other than its own. */
-  occurrenceId: string;
-  title: string;
-  description: string;
-  startsAt: string;
-  endsAt: string;
-  /** Those that the page shows. */
-  monitors: readonly { id: string; name: string }[];
-  announcedAt: string;
-  /** When it was announced, changed, began or ended last. */
-  changedAt: string;
-  isRunning: boolean;
-  isOver: boolean;
 };
 
 /** Uptime of the last `count` days up to `today`, in 0…1; null when nothing was measured. */

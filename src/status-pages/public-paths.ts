@@ -18,6 +18,13 @@ const parts = {
 } as const;
 export type PartName = keyof typeof parts;
 
+/** What of a page is asked for. */
+export type Part = {
+  name: PartName;
+  /** Id of an incident, name in API v2, month of a history, version of a logo; empty for none. */
+  parameter: string;
+};
+
 /** Every path at which the public pages answer. */
 export const publicPaths = {
   ...(Object.fromEntries(Object.entries(parts).map(([name, rest]) => [name, `${page}${rest}`])) as {
@@ -63,12 +70,18 @@ const anyPart = new RegExp(
     .join("|")})$`,
 );
 
-/** Which part stands at this path behind a page's address, and the parameter in it; null for none. */
-export function partNameAt(path: string): { name: PartName; parameter: string } | null {
+/** The part at this path behind a page's address; null for none. Of a query only this makes a difference. */
+export function partAt(
+  path: string,
+  { month = "", version = "" }: { month?: string; version?: string } = {},
+): Part | null {
   const groups = anyPart.exec(path)?.groups ?? {};
   for (const name in groups) {
-    const parameter = groups[name];
-    if (parameter !== undefined) return { name: name as PartName, parameter };
+    const matched = groups[name];
+    if (matched === undefined) continue;
+    const asked = name === "history" ? month : name === "logo" ? version : "";
+    const parameter = name === "incident" || name === "v2" ? matched : asked;
+    return { name: name as PartName, parameter };
   }
   return null;
 }

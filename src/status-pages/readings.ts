@@ -4,15 +4,8 @@ import { atMostEveryMs } from "./cache.ts";
 import { type Loaded, loaderOf } from "./load.ts";
 import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 
-/** What a page publishes, as it was read at one time: by the clock, and by the cache's own time. */
-export type Reading = { page: PublicPage; loaded: Loaded; now: number; readAt: number };
-
-type Readings = {
-  /** Read at most once a second, whatever is made of it. Null for a page that is gone, or open to others than it was. */
-  of(head: PageHead): Promise<Reading | null>;
-  /** What was read of this organization's pages holds no more. */
-  drop(organizationId: string): void;
-};
+/** What a page publishes, as it was read at one time by the cache's own clock. */
+type Reading = { page: PublicPage; loaded: Loaded; readAt: number };
 
 type Kept = {
   organizationId: string;
@@ -25,7 +18,7 @@ export function pageReadings(
   store: Store,
   clock: Clock,
   monotonic: () => number = () => performance.now(),
-): Readings {
+) {
   const kept = new Map<string, Kept>();
 
   const isOver = ({ now, readAt }: Kept) =>
@@ -34,11 +27,12 @@ export function pageReadings(
   async function read(head: PageHead, now: number, readAt: number): Promise<Reading | null> {
     const page = await findPublicPageById(store, head.organizationId, head.id);
     if (page === null || page.visibility !== head.visibility) return null;
-    return { page, loaded: await loaderOf(store)(page, now), now, readAt };
+    return { page, loaded: await loaderOf(store)(page, now), readAt };
   }
 
   return {
-    of(head) {
+    /** Read at most once a second, whatever is made of it. Null for a page that is gone, or open to others than it was. */
+    of(head: PageHead): Promise<Reading | null> {
       for (const [id, one] of kept) if (isOver(one)) kept.delete(id);
       const known = kept.get(head.id);
       if (known !== undefined) return known.reading;
@@ -50,7 +44,8 @@ export function pageReadings(
       reading.catch(() => kept.delete(head.id));
       return reading;
     },
-    drop(organizationId) {
+    /** What was read of this organization's pages holds no more. */
+    drop(organizationId: string) {
       for (const [id, one] of kept) if (one.organizationId === organizationId) kept.delete(id);
     },
   };

@@ -9,8 +9,8 @@ import {
   secret,
   Timestamp,
   TimeZone,
+  reservedSlugs,
 } from "../core/fields.ts";
-import { reservedSlugs } from "../core/slug.ts";
 
 const maxMonitors = 1_000;
 

@@ -5,7 +5,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { hashPassword } from "../core/passwords.ts";
 import { invalid } from "../core/validation.ts";
-import { mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
+import { isRecord, mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
@@ -13,13 +13,9 @@ import { mustBeLogo } from "./logo.ts";
 import { validateAccess, hostsOf, logoUrlOf } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import {
-  changePage,
   findPages,
-  insertPage,
   mustHaveFreeHosts,
   mustHaveFreeSlug,
-  type PageRow,
-  removePage,
   replaceHosts,
   replaceSections,
   type StoredPage,
@@ -29,7 +25,7 @@ type StatusPageRecord = StatusPage & { version: number };
 
 /** Every page of the organization: its default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
-  return (await findPages(scope.store, scope.organizationId)).map((stored) => shown(scope, stored));
+  return (await findPages(scope.store, scope.organizationId)).map((page) => shown(scope, page));
 }
 
 /** Throws NOT_FOUND. */
@@ -38,38 +34,19 @@ export async function getStatusPage(scope: Scope, id: string): Promise<StatusPag
 }
 
 /** As it is stored. Throws NOT_FOUND. */
-export async function getStored(
-  scope: Pick<Scope, "store" | "organizationId">,
-  id: string,
-): Promise<StoredPage> {
-  const [stored] = await findPages(scope.store, scope.organizationId, id);
-  if (stored === undefined) throw new AppError("NOT_FOUND", "There is no such status page.");
-  return stored;
+export async function getStored(scope: Scope, id: string): Promise<StoredPage> {
+  const [page] = await findPages(scope.store, scope.organizationId, id);
+  if (page === undefined) throw new AppError("NOT_FOUND", "There is no such status page.");
+  return page;
 }
 
-function shown({ ownHosts }: Scope, stored: StoredPage): StatusPageRecord {
-  const { page, sections } = stored;
-  const { id, slug, title, description, accentColor, theme, visibility, version } = page;
-  const { showLatency, historyDays, timeZone, createdAt, updatedAt } = page;
+function shown({ ownHosts }: Scope, page: StoredPage): StatusPageRecord {
   return {
-    id,
-    slug,
+    ...page,
     default: page.isDefault,
-    title,
-    description,
-    accentColor,
-    theme,
-    visibility,
-    sections,
-    hosts: hostsOf(stored, ownHosts),
-    showLatency,
-    historyDays,
-    timeZone,
+    hosts: hostsOf(page, ownHosts),
     logoUrl: logoUrlOf(page),
     secretsSet: page.passwordHash === null ? [] : ["password"],
-    version,
-    createdAt,
-    updatedAt,
   };
 }
 
@@ -100,11 +77,13 @@ export async function createStatusPage(
   mustBeFree(scope, hosts);
   const passwordHash = password === null ? null : await hashPassword(password, hashingFor(scope));
   const now = scope.clock();
-  const page: PageRow = {
+  const page: StoredPage = {
     organizationId,
     id: newId(now),
     isDefault: false,
     ...fields,
+    sections,
+    hosts,
     passwordHash,
     logoType: null,
     logoData: null,
@@ -118,13 +97,13 @@ export async function createStatusPage(
       ...mustKnow(scope, sections),
       mustHaveFreeSlug(organizationId, page.id, page.slug),
       mustHaveFreeHosts(organizationId, page.id, hosts),
-      insertPage(store, page),
+      store.db.insert(statusPages).values(page),
       mustBeWithin(scope, "status-pages", statusPages),
       ...replaceSections(organizationId, page.id, sections),
       ...replaceHosts(scope, page.id, hosts),
     ],
     { action: "status-page.created", subjectId: page.id },
-    shown(scope, { page, sections, hosts }),
+    shown(scope, page),
   );
 }
 
@@ -140,15 +119,14 @@ export async function updateStatusPage(
   if (password) await getStored(scope, id);
   const passwordHash = password ? await hashPassword(password, hashingFor(scope)) : password;
   const { organizationId } = scope;
-  return rewrite(scope, id, Object.keys(patch), ({ page }) => {
-    const { slug = page.slug, visibility = page.visibility } = fields;
-    const hash = passwordHash === undefined ? page.passwordHash : passwordHash;
+  return rewrite(scope, id, Object.keys(patch), (before) => {
+    const { slug = before.slug, visibility = before.visibility } = fields;
+    const hash = passwordHash === undefined ? before.passwordHash : passwordHash;
     mustBeOpenable(visibility, hash !== null);
     return {
-      change: { ...(fields as Partial<PageRow>), passwordHash: hash },
-      ...(sections && { sections }),
-      ...(hosts && { hosts }),
-      guards: [...mustKnow(scope, sections ?? [])],
+      change: { ...(fields as Partial<StoredPage>), passwordHash: hash },
+      parts: { ...(sections && { sections }), ...(hosts && { hosts }) },
+      guards: mustKnow(scope, sections ?? []),
       conflicts: [
         mustHaveFreeSlug(organizationId, id, slug),
         mustHaveFreeHosts(organizationId, id, hosts ?? []),
@@ -175,9 +153,8 @@ export function removeLogo(scope: Scope, id: string): Promise<StatusPageRecord> 
 }
 
 type Rewrite = {
-  change: Partial<PageRow>;
-  sections?: StatusPageSection[];
-  hosts?: string[];
+  change: Partial<StoredPage>;
+  parts?: Partial<Pick<StoredPage, "sections" | "hosts">>;
   /** What must hold before the page is looked at, and after. */
   guards?: Statement[];
   conflicts?: Statement[];
@@ -192,25 +169,25 @@ function rewrite(
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getStored(scope, id);
-    const { change, sections, hosts, guards = [], conflicts = [] } = decide(before);
-    const stamp = { version: before.page.version + 1, updatedAt: timestamp(scope.clock()) };
-    const after = {
-      page: { ...before.page, ...change, ...stamp },
-      sections: sections ?? before.sections,
-      hosts: hosts ?? before.hosts,
-    };
+    const { parts = {}, guards = [], conflicts = [], ...decided } = decide(before);
+    const { sections, hosts } = parts;
+    const updatedAt = timestamp(scope.clock());
+    const change = { ...decided.change, version: before.version + 1, updatedAt };
     return commit(
       scope,
       [
         ...guards,
-        ...mustBeCurrent(scope, statusPages, before.page),
+        ...mustBeCurrent(scope, statusPages, before),
         ...conflicts,
-        changePage(store, before.page, { ...change, ...stamp }),
+        store.db
+          .update(statusPages)
+          .set(change)
+          .where(isRecord(statusPages, organizationId, id)),
         ...(sections ? replaceSections(organizationId, id, sections) : []),
         ...(hosts ? replaceHosts(scope, id, hosts) : []),
       ],
       { action: "status-page.updated", subjectId: id, fields: named },
-      shown(scope, after),
+      shown(scope, { ...before, ...change, ...parts }),
     );
   });
 }
@@ -229,7 +206,7 @@ function mustKnow({ organizationId }: Scope, sections: readonly StatusPageSectio
 export function deleteStatusPage(scope: Scope, id: string): Promise<object> {
   const { store, organizationId } = scope;
   return retrying(async () => {
-    const { page } = await getStored(scope, id);
+    const page = await getStored(scope, id);
     if (page.isDefault)
       throw new AppError(
         "CONFLICT",
@@ -237,7 +214,10 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<object> {
       );
     return commit(
       scope,
-      [...mustBeCurrent(scope, statusPages, page), removePage(store, organizationId, id)],
+      [
+        ...mustBeCurrent(scope, statusPages, page),
+        store.db.delete(statusPages).where(isRecord(statusPages, organizationId, id)),
+      ],
       { action: "status-page.deleted", subjectId: id },
       {},
     );

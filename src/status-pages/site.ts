@@ -14,14 +14,13 @@ import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
-import { pageFiles as files } from "./layout.tsx";
 import { endOf, monthAt, monthOf } from "./history.ts";
-import type { Lock } from "./lock.ts";
-import { makePart, type Part, partAt, signUpAnswer } from "./parts.ts";
+import type { PageLock } from "./lock.ts";
+import { openHeaders, renderPart, renderSignUp, uncached } from "./parts.ts";
+import { badgePath, linkPath, pagePath, type Part, partAt } from "./public-paths.ts";
 import { pageReadings } from "./readings.ts";
 import { addressesOf, hostsOf } from "./rules.ts";
-import { smallAnswer, smallPage } from "./small-page.ts";
-import type { Subscriptions } from "./subscriptions.ts";
+import { smallPage } from "./small-page.ts";
 import {
   findDefaultSlugs,
   findHead,
@@ -33,16 +32,18 @@ import {
   mayShowIncident,
   type PageHead,
 } from "./store.ts";
-import { badgePath, linkPath, pagePath } from "./public-paths.ts";
+import type { SignUpResult } from "./subscribe-page.tsx";
 
-/** The public pages: everything that anybody may read without a key. */
-type StatusSite = {
-  /** The answer; null where the path is none of the public pages'. */
-  answer: (request: Request) => Response | Promise<Response> | null;
-  /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
-  answerAlone: (request: Request) => Response | Promise<Response> | null;
-  start(): Promise<void>;
-  stop(): Promise<void>;
+/** What the public pages need of subscribers. */
+export type Subscriptions = {
+  /** Takes a mailbox that somebody gave on the page. */
+  signUp(request: Request, page: PageHead): Promise<NonNullable<SignUpResult>>;
+  /** Answers a link of an e-mail; null for one that we did not make. */
+  answer(
+    request: Request,
+    verb: "confirm" | "unsubscribe",
+    token: string,
+  ): Promise<Response | null>;
 };
 
 type Dependencies = {
@@ -59,7 +60,7 @@ type Dependencies = {
   /** What is made for strangers because none is kept, a minute by network. */
   makingLimit: NetworkLimit;
   addressOf: (request: Request) => string;
-  lock: Lock;
+  lock: PageLock;
   subscriptions: Subscriptions;
 };
 
@@ -85,7 +86,8 @@ const publishes: EventTable<boolean> = {
 /** Where a request leads: to the page of a slug, below its own path or at the root of one of its hosts. */
 type Address = { slug: string; host: string | null; base: string; rest: string };
 
-export function statusSite(dependencies: Dependencies): StatusSite {
+/** The public pages: everything that anybody may read without a key. */
+export function statusSite(dependencies: Dependencies) {
   const { store, clock, events, log, web, origin, ownHosts, queue, makingLimit } = dependencies;
   const { addressOf, lock, subscriptions } = dependencies;
   const cache = pageCache(log, queue);
@@ -94,9 +96,10 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   let hosts: ReadonlyMap<string, string> = new Map();
   let subscription: Subscription | null = null;
 
+  /** The response; null where the path is none of the public pages'. */
   function answer(request: Request): Response | Promise<Response> | null {
-    const answered = route(request);
-    return answered instanceof Promise ? answered.catch(failed) : answered;
+    const response = route(request);
+    return response instanceof Promise ? response.catch(failed) : response;
   }
 
   function failed(error: unknown): Response {
@@ -134,10 +137,10 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   }
 
   function askedFor({ url }: Request) {
-    if (!/[?&](?:month|v)=/.test(url)) return { month: null, version: null };
+    if (!/[?&](?:month|v)=/.test(url)) return {};
     const query = new URLSearchParams(url.slice(url.indexOf("?")));
-    const version = /^[0-9a-z]{1,13}$/.exec(query.get("v") ?? "")?.[0] ?? null;
-    return { month: monthOf(query, clock()), version };
+    const version = /^[0-9a-z]{1,13}$/.exec(query.get("v") ?? "")?.[0];
+    return { month: monthOf(query, clock()), ...(version !== undefined && { version }) };
   }
 
   function findAt({ slug, host }: Address): Promise<PageHead | null> {
@@ -157,10 +160,10 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     if (known !== null) return known;
     if (cache.isMissing(key) || !(await mayExist(head, part))) return nothing();
     if (isEndless(part)) consume(makingLimit, addressOf(request));
-    if (part.name === "logo" && part.version !== null) {
+    if (part.name === "logo" && part.parameter !== "") {
       const version = (await logoOf(store, head))?.version;
-      if (part.version !== version)
-        return served(request, address, { name: "logo", version: null });
+      if (part.parameter !== version)
+        return served(request, address, { name: "logo", parameter: "" });
     }
     const lane = laneOf(head, isEndless(part));
     const made = await cache.answerOrMake(request, key, lane, async () => {
@@ -172,12 +175,12 @@ export function statusSite(dependencies: Dependencies): StatusSite {
   }
 
   /** Looked up before the page is read for it. */
-  async function mayExist(head: PageHead, part: Part): Promise<boolean> {
-    if (part.name === "incident") return mayShowIncident(store, head, part.id);
-    if (part.name !== "history" || part.month === null) return true;
+  async function mayExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
+    if (name === "incident") return mayShowIncident(store, head, parameter);
+    if (name !== "history" || parameter === "") return true;
     return (
-      part.month < monthAt(clock()) &&
-      hasIncidentsBefore(store, head.organizationId, endOf(part.month))
+      parameter < monthAt(clock()) &&
+      hasIncidentsBefore(store, head.organizationId, endOf(parameter))
     );
   }
 
@@ -186,7 +189,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     { host, base }: Address,
     part: Part,
   ): Promise<Rendering | null> {
-    if (part.name === "logo") return logo(head, part.version);
+    if (part.name === "logo") return logo(head, part.parameter);
     const reading = await readings.of(head);
     if (reading === null) return null;
     const { page, loaded, readAt } = reading;
@@ -194,7 +197,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
       host === null
         ? `${origin()}${base}`
         : addressesOf({ slug: page.slug, hosts: hostsOf(page, ownHosts) }, origin()).page;
-    const made = await makePart(part, loaded, { base, url, files, now: clock() });
+    const made = await renderPart(part, loaded, { base, url, now: clock() });
     return { organizationId: page.organizationId, readAt, made };
   }
 
@@ -225,38 +228,29 @@ export function statusSite(dependencies: Dependencies): StatusSite {
     const result = await subscriptions.signUp(request, head);
     const reading = await queue.run(laneOf(head, true), () => readings.of(head));
     if (reading === null) return nothing();
-    const place = { base, files, now: clock() };
-    const { body, status, type, headers } = signUpAnswer(reading.loaded, result, place);
-    return new Response(body, {
-      status,
-      headers: {
-        "Content-Type": type,
-        "Cache-Control": "no-store",
-        ...(result.retryAfter !== undefined && { "Retry-After": String(result.retryAfter) }),
-        ...headers,
-      },
-    });
+    const { retryAfter } = result;
+    return uncached(
+      renderSignUp(reading.loaded, result, base, clock()),
+      retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
+    );
   }
 
-  async function logo(head: PageHead, version: string | null): Promise<Rendering> {
+  async function logo(head: PageHead, version: string): Promise<Rendering> {
     const readAt = performance.now();
     const found = await logoOf(store, head);
-    const made: Rendered | null =
-      found === null
-        ? null
-        : {
-            status: 200,
-            type: found.type,
-            body: found.bytes,
-            headers: {
-              // Without its version an address goes on leading to the logo, whichever that is.
-              "Cache-Control":
-                version === found.version ? "public, max-age=31536000, immutable" : "no-cache",
-              // An SVG that is opened by itself is a document.
-              "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-              "X-Content-Type-Options": "nosniff",
-            },
-          };
+    const made = found && {
+      status: 200,
+      type: found.type,
+      body: found.bytes,
+      headers: {
+        // Without its version an address goes on leading to the logo, whichever that is.
+        "Cache-Control":
+          version === found.version ? "public, max-age=31536000, immutable" : "no-cache",
+        // An SVG that is opened by itself is a document.
+        "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+        "X-Content-Type-Options": "nosniff",
+      },
+    };
     return { organizationId: head.organizationId, readAt, made };
   }
 
@@ -280,7 +274,7 @@ export function statusSite(dependencies: Dependencies): StatusSite {
             status: 200,
             type: "image/svg+xml; charset=utf-8",
             body: badgeOf(kind as BadgeKind, monitor, clock()),
-            headers: { "Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff" },
+            headers: openHeaders,
           }
         : null;
       return { organizationId: page.organizationId, readAt, made };
@@ -303,7 +297,8 @@ export function statusSite(dependencies: Dependencies): StatusSite {
 
   return {
     answer,
-    answerAlone: (request) =>
+    /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
+    answerAlone: (request: Request) =>
       answer(request) ?? (pathOf(request) === "/" && isRead(request) ? home() : null),
     async start() {
       const seq = await lastSeq(store);
@@ -322,21 +317,10 @@ export function statusSite(dependencies: Dependencies): StatusSite {
 }
 
 /** Names what is asked for: a page has one copy at its own path and one at the root of all its hosts. */
-function keyOf({ slug, host }: Address, part: Part): string {
-  // Its figures are the same at every address.
-  const place = host === null || part.name === "json" ? "" : "root ";
-  switch (part.name) {
-    case "incident":
-      return `${place}${slug} incident ${part.id}`;
-    case "history":
-      return `${place}${slug} history ${part.month ?? ""}`;
-    case "v2":
-      return `${place}${slug} v2 ${part.what}`;
-    case "logo":
-      return `${slug} logo ${part.version ?? ""}`;
-    default:
-      return `${place}${slug} ${part.name}`;
-  }
+function keyOf({ slug, host }: Address, { name, parameter }: Part): string {
+  // Figures and logo are the same at every address.
+  const root = host === null || name === "json" || name === "logo" ? "" : "root ";
+  return `${root}${slug} ${name} ${parameter}`;
 }
 
 /** What there may be any number of does not hold up the page itself. */
@@ -345,9 +329,8 @@ function laneOf({ organizationId }: PageHead, isOneOfMany: boolean): string {
 }
 
 /** Whether there may be any number of them. */
-function isEndless(part: Part): boolean {
-  if (part.name === "logo") return part.version !== null;
-  return part.name === "incident" || (part.name === "history" && part.month !== null);
+function isEndless({ name, parameter }: Part): boolean {
+  return name !== "v2" && parameter !== "";
 }
 
 /** Nothing that a cache may hand to others. */
@@ -355,27 +338,21 @@ function forOne(made: Rendered): Rendered {
   return { ...made, headers: { ...made.headers, "Cache-Control": "private, no-cache" } };
 }
 
-const nothingHere = smallPage(
-  "Nothing here",
-  '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
-  404,
-);
-
 /** One and the same for what does not exist, what is private and what no page shows. */
 function nothing(): Response {
-  const { body, status, type, headers } = nothingHere;
-  return new Response(body, {
-    status,
-    headers: { "Content-Type": type, "Cache-Control": "no-cache", ...headers },
-  });
+  return smallPage(
+    "Nothing here",
+    '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
+    404,
+    { "Cache-Control": "no-cache" },
+  );
 }
 
 function tooMany(retryAfter: string): Response {
-  const answer = smallAnswer(
+  return smallPage(
     "Too many requests",
     '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
     429,
+    { "Retry-After": retryAfter },
   );
-  answer.headers.set("Retry-After", retryAfter);
-  return answer;
 }

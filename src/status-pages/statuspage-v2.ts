@@ -1,7 +1,8 @@
 import { derivedId } from "../core/ids.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { Loaded } from "./load.ts";
-import type { PublicData, PublicIncident, PublicWindow } from "./public-data.ts";
+import type { PublicData, PublicIncident } from "./public-data.ts";
+import type { PublicWindow } from "./windows.ts";
 import type { StatusView } from "./view.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 

@@ -1,8 +1,9 @@
-import { and, desc, eq, ne, sql } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
-import { listed, mustBeWithin } from "../database/references.ts";
+import { isRecord, listed, mustBeWithin } from "../database/references.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {
   statusPageHosts,
@@ -13,17 +14,13 @@ import {
 import { logoUrlOf, logoVersionOf, sectionsOf } from "./rules.ts";
 import type { StatusPageSection } from "./schema.ts";
 
-export type PageRow = typeof statusPages.$inferSelect;
+type PageRow = typeof statusPages.$inferSelect;
 
-/** A page's row with what belongs to it in other tables. */
-export type StoredPage = { page: PageRow; sections: StatusPageSection[]; hosts: string[] };
+/** A page with what belongs to it in other tables. */
+export type StoredPage = PageRow & { sections: StatusPageSection[]; hosts: string[] };
 
 /** What the public side knows of a page, whosever it is. */
-export type PublicPage = Omit<PageRow, "logoType" | "logoData"> & {
-  logoUrl: string | null;
-  sections: StatusPageSection[];
-  hosts: string[];
-};
+export type PublicPage = Omit<StoredPage, "logoType" | "logoData"> & { logoUrl: string | null };
 
 /** A page without what it shows: enough to tell who may read it. */
 export type PageHead = Pick<
@@ -37,53 +34,37 @@ export async function findPages(
   organizationId: string,
   id?: string,
 ): Promise<StoredPage[]> {
-  const rows = await store.db
+  const where = (table: { organizationId: SQLiteColumn }, pageId: SQLiteColumn) =>
+    and(eq(table.organizationId, organizationId), id === undefined ? undefined : eq(pageId, id));
+  const partsOf = (
+    table: typeof statusPageHosts | typeof statusPageSections | typeof statusPageMonitors,
+  ) => where(table, table.pageId);
+  const pages = await store.db
     .select()
     .from(statusPages)
-    .where(
-      and(
-        eq(statusPages.organizationId, organizationId),
-        id === undefined ? undefined : eq(statusPages.id, id),
-      ),
-    )
+    .where(where(statusPages, statusPages.id))
     .orderBy(desc(statusPages.isDefault), desc(statusPages.id));
-  return withParts(store, organizationId, rows, id);
-}
-
-async function withParts(
-  store: Store,
-  organizationId: string,
-  rows: readonly PageRow[],
-  id?: string,
-): Promise<StoredPage[]> {
-  if (rows.length === 0) return [];
-  const ofPages = (
-    table: typeof statusPageHosts | typeof statusPageSections | typeof statusPageMonitors,
-  ) =>
-    and(
-      eq(table.organizationId, organizationId),
-      id === undefined ? undefined : eq(table.pageId, id),
-    );
+  if (pages.length === 0) return [];
   const [sections, monitors, hosts] = await Promise.all([
     store.db
       .select()
       .from(statusPageSections)
-      .where(ofPages(statusPageSections))
+      .where(partsOf(statusPageSections))
       .orderBy(statusPageSections.position),
     store.db
       .select()
       .from(statusPageMonitors)
-      .where(ofPages(statusPageMonitors))
+      .where(partsOf(statusPageMonitors))
       .orderBy(statusPageMonitors.section, statusPageMonitors.position),
     store.db
       .select()
       .from(statusPageHosts)
-      .where(ofPages(statusPageHosts))
+      .where(partsOf(statusPageHosts))
       .orderBy(statusPageHosts.position),
   ]);
   const [sectionsBy, monitorsBy, hostsBy] = [byPage(sections), byPage(monitors), byPage(hosts)];
-  return rows.map((page) => ({
-    page,
+  return pages.map((page) => ({
+    ...page,
     sections: sectionsOf(sectionsBy.get(page.id) ?? [], monitorsBy.get(page.id) ?? []),
     hosts: (hostsBy.get(page.id) ?? []).map(({ host }) => host),
   }));
@@ -98,15 +79,10 @@ export async function findPublicPageById(
   organizationId: string,
   id: string,
 ): Promise<PublicPage | null> {
-  const rows = await store.db
-    .select()
-    .from(statusPages)
-    .where(and(isPage(organizationId, id), ne(statusPages.visibility, "hidden")));
-  const [stored] = await withParts(store, organizationId, rows, id);
-  if (stored === undefined) return null;
-  const { page, sections, hosts } = stored;
+  const [page] = await findPages(store, organizationId, id);
+  if (page === undefined || page.visibility === "hidden") return null;
   const { logoType: _type, logoData: _data, ...open } = page;
-  return { ...open, logoUrl: logoUrlOf(page), sections, hosts };
+  return { ...open, logoUrl: logoUrlOf(page) };
 }
 
 const headText = `select organization_id as organizationId, id, slug, title, visibility,
@@ -136,14 +112,10 @@ export async function logoOf(
   const [row] = await store.db
     .select({ type: statusPages.logoType, data: statusPages.logoData })
     .from(statusPages)
-    .where(isPage(organizationId, id));
+    .where(isRecord(statusPages, organizationId, id));
   if (row === undefined || row.type === null || row.data === null) return null;
   const { type, data } = row;
   return { type, bytes: Uint8Array.fromBase64(data), version: logoVersionOf(data) };
-}
-
-function isPage(organizationId: string, id: string) {
-  return and(eq(statusPages.organizationId, organizationId), eq(statusPages.id, id));
 }
 
 /** Holds while no other page, of whichever organization, has the slug; else CONFLICT. */
@@ -172,22 +144,6 @@ export function mustHaveFreeHosts(
 function taken(path: string, message: string) {
   const details = [{ path, message: "must not be in use by another status page" }];
   return new AppError("CONFLICT", message, { details });
-}
-
-export function insertPage(store: Store, row: PageRow): Statement {
-  return store.db.insert(statusPages).values(row);
-}
-
-export function changePage(
-  store: Store,
-  { organizationId, id }: Pick<PageRow, "organizationId" | "id">,
-  change: Partial<PageRow>,
-): Statement {
-  return store.db.update(statusPages).set(change).where(isPage(organizationId, id));
-}
-
-export function removePage(store: Store, organizationId: string, id: string): Statement {
-  return store.db.delete(statusPages).where(isPage(organizationId, id));
 }
 
 /** Gives the page exactly these sections. */
@@ -241,7 +197,7 @@ export function findHosts(store: Store): Promise<{ host: string; slug: string }[
 }
 
 /** Whether a section of page `p` shows monitor `m`, by itself or in its group. */
-const isShown = `exists (select 1 from status_page_sections s
+export const isShownText = `exists (select 1 from status_page_sections s
   where s.organization_id = p.organization_id and s.page_id = p.id
     and (s.group_id = m.group_id or (s.group_id is null and exists (
       select 1 from status_page_monitors l where l.organization_id = p.organization_id
@@ -259,7 +215,7 @@ export async function mayShowIncident(
      where i.organization_id = ? and i.id = ? and i.public
        and ((i.origin = 'manual' and (i.monitor_id is null or p.is_default))
          or exists (select 1 from monitors m
-           where m.organization_id = i.organization_id and m.id = i.monitor_id and ${isShown}))`,
+           where m.organization_id = i.organization_id and m.id = i.monitor_id and ${isShownText}))`,
     [id, organizationId, incidentId],
   );
   return rows.length > 0;
@@ -283,7 +239,7 @@ export async function findSlugShowing(store: Store, monitorId: string): Promise<
   const [row] = await store.query<{ slug: string }>(
     `select p.slug from monitors m
        join status_pages p on p.organization_id = m.organization_id and p.visibility = 'public'
-     where m.id = ? and ${isShown}
+     where m.id = ? and ${isShownText}
      order by p.is_default desc, p.id limit 1`,
     [monitorId],
   );

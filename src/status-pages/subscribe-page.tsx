@@ -1,5 +1,4 @@
-import { BackLink, documentOf, type PageFiles } from "./layout.tsx";
-import type { StatusView } from "./view.ts";
+import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
 
 /** What became of a sign-up; null where nothing was sent yet. */
 export type SignUpResult = {
@@ -12,17 +11,14 @@ export type SignUpResult = {
 
 /** How to be told of updates: by e-mail, where a mail server is set, and by feeds. */
 export function subscribePage(
-  view: StatusView,
+  document: PageDocument,
   takesMail: boolean,
   result: SignUpResult,
-  files: PageFiles,
-  base: string,
 ): string {
+  const { view, base } = document;
   const isSent = result !== null && result.trouble === null;
   return documentOf(
-    view,
-    files,
-    base,
+    document,
     `Get updates – ${view.page.title}`,
     <>
       <BackLink base={base} />

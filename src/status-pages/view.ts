@@ -1,73 +1,28 @@
-import { durationInWords } from "../core/text.ts";
+import { capitalized, durationInWords } from "../core/text.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
   type DayTotals,
   type PublicData,
   type PublicIncident,
   type PublicMonitor,
-  type PublicWindow,
   uptimeOf,
 } from "./public-data.ts";
+import type { PublicWindow } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 
 export type Moment = { at: string; text: string };
 
-export type MonitorView = {
-  id: string;
-  name: string;
-  tone: Tone;
-  /** What it is in a word; empty while it is up. */
-  word: string;
-  uptime: string;
-  latency: string | null;
-  historyDays: number;
-  days: readonly DayView[];
-  /** Some of them, by their place. */
-  daysBetween: (from: number, to: number) => DayView[];
-  /** How many of them don't change any more, up to which day, and what they are days of. */
-  settled: { of: object; count: number; until: number };
-};
-
+export type MonitorView = ReturnType<typeof monitorView>;
 export type DayView = { tone: Tone; text: string };
-
-export type IncidentView = {
-  id: string;
-  title: string;
-  severity: string;
-  tone: Tone;
-  affects: string | null;
-  began: Moment;
-  isOpen: boolean;
-  /** How long it lasted, or lasts. */
-  length: string;
-  summary: string;
-  updates: readonly { id: string; status: string; message: string; time: Moment }[];
-};
-
-export type StatusView = {
-  page: PublicData["page"];
-  headline: { tone: Tone; text: string; detail: string };
-  /** Those that are open. */
-  incidents: readonly IncidentView[];
-  all: readonly IncidentView[];
-  windows: readonly {
-    id: string;
-    title: string;
-    description: string;
-    time: string;
-    isRunning: boolean;
-  }[];
-  sections: readonly { name: string; monitors: readonly MonitorView[] }[];
-  past: readonly { day: string; incidents: readonly IncidentView[] }[];
-  checked: Moment | null;
-};
+export type IncidentView = ReturnType<typeof incidentView>;
+export type StatusView = ReturnType<typeof viewOf>;
 
 const pastDays = 7;
 
 /** What a page says at `now`, in words: everything but markup. */
-export function viewOf(published: PublicData, now: number): StatusView {
+export function viewOf(published: PublicData, now: number) {
   const { page, sections, incidents, windows } = published;
   const times = timesIn(page.timeZone);
   const shown = incidents.map((incident) => incidentView(incident, times, now));
@@ -93,6 +48,7 @@ export function viewOf(published: PublicData, now: number): StatusView {
   return {
     page,
     headline: headlineOf(all, shown, windows),
+    /** Those that are open. */
     incidents: shown.filter(({ isOpen }) => isOpen),
     all: shown,
     windows: windows.map(({ startsAt, endsAt, ...window }) => ({
@@ -111,7 +67,7 @@ export function viewOf(published: PublicData, now: number): StatusView {
   };
 }
 
-const stateTones: Record<MonitorStatus, Tone> = {
+export const stateTones: Record<MonitorStatus, Tone> = {
   up: "up",
   degraded: "degraded",
   down: "down",
@@ -133,11 +89,18 @@ function monitorView(
   { id, name, state, latencyMs, days }: PublicMonitor,
   { historyDays, showLatency }: PublicData["page"],
   today: number,
-): MonitorView {
+) {
+  /** Some of its days, by their place. */
+  const daysBetween = (from: number, to: number): DayView[] =>
+    Array.from({ length: to - from }, (_, index) => {
+      const day = today - historyDays + 1 + from + index;
+      return dayView(day, days.get(day));
+    });
   return {
     id,
     name,
     tone: stateTones[state],
+    /** What it is in a word; empty while it is up. */
     word: stateWords[state],
     latency: showLatency && latencyMs !== null ? `${latencyMs} ms` : null,
     // Of a large page these are most of the work: done monitor by monitor, where they are needed.
@@ -145,14 +108,11 @@ function monitorView(
       return percent(uptimeOf(days, today, historyDays));
     },
     get days() {
-      return this.daysBetween(0, historyDays);
+      return daysBetween(0, historyDays);
     },
     historyDays,
-    daysBetween: (from, to) =>
-      Array.from({ length: to - from }, (_, index) => {
-        const day = today - historyDays + 1 + from + index;
-        return dayView(day, days.get(day));
-      }),
+    daysBetween,
+    /** How many of them don't change any more, up to which day, and what they are days of. */
     settled: { of: days, count: Math.max(0, historyDays - 2), until: today - 2 },
   };
 }
@@ -187,7 +147,7 @@ function headlineOf(
   monitors: readonly PublicMonitor[],
   incidents: readonly IncidentView[],
   windows: readonly PublicWindow[],
-): StatusView["headline"] {
+) {
   const count = (state: MonitorStatus) => monitors.filter((one) => one.state === state).length;
   const judged = monitors.length - count("paused") - count("pending");
   const open = incidents.filter(({ isOpen }) => isOpen).length;
@@ -212,13 +172,12 @@ function headlineOf(
 }
 
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function incidentView(
   { id, title, status, severity, monitor, createdAt, resolvedAt, updates }: PublicIncident,
-  times: Times,
+  times: ReturnType<typeof timesIn>,
   now: number,
-): IncidentView {
+) {
   const end = resolvedAt === null ? now : Date.parse(resolvedAt);
   return {
     id,
@@ -228,6 +187,7 @@ function incidentView(
     affects: monitor?.name ?? null,
     began: times.moment(createdAt),
     isOpen: status !== "resolved",
+    /** How long it lasted, or lasts. */
     length: lengthOf(end - Date.parse(createdAt)),
     summary: updates[0]?.message ?? "",
     updates: updates.map((update) => ({
@@ -243,8 +203,6 @@ function incidentView(
 function lengthOf(ms: number): string {
   return ms < 60_000 ? "less than a minute" : durationInWords(Math.floor(ms / 60_000) * 60);
 }
-
-export type Times = ReturnType<typeof timesIn>;
 
 /** Dates and times as people of a time zone read them. */
 export function timesIn(timeZone: string) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bodyBudget } from "../../src/http/body-budget.ts";
+import { bodyBudget } from "../../src/http/body.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { addressOf, member } from "../support/visiting.ts";
 

@@ -1,14 +1,13 @@
 import { adminPaths } from "../../src/http/admin-page.ts";
 import { expect, test } from "bun:test";
 import { badgeKinds } from "../../src/status-pages/badges.ts";
-import { partAt } from "../../src/status-pages/parts.ts";
 import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
 import { badgePaths, partPaths, pathsOfParts } from "../support/public-paths.ts";
 import { answer, target } from "../support/target.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { newChannels } from "../support/samples.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
-import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { partAt, publicPaths } from "../../src/status-pages/public-paths.ts";
 
 /** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
 const approved = {
@@ -81,10 +80,7 @@ test("the paths of public pages are the approved ones, and lead to their parts",
   expect(all.toSorted()).toEqual(approved.pages);
   for (const [name, paths] of Object.entries(pathsOfParts))
     for (const path of paths)
-      expect([
-        path,
-        partAt(path.replace(":id", unknownId), { month: null, version: null })?.name,
-      ]).toEqual([path, name as "page"]);
+      expect([path, partAt(path.replace(":id", unknownId))?.name]).toEqual([path, name as "page"]);
   expect<readonly string[]>(v2Names).toEqual(approved.v2);
   expect<readonly string[]>(badgeKinds).toEqual(approved.badges);
 });

@@ -47,7 +47,7 @@ export async function visitor({
   const { clock, events, log, origin, ownHosts, pageQueue, vault } = made.appliance;
   const { addressOf = () => "192.168.1.7" } = settings;
   const subscriptions = subscriptionsOf({
-    ...made.appliance,
+    context: made.appliance,
     signUps: networkLimit(5, clock),
     addressOf,
   });

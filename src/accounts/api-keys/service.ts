@@ -9,7 +9,7 @@ import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
-import type { Principal } from "../../http/principal.ts";
+import type { Principal } from "../../http/session.ts";
 import type { Keys } from "../../http/services.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { type ApiKey, KeyName } from "./schema.ts";

@@ -4,7 +4,7 @@ import type { Actor, Scope } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { reservedSlugs } from "../../core/slug.ts";
+import { reservedSlugs } from "../../core/fields.ts";
 import { parse } from "../../core/validation.ts";
 import { must, retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { organizations } from "../../database/tables/organizations.ts";

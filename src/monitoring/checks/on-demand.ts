@@ -1,6 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import { AppError } from "../../core/errors.ts";
-import { rateLimited } from "../../http/rate-limit.ts";
+import { AppError, rateLimited } from "../../core/errors.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
 
 /** Checks at one time and a minute that are made because somebody asks for them, outside their turn. */

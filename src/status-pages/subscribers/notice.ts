@@ -1,3 +1,4 @@
+import { capitalized } from "../../core/text.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { Message } from "../../alerting/messages.ts";
@@ -41,8 +42,6 @@ export type NoticeOrigin = {
   /** IANA name: how the mail writes times. */
   timeZone: string;
 };
-
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A notice in the words of an e-mail; `confirmUrl` is where the question leads. */
 export function noticeMessage(

@@ -22,7 +22,7 @@ import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts
 /** So many are sent to at the same time: a mail server bears less than the rest of the world. */
 const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
 
-type Place = NoticeOrigin & { root: string; slug: string };
+type PageLinks = NoticeOrigin & { root: string; slug: string };
 
 /** Subscribers of status pages as receivers of notices. */
 export function subscriberReceivers(
@@ -34,13 +34,13 @@ export function subscriberReceivers(
     deliveryId: string,
     subscriber: SubscriberRow,
     notice: Notice,
-    { root, slug, ...place }: Place,
+    { root, slug, ...page }: PageLinks,
     cancelled: AbortSignal,
   ): Promise<Verdict> {
     const linkTo = (verb: "confirm" | "unsubscribe") =>
       `${root}/status/${slug}/${verb}/${tokenOf(vault, verb, subscriber, clock())}`;
     const isQuestion = notice.type === "subscription.question";
-    const message = noticeMessage(deliveryId, notice, place, linkTo("confirm"));
+    const message = noticeMessage(deliveryId, notice, page, linkTo("confirm"));
     const unsubscribe = linkTo("unsubscribe");
     const outside = deliveryContext(context, cancelled, await mailServerOf(context, subscriber));
     return sendAsMail(message, [subscriber.address], outside, {
@@ -58,7 +58,7 @@ export function subscriberReceivers(
       footer: isQuestion
         ? null
         : {
-            text: `You asked for updates from ${place.pageTitle}.`,
+            text: `You asked for updates from ${page.pageTitle}.`,
             link: "Unsubscribe",
             url: unsubscribe,
           },
@@ -69,10 +69,10 @@ export function subscriberReceivers(
     deliveryId: string,
     { organizationId, id, address, secrets }: SubscriberRow,
     notice: Notice,
-    place: NoticeOrigin,
+    page: NoticeOrigin,
     cancelled: AbortSignal,
   ): Promise<Verdict> {
-    const payload = noticePayload(notice, place);
+    const payload = noticePayload(notice, page);
     if (payload === null) return permanent("A webhook is not asked.");
     const { secret = null } = openAll(vault, secretLocationOf({ organizationId, id }), secrets);
     const outside = deliveryContext(context, cancelled, null);
@@ -86,20 +86,14 @@ export function subscriberReceivers(
     async find({ organizationId, receiverId }) {
       const subscriber = await findSubscriber(store, organizationId, receiverId);
       if (subscriber === null) return null;
-      const [stored] = await findPages(store, organizationId, subscriber.pageId);
-      if (stored === undefined) return null;
-      const { page } = stored;
-      const hosts = hostsOf(stored, ownHosts);
-      const { page: pageUrl, root } = addressesOf({ slug: page.slug, hosts }, origin());
-      const place: Place = {
-        pageTitle: page.title,
-        pageUrl,
-        timeZone: page.timeZone,
-        root,
-        slug: page.slug,
-      };
+      const [page] = await findPages(store, organizationId, subscriber.pageId);
+      if (page === undefined) return null;
+      const { slug, title: pageTitle, timeZone, visibility } = page;
+      const hosts = hostsOf(page, ownHosts);
+      const { page: pageUrl, root } = addressesOf({ slug, hosts }, origin());
+      const links = { pageTitle, pageUrl, timeZone, root, slug };
       return {
-        refusal: page.visibility === "hidden" ? "The status page was hidden." : null,
+        refusal: visibility === "hidden" ? "The status page was hidden." : null,
         async prepare(deliveryId) {
           const row = await noticeOfDelivery(store, organizationId, deliveryId);
           if (row === null) return { statements: [], nothing: "There is nothing left to tell." };
@@ -112,7 +106,7 @@ export function subscriberReceivers(
             statements: [],
             send: (cancelled) =>
               attempting(context, { subscriber: subscriber.id }, () =>
-                deliver(deliveryId, subscriber, notice, place, cancelled),
+                deliver(deliveryId, subscriber, notice, links, cancelled),
               ),
           };
         },

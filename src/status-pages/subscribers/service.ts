@@ -16,7 +16,7 @@ import { addressKeyOf, mayAskAgain } from "./rules.ts";
 import type { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
   allSubscribers,
-  changeSubscriber,
+  countAsked,
   countedSubscribers,
   findByAddress,
   findSubscriber,
@@ -34,20 +34,14 @@ import {
 
 type SubscriberRecord = Subscriber & { version: number };
 
-function shown(row: SubscriberRow): SubscriberRecord {
-  const { id, type, address, confirmedAt, lastDeliveryAt, lastError, createdAt } = row;
+function shown({ secrets, ...row }: SubscriberRow): SubscriberRecord {
+  const { type, address, confirmedAt } = row;
   return {
-    id,
-    type,
+    ...row,
     email: type === "email" ? address : null,
     url: type === "webhook" ? address : null,
     status: confirmedAt === null ? "pending" : "confirmed",
-    secretsSet: Object.keys(JSON.parse(row.secrets) as object),
-    confirmedAt,
-    lastDeliveryAt,
-    lastError,
-    version: row.version,
-    createdAt,
+    secretsSet: Object.keys(JSON.parse(secrets) as object),
   };
 }
 
@@ -125,7 +119,7 @@ export async function addSubscriber(
   pageId: string,
   input: NewSubscriber,
 ): Promise<SubscriberRecord> {
-  const { store, vault, organizationId } = scope;
+  const { vault, organizationId } = scope;
   await getStatusPage(scope, pageId);
   const now = scope.clock();
   const id = newId(now);
@@ -152,7 +146,7 @@ export async function addSubscriber(
     [
       mustHavePage(row),
       mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
-      insertSubscriber(store, row),
+      insertSubscriber(row),
       mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
       ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
     ],
@@ -216,7 +210,7 @@ export async function askMailbox(
           // Somebody gave it twice at once: the other one is looked at again.
           mustBeNew(row, () => new StaleRead()),
           dropOldestUnconfirmed(row),
-          insertSubscriber(store, row),
+          insertSubscriber(row),
           ...ask(scope, row),
         ],
         { action: "subscriber.asked", subjectId: id },
@@ -227,7 +221,8 @@ export async function askMailbox(
         scope,
         [
           ...mustBeCurrent(scope, subscribers, known),
-          changeSubscriber(store, known, {
+          countAsked(organizationId, {
+            id: known.id,
             asked: known.asked + 1,
             askedAt: now,
             version: known.version + 1,

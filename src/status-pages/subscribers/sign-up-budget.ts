@@ -16,14 +16,7 @@ const ofPage = { first: 60, further: 300 };
 const toMailbox = 5;
 
 /** How much strangers can make the appliance mail; what is counted is forgotten when it restarts. */
-type SignUpBudget = {
-  /** Counts a sign-up, whoever it is for, and returns 0; or the seconds to wait. */
-  take: (address: string, pageId: string) => { wait: number; by: "network" | "page" };
-  /** Counts a question to a mailbox; false where it has had enough of them. */
-  mayAsk: (email: string) => boolean;
-};
-
-export function signUpBudget(clock: Clock): SignUpBudget {
+export function signUpBudget(clock: Clock) {
   const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
   const networks = hourly(ofNetwork);
   const first = hourly(ofPage.first);
@@ -31,7 +24,8 @@ export function signUpBudget(clock: Clock): SignUpBudget {
   const sites = hourly(1);
   const mailboxes = rateLimit(toMailbox, clock, { windowMs: 24 * hourMs });
   return {
-    take(address, pageId) {
+    /** Counts a sign-up, whoever it is for, and says how many seconds to wait: 0 where it may be. */
+    take(address: string, pageId: string): { wait: number; by: "network" | "page" } {
       const network = networkOf(address);
       const wait = networks.take(network);
       if (wait > 0) return { wait, by: "network" };
@@ -39,7 +33,8 @@ export function signUpBudget(clock: Clock): SignUpBudget {
       if (first.take(pageId) === 0) return { wait: 0, by: "page" };
       return { wait: known > 0 ? known : further.take(pageId), by: "page" };
     },
-    mayAsk: (email) => mailboxes.take(mailboxOf(email)) === 0,
+    /** Counts a question to a mailbox; false where it has had enough of them. */
+    mayAsk: (email: string) => mailboxes.take(mailboxOf(email)) === 0,
   };
 }
 

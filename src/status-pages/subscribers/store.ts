@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
-import { containing } from "../../database/references.ts";
+import { containing, isRecord } from "../../database/references.ts";
 import {
   insertInto,
   must,
@@ -12,6 +12,7 @@ import {
   type StaleRead,
   type Statement,
   type Store,
+  updateOf,
 } from "../../database/store.ts";
 import { notices, statusPages, subscribers } from "../../database/tables/status-pages.ts";
 import { manyPending, maxPending, noticeDays, pendingMs, receiverTypeOf } from "./rules.ts";
@@ -68,7 +69,7 @@ export async function findSubscriber(
   const [row] = await store.db
     .select()
     .from(subscribers)
-    .where(and(eq(subscribers.organizationId, organizationId), eq(subscribers.id, id)));
+    .where(isRecord(subscribers, organizationId, id));
   return row ?? null;
 }
 
@@ -85,9 +86,7 @@ export async function findByAddress(
   return row ?? null;
 }
 
-export function insertSubscriber(store: Store, row: SubscriberRow): Statement {
-  return store.db.insert(subscribers).values(row);
-}
+export const insertSubscriber = insertInto(subscribers);
 
 /** Holds while the page exists. */
 export function mustHavePage({ organizationId, pageId }: OfPage): Prepared {
@@ -123,21 +122,10 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): State
   };
 }
 
-export function changeSubscriber(
-  store: Store,
-  { organizationId, id }: Pick<SubscriberRow, "organizationId" | "id">,
-  change: Partial<SubscriberRow>,
-): Statement {
-  return store.db
-    .update(subscribers)
-    .set(change)
-    .where(and(eq(subscribers.organizationId, organizationId), eq(subscribers.id, id)));
-}
+export const countAsked = updateOf(subscribers, ["asked", "askedAt", "version"]);
 
 export function removeSubscriber(store: Store, organizationId: string, id: string): Statement {
-  return store.db
-    .delete(subscribers)
-    .where(and(eq(subscribers.organizationId, organizationId), eq(subscribers.id, id)));
+  return store.db.delete(subscribers).where(isRecord(subscribers, organizationId, id));
 }
 
 /** Pages of an organization that have confirmed subscribers. */
@@ -145,12 +133,13 @@ export async function pagesWithSubscribers(
   store: Store,
   organizationId: string,
 ): Promise<string[]> {
-  const rows = await store.query<{ pageId: string }>(
-    `select id as pageId from status_pages p where organization_id = ? and exists (select 1 from subscribers s where s.organization_id = p.organization_id
+  const rows = await store.query<{ id: string }>(
+    `select id from status_pages p where organization_id = ? and exists (
+       select 1 from subscribers s where s.organization_id = p.organization_id
          and s.page_id = p.id and s.confirmed_at is not null) order by id`,
     [organizationId],
   );
-  return rows.map(({ pageId }) => pageId);
+  return rows.map(({ id }) => id);
 }
 
 /** Who had said yes when this happened, in the order of their ids. */

@@ -1,42 +1,29 @@
 import type { Scope } from "../../events/scope.ts";
-import type { Clock } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
-import type { Vault } from "../../core/secrets.ts";
-import type { TargetGuard } from "../../core/target-guard.ts";
-import type { Store } from "../../database/store.ts";
 import type { NetworkLimit } from "../../http/rate-limit.ts";
-import { fieldsOf } from "../form.ts";
-import { question, statement } from "../small-page.ts";
+import type { Subscriptions } from "../site.ts";
+import { fieldsOf, question, statement } from "../small-page.ts";
 import { findPages } from "../store.ts";
-import type { Subscriptions } from "../subscriptions.ts";
 import { ownerOf, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";
 import { signUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
-type Dependencies = Pick<Scope, "ownHosts" | "limits"> & {
-  store: Store;
-  clock: Clock;
-  vault: Vault;
-  targets: TargetGuard;
+type Dependencies = {
+  context: Pick<Scope, "store" | "clock" | "vault" | "targets" | "ownHosts" | "limits">;
   /** Sign-ups a minute by client network. */
   signUps: NetworkLimit;
   addressOf: (request: Request) => string;
 };
 
 /** What visitors of the public pages do about their subscriptions. */
-export function subscriptionsOf(context: Dependencies): Subscriptions {
-  const { store, clock, vault, targets, ownHosts, limits, signUps, addressOf } = context;
+export function subscriptionsOf({ context, signUps, addressOf }: Dependencies): Subscriptions {
+  const { store, clock, vault } = context;
   const budget = signUpBudget(clock);
 
   const scopeOf = (organizationId: string): Scope => ({
-    store,
-    clock,
-    vault,
-    targets,
-    ownHosts,
-    limits,
+    ...context,
     organizationId,
     actor: { type: "visitor", id: null, name: "visitor" },
     mayWrite: false,
@@ -52,7 +39,7 @@ export function subscriptionsOf(context: Dependencies): Subscriptions {
       const said = email.trim().slice(0, 320);
       const address = addressOf(request);
       const pause = signUps.take(address);
-      if (pause > 0) return refused(said, "Too many sign-ups from here.", pause);
+      if (pause > 0) return refused(said, tooManyHere, pause);
       if (!EmailAddress.safeParse(said).success)
         return {
           email: said,
@@ -61,14 +48,7 @@ export function subscriptionsOf(context: Dependencies): Subscriptions {
         };
       // Before anything is looked up: who is known here and who is not are answered alike.
       const { wait, by } = budget.take(address, page.id);
-      if (wait > 0)
-        return refused(
-          said,
-          by === "network"
-            ? "Too many sign-ups from here."
-            : "Too many people are signing up at the moment.",
-          wait,
-        );
+      if (wait > 0) return refused(said, by === "network" ? tooManyHere : tooManyPeople, wait);
       await askMailbox(scopeOf(page.organizationId), page.id, said, budget.mayAsk);
       return { email: said, trouble: null, status: 200 };
     },
@@ -78,9 +58,9 @@ export function subscriptionsOf(context: Dependencies): Subscriptions {
       if (owner === null || !["GET", "HEAD", "POST"].includes(request.method)) return null;
       const { organizationId, id } = owner;
       const row = await findSubscriber(store, organizationId, id);
-      const [stored] = row === null ? [] : await findPages(store, organizationId, row.pageId);
-      if (row === null || stored === undefined) return ended(verb);
-      const { title } = stored.page;
+      const [page] = row === null ? [] : await findPages(store, organizationId, row.pageId);
+      if (row === null || page === undefined) return ended(verb);
+      const { title } = page;
       const scope = scopeOf(organizationId);
       if (request.method === "POST") {
         if (verb === "confirm") {
@@ -91,10 +71,8 @@ export function subscriptionsOf(context: Dependencies): Subscriptions {
           return statement("You are subscribed", `Updates from ${title} go to ${row.address}.`);
         }
         await endSubscription(scope, id);
-        return statement(
-          "You are unsubscribed",
-          `No more updates from ${title} go to ${row.address}.`,
-        );
+        const text = `No more updates from ${title} go to ${row.address}.`;
+        return statement("You are unsubscribed", text);
       }
       // A mail scanner that follows links must not decide anything.
       return verb === "confirm"
@@ -103,6 +81,9 @@ export function subscriptionsOf(context: Dependencies): Subscriptions {
     },
   };
 }
+
+const tooManyHere = "Too many sign-ups from here.";
+const tooManyPeople = "Too many people are signing up at the moment.";
 
 function orFull(error: unknown): "full" {
   if (error instanceof AppError && error.code === "CONFLICT") return "full";
