@@ -24,6 +24,7 @@ import { networkLimit, rateLimit } from "./http/rate-limit.ts";
 import { originalRequest } from "./http/original-request.ts";
 import type { Services } from "./http/services.ts";
 import { attemptBackoff } from "./http/attempt-backoff.ts";
+import { trustedProxies } from "./http/trusted-proxies.ts";
 import { webFiles } from "./http/web-files.ts";
 import { writeContention } from "./http/write-contention.ts";
 import { livePages } from "./dashboard/live.ts";
@@ -199,10 +200,10 @@ export async function startApp(
     origin,
     extendTimeout: (request, seconds) => server.timeout(originalRequest(request), seconds),
   };
-  const addressOf = (request: Request) => {
-    const address = server.requestIP(originalRequest(request))?.address ?? "";
-    return address.replace(/^::ffff:/, "");
-  };
+  const peerOf = (request: Request) =>
+    (server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
+  const proxies = trustedProxies(config.trustProxy, peerOf, log);
+  const { addressOf } = proxies;
   const files = webFiles(web);
   const lock = pageLock(vault, clock, networkLimit(passwordsPerMinute, clock), addressOf);
   const site = statusSite({
@@ -231,7 +232,7 @@ export async function startApp(
       wrongTokens: networkLimit(wrongTokensPerMinute, clock),
     },
   });
-  const listening = { host: config.host, tls, log };
+  const listening = { host: config.host, tls, proxies, log };
   const server = listen(listening, config.port, (request) => {
     const published = site.answer(request);
     if (published !== null) return published;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { limitsOf, usualLimits } from "./core/limits.ts";
 import { parseDenied, parseRange } from "./core/target-guard.ts";
 import { AppError } from "./core/errors.ts";
+import { parseTrustedProxy } from "./http/trusted-proxies.ts";
 import { invalid, parse, validationError } from "./core/validation.ts";
 
 const port = z
@@ -31,6 +32,20 @@ const Config = z.strictObject({
     .default(6000),
   /** Names under which the admin page answers, besides localhost, addresses and this machine's own. */
   allowedHost: z.array(z.string().min(1)).default([]),
+  /** Whose word counts for where a request comes from. */
+  trustProxy: z
+    .array(
+      z.string().transform((text, context) => {
+        const proxy = parseTrustedProxy(text);
+        if (proxy !== null) return proxy;
+        context.addIssue({
+          code: "custom",
+          message: "must be addresses or ranges of proxies, such as 127.0.0.1 or 10.0.5.0/24",
+        });
+        return z.NEVER;
+      }),
+    )
+    .default([]),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   /** Address under which people open this appliance, for the links in alerts. */
@@ -102,7 +117,7 @@ export function configOf(
     const fromEnvironment =
       variable === undefined || variable === ""
         ? undefined
-        : ["allowedHost", "allowTarget", "denyTarget", "limit"].includes(name)
+        : ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"].includes(name)
           ? variable.split(",").map((entry) => entry.trim())
           : name === "init" || name === "requireCopy"
             ? variable === "true" || variable === "1"

@@ -146,8 +146,9 @@ export function serverOf(services: Services, { web, addressOf, push }: Dependenc
 export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
+  const scheme = request.url.slice(0, request.url.indexOf(":"));
   return replaceRequest(
-    new Request(`http://localhost${request.url.slice(start)}`, request),
+    new Request(`${scheme}://localhost${request.url.slice(start)}`, request),
     request,
   );
 }

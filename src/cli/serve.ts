@@ -15,6 +15,10 @@ export function addServe(program: Command) {
     .option("--rate-limit <number>", "requests a minute by API key (default: 6000, 0 = none)")
     .option("--allowed-host <name...>", "further names under which the admin page answers")
     .option(
+      "--trust-proxy <range...>",
+      "proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 127.0.0.1 or 10.0.5.0/24",
+    )
+    .option(
       "--allow-target <range...>",
       "blocked ranges that may be checked and alerted all the same, such as 169.254.10.0/24",
     )

@@ -1,29 +1,60 @@
-import { isIPv4 } from "node:net";
+import { isIP, isIPv4 } from "node:net";
 
 /**
  * Whom a limit by address counts as one client: an IPv4 address, also where IPv6 carries it
  * (`::ffff:`), and an IPv6 /64, the least that one subscriber has (RFC 6177).
  */
 export function networkOf(address: string): string {
-  const embedded = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
-  if (embedded !== undefined) return embedded;
-  if (isIPv4(address) || !address.includes(":")) return address;
+  if (isIPv4(address)) return address;
   const groups = groupsOf(address.replace(/%.*$/, ""));
-  const [mark, high, low] = groups.slice(5);
-  const isMapped = mark === 0xffff && groups.slice(0, 5).every((group) => group === 0);
-  if (isMapped && high !== undefined && low !== undefined)
-    return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-  return groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(":");
+  if (groups === null) return address;
+  return (
+    mappedIn(groups) ??
+    groups
+      .slice(0, 4)
+      .map((group) => group.toString(16))
+      .join(":")
+  );
 }
 
-/** The eight groups of an IPv6 address. */
-function groupsOf(address: string): number[] {
+/**
+ * The address that a proxy has written down, as ours are: without brackets, port and zone, and as IPv4
+ * where IPv6 carries it (`::ffff:`). Null for what is none.
+ */
+export function addressIn(text: string): string | null {
+  const [, inBrackets, beforePort] =
+    /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(text) ?? [];
+  const address = (inBrackets ?? beforePort ?? text).replace(/%.*$/, "").toLowerCase();
+  if (isIPv4(address)) return address;
+  const groups = groupsOf(address);
+  return groups && (mappedIn(groups) ?? address);
+}
+
+/** The IPv4 address that these groups carry (RFC 4291 §2.5.5.2). */
+function mappedIn([a, b, c, d, e, mark, high, low]: Groups): string | null {
+  return (a | b | c | d | e) === 0 && mark === 0xffff ? dotted(high, low) : null;
+}
+
+/** An IPv4 address from its two halves. */
+export function dotted(high: number, low: number): string {
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
+
+type Groups = [number, number, number, number, number, number, number, number];
+
+/** The eight numbers of an IPv6 address; null where it is none. */
+export function groupsOf(address: string): Groups | null {
+  if (isIP(address) !== 6) return null;
   const [head = [], tail = []] = address
     .split("::")
-    .map((half) => (half === "" ? [] : half.split(":").map((group) => Number.parseInt(group, 16))));
-  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => 0);
-  return [...head, ...zeros, ...tail];
+    .map((part) => part.split(":").flatMap(numbers));
+  const zeros = Array<number>(8 - head.length - tail.length).fill(0);
+  return [...head, ...zeros, ...tail] as Groups;
+}
+
+function numbers(group: string): number[] {
+  if (group === "") return [];
+  if (!group.includes(".")) return [Number.parseInt(group, 16)];
+  const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
+  return [a * 256 + b, c * 256 + d];
 }

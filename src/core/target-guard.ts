@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
+import { dotted, groupsOf } from "./client-network.ts";
 import { plainName } from "./destinations.ts";
 import { invalid } from "./validation.ts";
 
@@ -96,9 +97,11 @@ const privateRanges: readonly Range[] = [
   ["100::", 64],
 ];
 
-const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
+export const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
 
-function blockListOf(subnets: readonly (readonly [string, number, ...unknown[]])[]): BlockList {
+export function blockListOf(
+  subnets: readonly (readonly [string, number, ...unknown[]])[],
+): BlockList {
   const list = new BlockList();
   for (const [network, prefix] of subnets) list.addSubnet(network, prefix, familyOf(network));
   return list;
@@ -235,27 +238,4 @@ function formsOf(address: string): string[] {
 /** Zeros are no IPv4 address of a host but what fills an IPv6 address up. */
 function hidden(address: string, candidates: readonly string[]): string[] {
   return [address, ...candidates.filter((candidate) => !candidate.startsWith("0."))];
-}
-
-function dotted(high: number, low: number): string {
-  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-}
-
-type Groups = [number, number, number, number, number, number, number, number];
-
-/** The eight numbers of an IPv6 address; null where it is none. */
-function groupsOf(address: string): Groups | null {
-  if (isIP(address) !== 6) return null;
-  const [head = [], tail = []] = address
-    .split("::")
-    .map((part) => part.split(":").flatMap(numbers));
-  const zeros = Array<number>(8 - head.length - tail.length).fill(0);
-  return [...head, ...zeros, ...tail] as Groups;
-}
-
-function numbers(group: string): number[] {
-  if (group === "") return [];
-  if (!group.includes(".")) return [Number.parseInt(group, 16)];
-  const [a = 0, b = 0, c = 0, d = 0] = group.split(".").map(Number);
-  return [a * 256 + b, c * 256 + d];
 }

@@ -3,9 +3,14 @@ import type { OwnHosts } from "../core/own-hosts.ts";
 
 const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
 
+/** Whether it is one host, perhaps with a port. */
+export function isHost(text: string): boolean {
+  return hostName.test(text);
+}
+
 /** Throws BAD_REQUEST unless the request names exactly one host (RFC 9112 §3.2); two arrive joined by a comma. */
 export function mustNameOneHost({ headers }: Request) {
-  if (!hostName.test(headers.get("host") ?? ""))
+  if (!isHost(headers.get("host") ?? ""))
     throw new AppError("BAD_REQUEST", "The request must have exactly one valid Host header.");
 }
 

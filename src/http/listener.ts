@@ -4,20 +4,21 @@ import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
 import { mustNameOneHost } from "./host-guard.ts";
+import type { Proxies } from "./trusted-proxies.ts";
 
 export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
 /** A certificate chain and its key, as PEM. */
 export type Tls = { cert: string; key: string };
 
-type Listening = { host: string; tls: Tls | null; log: Log };
+type Listening = { host: string; tls: Tls | null; proxies: Pick<Proxies, "asSent">; log: Log };
 
 /** Half a year; the name's other ports and subdomains stay what they are to those who never came here. */
 const strictTransport = "max-age=15552000";
 
 /** What holds for every request on every port, whatever its path: one host, a bounded body, a response with a request id. */
 export function requestHandler(
-  { log, tls }: Pick<Listening, "log" | "tls">,
+  { log, tls, proxies }: Pick<Listening, "log" | "tls" | "proxies">,
   handle: RequestHandler,
 ): RequestHandler {
   return (received) => {
@@ -30,7 +31,7 @@ export function requestHandler(
     const failed = (error: unknown) => finished(errorResponse(error, Bun.randomUUIDv7(), log));
     try {
       mustNameOneHost(received);
-      const response = handle(withBoundedBody(received));
+      const response = handle(proxies.asSent(withBoundedBody(received)));
       return response instanceof Response
         ? finished(response)
         : response.then(finished).catch(failed);
@@ -41,12 +42,16 @@ export function requestHandler(
 }
 
 /** Throws an Error with a next step when the port or the certificate can't be used. */
-export function listen({ host, tls, log }: Listening, port: number, handle: RequestHandler) {
+export function listen(
+  { host, tls, proxies, log }: Listening,
+  port: number,
+  handle: RequestHandler,
+) {
   try {
     return Bun.serve({
       hostname: host,
       port,
-      fetch: requestHandler({ log, tls }, handle),
+      fetch: requestHandler({ log, tls, proxies }, handle),
       idleTimeout: 10,
       // Bun would answer 413 without a body. Ours has one, and `withBoundedBody` keeps Bun from buffering more.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

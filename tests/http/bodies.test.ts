@@ -93,8 +93,8 @@ describe("length", () => {
 });
 
 test("a handler that reads whatever comes gets nothing of a body that is too long, or tells no length", async () => {
-  const { appliance } = await testAppliance();
-  const handle = requestHandler({ log: appliance.log, tls: null }, async (request) => {
+  const { appliance, proxies } = await testAppliance();
+  const handle = requestHandler({ log: appliance.log, tls: null, proxies }, async (request) => {
     const { length } = await request.bytes();
     return new Response(String(length));
   });

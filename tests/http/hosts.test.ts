@@ -39,6 +39,7 @@ test("a path is found under a host name of one letter, and the request is otherw
     "Bearer x",
   ]);
   expect(await same.text()).toBe("{}");
+  expect(withFindablePath(new Request("https://n/x")).url).toStartWith("https://");
 });
 
 const visitors: [host: string, status: number][] = [

@@ -21,37 +21,47 @@ async function exhaust(attempt: Try, most: number) {
   };
 }
 
+/** How a client's address is known: from its connection, or from a proxy in front of us. */
+const ways = [
+  { way: "directly", settings: { addressOf }, header: "X-Address" },
+  {
+    way: "through a proxy",
+    settings: { addressOf: () => "127.0.0.1", trustProxy: ["127.0.0.1"] },
+    header: "X-Forwarded-For",
+  },
+];
+
 type Appliance = Awaited<ReturnType<typeof testAppliance>>;
-const surfaces: [string, number, number, (appliance: Appliance) => Try][] = [
+const surfaces: [string, number, number, (appliance: Appliance, header: string) => Try][] = [
   [
     "wrong API keys",
     600,
     401,
-    ({ client }) =>
+    ({ client }, header) =>
       (address) =>
-        client("sbx_wrong")("GET", "/api/v1/monitors", { headers: { "X-Address": address } }),
+        client("sbx_wrong")("GET", "/api/v1/monitors", { headers: { [header]: address } }),
   ],
   [
     "wrong push tokens",
     60,
     404,
-    ({ client }) =>
+    ({ client }, header) =>
       (address) =>
-        client(null)("GET", "/push/wrong", { headers: { "X-Address": address } }),
+        client(null)("GET", "/push/wrong", { headers: { [header]: address } }),
   ],
   [
     "wrong passwords",
     10,
     401,
-    (appliance) => (address) =>
-      newBrowser(appliance, address).signIn("nobody@team.example", "wrong password"),
+    (appliance, header) => (address) =>
+      newBrowser(appliance, address, header).signIn("nobody@team.example", "wrong password"),
   ],
   [
     "wrong set-up tokens",
     10,
     403,
-    (appliance) => (address) =>
-      newBrowser(appliance, address).page("POST", "/set-up", {
+    (appliance, header) => (address) =>
+      newBrowser(appliance, address, header).page("POST", "/set-up", {
         body: {
           token: "b".repeat(43),
           organization: "Acme",
@@ -65,38 +75,40 @@ const surfaces: [string, number, number, (appliance: Appliance) => Try][] = [
     "wrong invitations",
     10,
     404,
-    (appliance) => (address) =>
-      newBrowser(appliance, address).page("POST", "/invitations/look", {
+    (appliance, header) => (address) =>
+      newBrowser(appliance, address, header).page("POST", "/invitations/look", {
         body: { token: "b".repeat(43) },
       }),
   ],
 ];
 
-for (const [name, most, otherwise, attemptOf] of surfaces)
-  test(`${name} count for the whole network they come from`, async () => {
-    const appliance = await testAppliance({ addressOf });
-    const found = await exhaust(attemptOf(appliance), most);
-    expect(found).toEqual({ tries: most, same: 429, next: otherwise });
+for (const { way, settings, header } of ways) {
+  for (const [name, most, otherwise, attemptOf] of surfaces)
+    test(`${name} count for the whole network they come from, ${way}`, async () => {
+      const appliance = await testAppliance(settings);
+      const found = await exhaust(attemptOf(appliance, header), most);
+      expect(found).toEqual({ tries: most, same: 429, next: otherwise });
+    });
+
+  test(`passwords of a page count for the whole network they come from, ${way}`, async () => {
+    await using made = await visitor(settings);
+    const { id } = await made.monitor({ name: "Shop" });
+    const page = { visibility: "password", password: "correct horse battery" };
+    await made.page({ slug: "locked", sections: [listed("All", id)], ...page });
+    const attempt: Try = (address) =>
+      made.get("/status/locked", {
+        method: "POST",
+        headers: { [header]: address },
+        form: { password: "wrong" },
+      });
+    expect(await exhaust(attempt, 10)).toEqual({ tries: 10, same: 429, next: 403 });
   });
 
-test("passwords of a page count for the whole network they come from", async () => {
-  await using made = await visitor({ addressOf });
-  const { id } = await made.monitor({ name: "Shop" });
-  const page = { visibility: "password", password: "correct horse battery" };
-  await made.page({ slug: "locked", sections: [listed("All", id)], ...page });
-  const attempt: Try = (address) =>
-    made.get("/status/locked", {
-      method: "POST",
-      headers: { "X-Address": address },
-      form: { password: "wrong" },
-    });
-  expect(await exhaust(attempt, 10)).toEqual({ tries: 10, same: 429, next: 403 });
-});
-
-test("sign-ups count for the whole network they come from", async () => {
-  await using made = await publisher({}, { addressOf });
-  let count = 0;
-  const attempt: Try = (address) =>
-    made.signUp(`n${count++}@team.example`, { headers: { "X-Address": address } });
-  expect(await exhaust(attempt, 5)).toEqual({ tries: 5, same: 429, next: 200 });
-});
+  test(`sign-ups count for the whole network they come from, ${way}`, async () => {
+    await using made = await publisher({}, settings);
+    let count = 0;
+    const attempt: Try = (address) =>
+      made.signUp(`n${count++}@team.example`, { headers: { [header]: address } });
+    expect(await exhaust(attempt, 5)).toEqual({ tries: 5, same: 429, next: 200 });
+  });
+}

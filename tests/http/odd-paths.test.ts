@@ -58,8 +58,12 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   const { id } = await made.monitor({ name: "Shop" });
   await made.publish({ hosts: ["status.team.example"] });
   await made.restart();
+  const { proxies } = made;
   const { log } = made.appliance;
-  const handle = requestHandler({ log, tls: null }, publicServer(made.appliance, made.answer));
+  const handle = requestHandler(
+    { log, tls: null, proxies },
+    publicServer(made.appliance, made.answer),
+  );
   const issues: string[] = [];
   for (const path of everyPath(made.app.routes))
     for (const spelling of spellingsOf(path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id)))

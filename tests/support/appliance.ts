@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite";
+import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
+import type { Log } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import { type Limits, noLimits, usualLimits } from "../../src/core/limits.ts";
 import { AppError } from "../../src/core/errors.ts";
@@ -23,6 +25,7 @@ import type { Backups, Services } from "../../src/http/services.ts";
 import { attemptBackoff } from "../../src/http/attempt-backoff.ts";
 import { type EventReader, eventReader } from "../../src/events/reader.ts";
 import { newSignals } from "../../src/events/signals.ts";
+import { type Proxies, trustedProxies } from "../../src/http/trusted-proxies.ts";
 import { webFiles } from "../../src/http/web-files.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
@@ -61,7 +64,10 @@ type Settings = {
   denyTarget?: string[];
   /** Whether several organizations share the machine, so that its loopback is closed to them; targets of tests are there. */
   isShared?: () => boolean;
+  /** The address at the other end of the connection. */
   addressOf?: (request: Request) => string;
+  /** Whose forwarded headers are believed. */
+  trustProxy?: string[];
   backups?: Backups;
   /** Stands for the outside world that alerts go to. */
   exchange?: Exchange;
@@ -85,6 +91,16 @@ const noBackups: Backups = {
   take: () => null,
 };
 
+/** The proxies that `--trust-proxy` would name. */
+export function proxiesOf(
+  trusted: readonly string[],
+  peerOf: (request: Request) => string,
+  log: Pick<Log, "warn"> = { warn: () => {} },
+): Proxies {
+  const { trustProxy } = configOf({ trustProxy: trusted }, {});
+  return trustedProxies(trustProxy, peerOf, log);
+}
+
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
@@ -96,7 +112,8 @@ export function applianceOn(
     limits = {},
     denyTarget = [],
     isShared = () => false,
-    addressOf = () => "127.0.0.1",
+    addressOf: peerOf = () => "127.0.0.1",
+    trustProxy = [],
     exchange,
     backups = noBackups,
   }: Settings = {},
@@ -161,12 +178,13 @@ export function applianceOn(
     ...(exchange && { exchange }),
   };
   const alerts = alertsOn(appliance);
+  const proxies = proxiesOf(trustProxy, peerOf, log);
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
-    addressOf,
+    addressOf: proxies.addressOf,
     push: { report: engine.report, wrongTokens: networkLimit(60, clock) },
   });
-  const answer = requestHandler({ log, tls: null }, (request) => app.fetch(request));
+  const answer = requestHandler({ log, tls: null, proxies }, (request) => app.fetch(request));
   const handle = async (request: Request) => answer(request);
   return {
     appliance,
@@ -175,6 +193,7 @@ export function applianceOn(
     maintenance,
     alerts,
     live,
+    proxies,
     logged,
   };
 }
@@ -198,7 +217,7 @@ export async function testAppliance(settings: Settings = {}) {
   const database = migratedDatabase();
   const store = embeddedStore(database);
   const vault = vaultOf(new Uint8Array(32).fill(7));
-  const { appliance, app, engine, maintenance, alerts, live, logged } = applianceOn(
+  const { appliance, app, engine, maintenance, alerts, live, proxies, logged } = applianceOn(
     { store, clock, vault },
     settings,
   );
@@ -265,6 +284,7 @@ export async function testAppliance(settings: Settings = {}) {
     maintenance,
     alerts,
     live,
+    proxies,
     database,
     store,
     time,

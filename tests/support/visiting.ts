@@ -129,11 +129,15 @@ export async function member(appliance: TestAppliance, role: Role, made: PersonO
   return { ...who, ...session, sessionId: session.id, id: who.id };
 }
 
-/** A browser that keeps the cookie it is given, at this address. */
-export function newBrowser(appliance: Pick<TestAppliance, "client">, address = "127.0.0.1") {
+/** A browser that keeps the cookie it is given, at this address, as the header says. */
+export function newBrowser(
+  appliance: Pick<TestAppliance, "client">,
+  address = "127.0.0.1",
+  header = "X-Address",
+) {
   let cookie: string | null = null;
   const page: Client = async (method, path, options = {}) => {
-    const answer = await browser(appliance, cookie, { "X-Address": address })(
+    const answer = await browser(appliance, cookie, { [header]: address })(
       method,
       `/dashboard${path}`,
       options,

@@ -7,6 +7,7 @@ import { statusSite } from "../../src/status-pages/site.ts";
 import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/monitoring/uptime/store.ts";
 import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
+import { proxiesOf } from "./appliance.ts";
 import { watch } from "./watch.ts";
 
 /** What somebody without a key gets to see. */
@@ -45,7 +46,8 @@ export async function visitor({
   const made = await watch(settings);
   const { api, time, store, ours } = made;
   const { clock, events, log, origin, ownHosts, pageQueue, vault } = made.appliance;
-  const { addressOf = () => "192.168.1.7" } = settings;
+  const { addressOf: peerOf = () => "192.168.1.7", trustProxy = [] } = settings;
+  const { addressOf, asSent } = proxiesOf(trustProxy, peerOf);
   const subscriptions = subscriptionsOf({
     context: made.appliance,
     signUps: networkLimit(5, clock),
@@ -89,7 +91,7 @@ export async function visitor({
       },
       ...(body !== undefined && { body }),
     });
-    const response = await site.answer(request);
+    const response = await site.answer(asSent(request));
     if (response === null) return null;
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = new TextDecoder().decode(bytes);

@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import type { Route } from "../../src/http/openapi.ts";
+import { testAppliance, unknownId } from "../support/appliance.ts";
+import { inputFor, made, nounOf, nouns } from "../support/records.ts";
+import { password, person, visitor as signedIn } from "../support/visiting.ts";
+import { listed, visitor } from "../support/visitor.ts";
+
+/** How a request of one client gets here. */
+type Way = { base: string; peer: string; headers: Record<string, string>; trustProxy: string[] };
+
+const client = "203.0.113.9";
+const directly: Way = { base: "https://status.example", peer: client, headers: {}, trustProxy: [] };
+const throughProxy: Way = {
+  base: "http://127.0.0.1:3210",
+  peer: "127.0.0.1",
+  headers: {
+    "X-Forwarded-For": `198.51.100.1, ${client}`,
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": "status.example",
+  },
+  trustProxy: ["127.0.0.1"],
+};
+
+const token = "b".repeat(43);
+/** What differs from one appliance to the next. */
+const random = /[\w-]{20,}|\betag\n\S+|\bpage-\d+|"dataBytes":\d+/g;
+
+/** What people send. */
+const bodies: Record<string, object> = {
+  "/dashboard/sign-in": { email: "owner@team.example", password },
+  "/dashboard/invitations/": { email: "bob@team.example", role: "member" },
+};
+
+/** Sends something to every route there is, as a script and as an owner do, and says what it answers. */
+async function answers({ base, peer, headers, trustProxy }: Way) {
+  const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
+  const appliance = await testAppliance({ addressOf, trustProxy });
+  const ids: Record<string, string> = {};
+  for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
+  appliance.time.now += 1;
+  await appliance.ours.api("POST", "/api/v1/monitors", { body: { type: "push", name: "Job" } });
+  const owner = await person(appliance, appliance.ours.id, "owner", {
+    administrator: true,
+    email: "owner@team.example",
+  });
+  const { host } = new URL(base);
+
+  async function ask(route: Route): Promise<[string, string, string]> {
+    // Ids of one moment are in no order.
+    appliance.time.now += 1;
+    const { cookie } = await signedIn(appliance, owner.id);
+    const path = route.path
+      .replace(":id", ids[nounOf(route.path)] ?? unknownId)
+      .replace(/:(token|file)/, token)
+      .replace(/:\w+/g, unknownId);
+    const { body = bodies[path], raw, headers: typed } = inputFor(route);
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const request = new Request(`${base}${path}`, {
+      method: route.method,
+      headers: {
+        Host: host,
+        Origin: "https://status.example",
+        "X-Address": peer,
+        ...(path.startsWith("/dashboard")
+          ? { Cookie: cookie }
+          : { Authorization: `Bearer ${appliance.ours.writeKey.key}` }),
+        ...(sent !== undefined && {
+          "Content-Type": "application/json",
+          "Content-Length": String(Buffer.byteLength(sent)),
+        }),
+        ...headers,
+        ...typed,
+      },
+      ...(sent !== undefined && { body: sent }),
+    });
+    const response = await appliance.app.handle(request);
+    const told = [response.status, ...[...response.headers].flat(), await response.text()];
+    return [route.method, route.path, told.join("\n").replace(random, "…")];
+  }
+
+  // A stream goes on, and where sessions have ended they do not tell whose they were.
+  const routes = (appliance.app.routes as unknown as Route[]).filter(
+    ({ path, hooks }) =>
+      hooks.detail?.endpoint?.streams === undefined && !path.endsWith("/end-others"),
+  );
+  expect(routes.length).toBeGreaterThan(100);
+  const told: [string, string, string][] = [];
+  const reading = routes.filter(({ method }) => method === "GET");
+  const writing = routes.filter(({ method }) => method !== "GET");
+  for (const route of [...reading, ...writing, ...reading]) told.push(await ask(route));
+  return told;
+}
+
+test("every route answers a client behind a trusted proxy as it answers one that comes directly", async () => {
+  const direct = await answers(directly);
+  expect(await answers(throughProxy)).toEqual(direct);
+  const all = direct.map(([, , said]) => said).join("\n");
+  // What depends on it is among the answers: links, cookies, and who came from where.
+  for (const part of [
+    "https://status.example/push/",
+    "https://status.example/invitation#",
+    "; Secure",
+    `"address":"${client}"`,
+  ])
+    expect(all).toContain(part);
+});
+
+test("every write of the admin page behind a proxy that is not trusted comes from elsewhere", async () => {
+  const writes = (await answers({ ...throughProxy, trustProxy: [] })).filter(
+    ([method, path]) => method !== "GET" && path.startsWith("/dashboard"),
+  );
+  for (const [method, path, said] of writes)
+    expect([method, path, said.slice(0, 3)]).toEqual([method, path, "403"]);
+});
+
+test("no route answers a client otherwise for what it writes into the headers itself", async () => {
+  const stranger = { ...directly, trustProxy: ["127.0.0.1"] };
+  const spoofed = { ...throughProxy.headers, "X-Forwarded-Host": "evil.io" };
+  expect(await answers({ ...stranger, headers: spoofed })).toEqual(await answers(stranger));
+});
+
+test("a status page answers at its host name behind a trusted proxy, and its lock knows that it is TLS", async () => {
+  const { peer, headers, trustProxy } = throughProxy;
+  await using made = await visitor({ addressOf: () => peer, trustProxy });
+  const { id } = await made.monitor({ name: "Shop" });
+  const locked = { visibility: "password", password: "correct horse battery" };
+  const hosts = ["status.team.example"];
+  await made.page({ slug: "locked", sections: [listed("All", id)], hosts, ...locked });
+  await made.restart();
+  const asked = { ...headers, "X-Forwarded-Host": hosts.join() };
+  const host = "127.0.0.1:3210";
+  expect(await made.ask("/", { host })).toBeNull();
+  expect((await made.get("/", { host, headers: asked })).status).toBe(403);
+  const form = { password: locked.password };
+  const opened = await made.get("/", { method: "POST", host, headers: asked, form });
+  expect([opened.status, opened.headers.get("location")]).toEqual([303, "/"]);
+  expect(opened.headers.get("set-cookie")).toEndWith("; Secure");
+});

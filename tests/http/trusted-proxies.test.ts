@@ -1,0 +1,303 @@
+import { describe, expect, test } from "bun:test";
+import { Glob } from "bun";
+import { join } from "node:path";
+import fc from "fast-check";
+import { configOf } from "../../src/config.ts";
+import { originOf } from "../../src/http/request.ts";
+import { parseTrustedProxy } from "../../src/http/trusted-proxies.ts";
+import { proxiesOf } from "../support/appliance.ts";
+
+type Headers = Record<string, string>;
+
+/** Whom a request is taken to come from and what for, when it arrives from this peer. */
+function seen(trusted: string[], peer: string, headers: Headers, url = "http://10.0.0.2:3210/x?y") {
+  const { host } = new URL(url);
+  const request = new Request(url, { headers: { Host: host, ...headers } });
+  const { addressOf, asSent } = proxiesOf(trusted, () => peer);
+  const sent = asSent(request);
+  expect([sent.method, sent.url.replace(/^.*?:\/\/[^/]*/, "")]).toEqual(["GET", "/x?y"]);
+  expect(sent.url).toStartWith(originOf(sent));
+  return { address: addressOf(sent), origin: originOf(sent), isSame: sent === request };
+}
+
+const local = ["127.0.0.1", "::1", "10.0.0.0/24"];
+const direct = "http://10.0.0.2:3210";
+
+/** The address that is found for a list, as a trusted proxy sent it. */
+const lists: [forwardedFor: string | undefined, address: string][] = [
+  ["203.0.113.9", "203.0.113.9"],
+  ["198.51.100.1, 203.0.113.9", "203.0.113.9"],
+  ["198.51.100.1,203.0.113.9 , 10.0.0.7", "203.0.113.9"],
+  ["203.0.113.9, 10.0.0.7, 10.0.0.8", "203.0.113.9"],
+  ["10.0.0.9, 10.0.0.8", "10.0.0.9"],
+  ["203.0.113.9,,", "203.0.113.9"],
+  [", 203.0.113.9", "203.0.113.9"],
+  ["203.0.113.9:4711", "203.0.113.9"],
+  ["2001:db8::7", "2001:db8::7"],
+  ["2001:DB8::7", "2001:db8::7"],
+  ["[2001:db8::7]", "2001:db8::7"],
+  ["[2001:db8::7]:443", "2001:db8::7"],
+  ["fe80::1%eth0", "fe80::1"],
+  ["[fe80::1%25eth0]:443", "fe80::1"],
+  ["::ffff:203.0.113.9", "203.0.113.9"],
+  ["::FFFF:cb00:7109", "203.0.113.9"],
+  ["0:0:0:0:0:ffff:203.0.113.9", "203.0.113.9"],
+  ["203.0.113.9, ::ffff:10.0.0.7", "203.0.113.9"],
+  // IPv6 that hides IPv4 in other ways is anybody's.
+  ["203.0.113.9, 2002:0a00:0007::1", "2002:0a00:0007::1"],
+  ["203.0.113.9, 64:ff9b::10.0.0.7", "64:ff9b::10.0.0.7"],
+  // What stands to the left of what is no address counts for nothing.
+  ["203.0.113.9, unknown", "127.0.0.1"],
+  ["203.0.113.9, _hidden, 10.0.0.7", "10.0.0.7"],
+  ["203.0.113.9, unix:, 10.0.0.7", "10.0.0.7"],
+  ["203.0.113.9 198.51.100.1", "127.0.0.1"],
+  ["010.0.0.1", "127.0.0.1"],
+  ["203.0.113", "127.0.0.1"],
+  ["203.0.113.9:", "127.0.0.1"],
+  ["203.0.113.9:99999999", "127.0.0.1"],
+  ["[203.0.113.9", "127.0.0.1"],
+  ["2001:db8::7::1", "127.0.0.1"],
+  ["<script>", "127.0.0.1"],
+  ["", "127.0.0.1"],
+  [",", "127.0.0.1"],
+  [undefined, "127.0.0.1"],
+];
+
+test("the client is the last address of X-Forwarded-For that is no trusted proxy", () => {
+  for (const [forwardedFor, address] of lists) {
+    const headers: Headers = { "X-Forwarded-Proto": "http" };
+    if (forwardedFor !== undefined) headers["X-Forwarded-For"] = forwardedFor;
+    expect([forwardedFor, seen(local, "127.0.0.1", headers).address]).toEqual([
+      forwardedFor,
+      address,
+    ]);
+  }
+});
+
+test("hundreds of entries are a list like any other", () => {
+  const many = (entry: string) => Array.from({ length: 900 }, () => entry).join(", ");
+  const headers = (list: string) => ({ "X-Forwarded-For": list });
+  const { address } = seen(local, "127.0.0.1", headers(`${many("198.51.100.1")}, 203.0.113.9`));
+  expect(address).toBe("203.0.113.9");
+  const own = headers(`203.0.113.9, ${many("10.0.0.7")}`);
+  expect(seen(local, "127.0.0.1", own).address).toBe("203.0.113.9");
+  expect(seen(local, "127.0.0.1", headers(many("x"))).address).toBe("127.0.0.1");
+});
+
+test("a proxy that was reached over a socket is one of ours where `unix:` is trusted", () => {
+  const headers = { "X-Forwarded-For": "198.51.100.1, 203.0.113.9, unix:" };
+  expect(seen(["127.0.0.1", "unix:"], "127.0.0.1", headers).address).toBe("203.0.113.9");
+  expect(seen(["127.0.0.1"], "127.0.0.1", headers).address).toBe("127.0.0.1");
+  // Whose connection is gone already came over no socket.
+  expect(seen(["127.0.0.1", "unix:"], "", headers)).toEqual({
+    address: "",
+    origin: direct,
+    isSame: true,
+  });
+});
+
+/** The origin that is found for what a trusted proxy says of it. */
+const origins: [headers: Headers, origin: string][] = [
+  [{ "X-Forwarded-Proto": "https", "X-Forwarded-Host": "a.example" }, "https://a.example"],
+  [
+    { "X-Forwarded-Proto": "HTTPS", "X-Forwarded-Host": "A.example:8443" },
+    "https://A.example:8443",
+  ],
+  [{ "X-Forwarded-Proto": "https", "X-Forwarded-Host": "a.example:443" }, "https://a.example"],
+  [{ "X-Forwarded-Proto": "http", "X-Forwarded-Host": "a.example:80" }, "http://a.example"],
+  [{ "X-Forwarded-Proto": "http", "X-Forwarded-Host": "a.example:443" }, "http://a.example:443"],
+  [{ "X-Forwarded-Host": "[2001:db8::7]:8080" }, "http://[2001:db8::7]:8080"],
+  [{ "X-Forwarded-Proto": "https" }, "https://10.0.0.2:3210"],
+  [{ "X-Forwarded-Proto": "wss", "X-Forwarded-Host": "a.example" }, "http://a.example"],
+  [{ "X-Forwarded-Proto": "javascript", "X-Forwarded-Host": "a b" }, direct],
+  [{ "X-Forwarded-Host": "a.example/x" }, direct],
+  [{ "X-Forwarded-Host": "user@a.example" }, direct],
+  [{ "X-Forwarded-Host": "1.2.3.4.5" }, direct],
+  [{ "X-Forwarded-Host": "a.example:99999" }, direct],
+  [{ "X-Forwarded-Host": "" }, direct],
+  // Of lists what the proxy next to us has added.
+  [
+    { "X-Forwarded-Host": "evil.io, a.example", "X-Forwarded-Proto": "http,https" },
+    "https://a.example",
+  ],
+  // Or the one before, where that saw the client.
+  [
+    {
+      "X-Forwarded-For": "203.0.113.9, 10.0.0.7",
+      "X-Forwarded-Host": "evil.io, a.example, inner.lan",
+      "X-Forwarded-Proto": "http, https, http",
+    },
+    "https://a.example",
+  ],
+  [
+    {
+      "X-Forwarded-For": "203.0.113.9, 10.0.0.7",
+      "X-Forwarded-Host": "a.example",
+      "X-Forwarded-Proto": "https",
+    },
+    "https://a.example",
+  ],
+  [{ Forwarded: 'for=198.51.100.1;proto=https;host="evil.io"' }, direct],
+];
+
+test("scheme and host are those that the client asked for", () => {
+  for (const [headers, origin] of origins)
+    expect([headers, seen(local, "127.0.0.1", headers).origin]).toEqual([headers, origin]);
+});
+
+test("nothing is believed of who is no trusted proxy, and nothing of anybody without --trust-proxy", () => {
+  const strangers: [trusted: string[], peer: string][] = [
+    [local, "203.0.113.9"],
+    [local, "10.0.1.1"],
+    [local, "::ffff:7f00:2"],
+    [local, "2002:7f00:1::1"],
+    [[], "127.0.0.1"],
+    [[], "203.0.113.9"],
+  ];
+  const all = [
+    ...lists.map(([list = ""]) => ({ "X-Forwarded-For": list })),
+    ...origins.map(([one]) => one),
+  ];
+  for (const [trusted, peer] of strangers)
+    for (const headers of all)
+      expect([peer, headers, seen(trusted, peer, headers)]).toEqual([
+        peer,
+        headers,
+        { address: peer, origin: direct, isSame: true },
+      ]);
+});
+
+test("a trusted proxy that says nothing is a client like any other", () => {
+  for (const peer of ["127.0.0.1", "::1", "10.0.0.255"])
+    expect(seen(local, peer, {})).toEqual({ address: peer, origin: direct, isSame: true });
+});
+
+const address = fc
+  .oneof(fc.ipV4(), fc.ipV6())
+  .filter((one) => !one.includes(".") || !one.includes(":"));
+type Hop = { address: string; scheme: string; host: string };
+const anything = fc.oneof(fc.string({ unit: fc.constantFrom(..."aA1.:,[] \t;=\"'%_/") }), address);
+
+test("whatever a client writes into the headers, what proxies of ours add to them decides", () => {
+  const client = fc.record({
+    address: fc.constantFrom("203.0.113.9", "2001:db8::7"),
+    scheme: fc.constantFrom("http", "https"),
+    host: fc.constantFrom("a.example", "a.example:8443", "[2001:db8::1]:8080"),
+    written: fc.record({ for: anything, proto: anything, host: anything }, { requiredKeys: [] }),
+  });
+  const hops = fc.array(fc.constantFrom("10.0.0.7", "10.0.0.8", "127.0.0.1", "::1"), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  fc.assert(
+    fc.property(client, hops, (from, proxies) => {
+      const lists = { for: from.written.for, proto: from.written.proto, host: from.written.host };
+      let previous: Hop = from;
+      for (const proxy of proxies) {
+        const add = (list: string | undefined, entry: string) =>
+          list === undefined ? entry : `${list}, ${entry}`;
+        lists.for = add(lists.for, previous.address);
+        lists.proto = add(lists.proto, previous.scheme);
+        lists.host = add(lists.host, previous.host);
+        previous = { address: proxy, scheme: "http", host: "10.0.0.2:3210" };
+      }
+      const headers = {
+        "X-Forwarded-For": lists.for ?? "",
+        "X-Forwarded-Proto": lists.proto ?? "",
+        "X-Forwarded-Host": lists.host ?? "",
+      };
+      const found = seen(local, previous.address, headers);
+      expect([found.address, found.origin]).toEqual([
+        from.address,
+        `${from.scheme}://${from.host}`,
+      ]);
+    }),
+  );
+});
+
+describe("--trust-proxy", () => {
+  test("takes addresses, ranges and `unix:`, and refuses what would trust everybody", () => {
+    expect(parseTrustedProxy("10.0.5.0/24")).toEqual(["10.0.5.0", 24]);
+    expect(parseTrustedProxy("10.0.5.1")).toEqual(["10.0.5.1", 32]);
+    expect(parseTrustedProxy("::1")).toEqual(["::1", 128]);
+    expect(parseTrustedProxy("::ffff:10.0.5.1")).toEqual(["10.0.5.1", 32]);
+    expect(parseTrustedProxy("unix:")).toBe("unix:");
+    for (const wrong of [
+      "",
+      "0.0.0.0/0",
+      "::/0",
+      "proxy.lan",
+      "10.0.5.1:80",
+      "[::1]",
+      "10.0.5.0/33",
+    ])
+      expect([wrong, parseTrustedProxy(wrong)]).toEqual([wrong, null]);
+  });
+
+  test("is a flag that may have several, and a variable with commas", () => {
+    const flags = { trustProxy: ["127.0.0.1", "fd00::/8"] };
+    const wanted = [
+      ["127.0.0.1", 32],
+      ["fd00::", 8],
+    ] as const;
+    expect(configOf(flags, {}).trustProxy).toEqual([...wanted]);
+    const variable = { SIGNALBOX_TRUST_PROXY: "127.0.0.1, fd00::/8" };
+    expect(configOf({}, variable).trustProxy).toEqual([...wanted]);
+    expect(configOf({}, {}).trustProxy).toEqual([]);
+    expect(() => configOf({ trustProxy: ["proxy.lan"] }, {})).toThrow("--trust-proxy");
+  });
+});
+
+describe("a proxy on this machine that is not trusted", () => {
+  function hints(trusted: string[], ...requests: [peer: string, headers: Headers][]) {
+    const logged: string[] = [];
+    let peer = "";
+    const log = { warn: (line: string) => void logged.push(line) };
+    const { asSent } = proxiesOf(trusted, () => peer, log);
+    for (const [from, headers] of requests) {
+      peer = from;
+      asSent(new Request(`${direct}/`, { headers: { Host: "10.0.0.2:3210", ...headers } }));
+    }
+    return logged;
+  }
+  const forwarded = { "X-Forwarded-For": "203.0.113.9" };
+
+  test("is said in the log once, with the flag that helps", () => {
+    const found = hints([], ["127.0.0.1", forwarded], ["127.0.0.1", forwarded], ["::1", forwarded]);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain("--trust-proxy 127.0.0.1");
+    expect(hints(["10.0.0.7"], ["::1", forwarded])[0]).toContain("--trust-proxy ::1");
+  });
+
+  test("is nothing that somebody elsewhere could make us say", () => {
+    expect(hints([], ["203.0.113.9", forwarded], ["127.0.0.1", {}], ["", forwarded])).toEqual([]);
+    expect(hints(["127.0.0.1"], ["127.0.0.1", forwarded])).toEqual([]);
+  });
+});
+
+test("address, scheme and host of a request have few readers, and all see what the client sent", async () => {
+  // The handler of a listener hands on what `asSent` made of a request; nothing below sees the other.
+  const readers: [what: RegExp, files: string[]][] = [
+    [/\brequestIP\b/, ["src/app.ts"]],
+    [/["'`](x-)?forwarded\b/i, ["src/http/trusted-proxies.ts"]],
+    [/\bx-real-ip\b/i, []],
+    [
+      /\.get\("host"\)/i,
+      [
+        "src/http/host-guard.ts",
+        "src/http/request.ts",
+        "src/http/trusted-proxies.ts",
+        "src/status-pages/site.ts",
+      ],
+    ],
+    [/\basSent\b/, ["src/http/listener.ts", "src/http/trusted-proxies.ts"]],
+  ];
+  const root = join(import.meta.dir, "..", "..");
+  const files = [...new Glob("src/**/*.{ts,tsx}").scanSync(root)].toSorted();
+  const texts = await Promise.all(files.map((file) => Bun.file(join(root, file)).text()));
+  for (const [what, expected] of readers)
+    expect([what, files.filter((_, index) => what.test(texts[index] ?? ""))]).toEqual([
+      what,
+      expected,
+    ]);
+});
