@@ -10,6 +10,8 @@ import { dial } from "./wire.ts";
 export const packages = {
   "chromium-headless-shell": "chromium-headless-shell",
   nginx: "nginx",
+  caddy: "caddy",
+  haproxy: "haproxy",
   dnsmasq: "dnsmasq",
   "redis-server": "redis-server",
   ping: "iputils-ping",
@@ -50,14 +52,16 @@ export function testWith(
 
 type Command = { program: Program; args: readonly string[]; folder: string };
 
-const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
+export const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
 
 /** Starts a program in its own folder and waits until all its ports take connections. */
-async function start({ program, args, folder }: Command, ports: readonly number[]) {
+export async function start({ program, args, folder }: Command, ports: readonly number[]) {
   const log = join(folder, "output.log");
   const output = openSync(log, "a");
   const command = [pathOf(program) ?? program, ...args];
-  const child = Bun.spawn(command, { cwd: folder, stdio: ["ignore", output, output] });
+  // Some keep files of their own where they take their user to be at home.
+  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder };
+  const child = Bun.spawn(command, { cwd: folder, env, stdio: ["ignore", output, output] });
   closeSync(output);
   const stop = async () => {
     child.kill("SIGKILL");

@@ -1,0 +1,177 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { machine } from "../support/outside.ts";
+import { testWith } from "../support/real-targets.ts";
+import { clientAt, publicName, reverseProxies, reverseProxy } from "../support/reverse-proxies.ts";
+import { dial } from "../support/wire.ts";
+
+const password = "a long enough password";
+
+/** What a client writes itself. */
+const spoofed = {
+  "X-Forwarded-For": "198.51.100.1, 127.0.0.1",
+  "X-Forwarded-Proto": "http",
+  "X-Forwarded-Host": "evil.io",
+  Forwarded: "for=198.51.100.1;host=evil.io;proto=http",
+  "X-Real-IP": "198.51.100.1",
+};
+
+/** An appliance behind the proxy as the guide has it, and somebody at 127.0.0.2 who has set it up. */
+async function behind(program: (typeof reverseProxies)[number]) {
+  const box = machine();
+  const flags = ["--trust-proxy", "127.0.0.1", "--allowed-host", publicName];
+  const server = await box.serve({ flags });
+  const proxy = await reverseProxy(program, server.port);
+  const origin = `https://${publicName}:${proxy.port}`;
+  const client = clientAt("127.0.0.2", proxy);
+  const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
+  const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
+  const claimed = await client.ask("POST", "/dashboard/set-up", {
+    headers: { Origin: origin, ...spoofed },
+    body: JSON.stringify({ token, ...claim }),
+  });
+  expect([claimed.status, claimed.status === 201 ? "" : claimed.text]).toEqual([201, ""]);
+  const [setCookie = ""] = claimed.headers["set-cookie"] ?? [];
+  const headers = { Cookie: setCookie.split(";", 1)[0] ?? "", Origin: origin };
+  return {
+    box,
+    proxy,
+    origin,
+    client,
+    setCookie,
+    headers,
+    async [Symbol.asyncDispose]() {
+      client[Symbol.dispose]();
+      await proxy[Symbol.asyncDispose]();
+      await box[Symbol.asyncDispose]();
+    },
+  };
+}
+
+for (const program of reverseProxies)
+  describe(`behind ${program}, as the guide has it`, () => {
+    testWith([program, "openssl"], "people come in over TLS, each as themselves", async () => {
+      await using made = await behind(program);
+      const { client, headers, origin, proxy } = made;
+      expect(made.setCookie).toEndWith("; Secure");
+      const sessions = await client.ask("GET", "/dashboard/sessions/", { headers });
+      expect(sessions.json.data.map((one: any) => one.address)).toEqual(["127.0.0.2"]);
+      const push = JSON.stringify({ type: "push", name: "Job" });
+      const monitors = "/dashboard/api/v1/monitors/";
+      const asking = { headers: { ...headers, ...spoofed }, body: push };
+      const { json } = await client.ask("POST", monitors, asking);
+      expect(json.data.pushUrl).toStartWith(`${origin}/push/`);
+
+      const elsewhere = { ...headers, Origin: "https://evil.io" };
+      const foreign = await client.ask("POST", monitors, { headers: elsewhere, body: push });
+      expect(foreign.status).toBe(403);
+      const rebound = { ...headers, Host: "evil.io", "X-Forwarded-Host": publicName };
+      const { text } = await client.ask("GET", "/", { headers: rebound });
+      expect(text).not.toContain("<html");
+
+      const look = { headers: { Origin: origin, ...spoofed }, body: '{"token":"wrong"}' };
+      using guessing = clientAt("127.0.0.3", proxy);
+      const statuses: number[] = [];
+      while (statuses.length < 11)
+        statuses.push((await guessing.ask("POST", "/dashboard/invitations/look", look)).status);
+      expect(statuses).toEqual([...Array<number>(10).fill(404), 429]);
+      expect((await client.ask("POST", "/dashboard/invitations/look", look)).status).toBe(404);
+    });
+
+    testWith(
+      [program, "openssl"],
+      "live pages hear at once, and what is sent arrives whole",
+      async () => {
+        await using made = await behind(program);
+        const { client, headers, proxy } = made;
+        using listener = clientAt("127.0.0.2", proxy);
+        const live = await listener.open("GET", "/dashboard/live", { headers });
+        const heard = live[Symbol.asyncIterator]();
+        expect(String((await heard.next()).value)).toStartWith("retry: 1000");
+        const incident = JSON.stringify({ title: "Slow answers" });
+        const incidents = "/dashboard/api/v1/incidents/";
+        const opened = await client.ask("POST", incidents, { headers, body: incident });
+        expect(opened.status).toBe(201);
+        let text = "";
+        while (!text.includes("incident.")) text += String((await heard.next()).value);
+
+        const ids = Array.from({ length: 5_000 }, () => crypto.randomUUID());
+        const group = JSON.stringify({ name: "Payments", monitorIds: ids });
+        const long = group.replace("Payments", "x".repeat(100_000));
+        const sent = async (body: string) =>
+          (await client.ask("POST", "/dashboard/api/v1/monitor-groups/", { headers, body })).json
+            .error.code;
+        expect(await sent(group)).toBe("NOT_FOUND");
+        expect(await sent(long)).toBe("PAYLOAD_TOO_LARGE");
+        // The connection goes on, with the next request's own answer.
+        for (let page = 1; page <= 30; page++) {
+          const { json } = await client.ask("GET", `${incidents}?page=${page}`, { headers });
+          expect(json.meta).toMatchObject({ page, total: 1 });
+        }
+      },
+    );
+  });
+
+/** What proxies elsewhere send, as they order and write it. */
+const written: [proxy: string, lines: string[]][] = [
+  [
+    "Traefik",
+    [
+      `Host: ${publicName}`,
+      "X-Forwarded-For: 203.0.113.9",
+      `X-Forwarded-Host: ${publicName}`,
+      "X-Forwarded-Port: 443",
+      "X-Forwarded-Proto: https",
+      "X-Forwarded-Server: 1c2d3e4f",
+      "X-Real-Ip: 203.0.113.9",
+    ],
+  ],
+  [
+    "a chain that adds lines of its own",
+    [
+      "x-forwarded-proto: http",
+      "x-forwarded-for: 198.51.100.1, 198.51.100.2",
+      "Host: 127.0.0.1",
+      "x-forwarded-host: evil.io",
+      "X-FORWARDED-FOR: [::ffff:203.0.113.9]:4711",
+      `X-Forwarded-Host:    ${publicName}:443   `,
+      "X-Forwarded-Proto:HTTPS",
+      "X-Forwarded-For: 10.0.0.7",
+      "X-Forwarded-Host: inner.lan",
+      "X-Forwarded-Proto: http",
+    ],
+  ],
+];
+
+for (const [proxy, lines] of written)
+  test(`what ${proxy} writes tells who the client is`, async () => {
+    await using box = machine();
+    const flags = ["--trust-proxy", "127.0.0.1", "10.0.0.0/24", "--allowed-host", publicName];
+    const { port } = await box.serve({ flags });
+    const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
+    const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
+    const body = JSON.stringify({ token, ...claim });
+    const ask = async (start: string, more: string[], sent = "") => {
+      const line = await dial(port);
+      const head = [`${start} HTTP/1.1`, ...lines, "Connection: close", ...more];
+      line.send(`${head.join("\r\n")}\r\n\r\n${sent}`);
+      return line.untilClosed();
+    };
+    const json = ["Content-Type: application/json", `Content-Length: ${body.length}`];
+    const own = `Origin: https://${publicName}`;
+    const claimed = await ask("POST /dashboard/set-up", [own, ...json], body);
+    expect(claimed).toStartWith("HTTP/1.1 201");
+    const [, cookie] = /^set-cookie: (signalbox_session=\w+);.*; Secure\r$/im.exec(claimed) ?? [];
+    const sessions = await ask("GET /dashboard/sessions/", [`Cookie: ${cookie}`]);
+    expect(sessions).toContain('"address":"203.0.113.9"');
+  });
+
+test("a port that is open beside the proxy believes nobody else", async () => {
+  await using box = machine();
+  const { port } = await box.serve({ flags: ["--trust-proxy", "10.0.0.0/24"] });
+  const ask = async (Host: string) => {
+    const headers = { ...spoofed, "X-Forwarded-Host": "localhost", Host };
+    return (await fetch(`http://127.0.0.1:${port}/`, { headers })).status;
+  };
+  expect([await ask("localhost"), await ask("evil.io")]).toEqual([200, 421]);
+});

@@ -1,0 +1,139 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { Agent, request as httpsRequest } from "node:https";
+import { join } from "node:path";
+import { freePort } from "./binary.ts";
+import { newFolder, type Program, start } from "./real-targets.ts";
+
+/** The name that the files in `docs/behind-a-proxy.md` are for. */
+export const publicName = "status.example.com";
+
+const guide = readFileSync(join(import.meta.dir, "..", "..", "docs", "behind-a-proxy.md"), "utf8");
+
+/** The file for this proxy as the guide has it, in this folder and for these ports. */
+function recipe(language: string, folder: string, port: number, appliancePort: number): string {
+  const text = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide)?.[1];
+  if (text === undefined) throw new Error(`The guide has no file for ${language}.`);
+  const changes: [string, string][] = [
+    ["127.0.0.1:3210", `127.0.0.1:${appliancePort}`],
+    ["/etc/ssl/", `${folder}/`],
+    [":443 ", `127.0.0.1:${port} `],
+    ["listen 443 ", `listen 127.0.0.1:${port} `],
+    [`${publicName} {`, `https://${publicName}:${port} {\n  ${caddyHere}`],
+  ];
+  return changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+}
+
+const caddyHere = `bind 127.0.0.1
+  tls ${publicName}.pem ${publicName}.key`;
+const caddyAlone = `{
+  admin off
+  auto_https off
+  storage file_system ./storage
+}
+`;
+
+const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+const nginxAround = (server: string) => `
+  daemon off;
+  master_process off;
+  pid nginx.pid;
+  error_log stderr;
+  events {}
+  http {
+    access_log off;
+    ${temporary.map((kind) => `${kind}_temp_path ${kind};`).join(" ")}
+    ${server}
+  }
+`;
+
+/** For each proxy of the guide: what its file is called there, what is around it here, and how it is started. */
+const kinds = {
+  nginx: {
+    language: "nginx",
+    around: nginxAround,
+    args: (folder: string) => ["-p", folder, "-c", "config", "-e", "stderr"],
+  },
+  caddy: {
+    language: "caddyfile",
+    around: (site: string) => caddyAlone + site,
+    args: () => ["run", "--config", "config", "--adapter", "caddyfile"],
+  },
+  haproxy: {
+    language: "haproxy",
+    around: (text: string) => text,
+    args: () => ["-f", "config", "-db"],
+  },
+} as const satisfies Partial<Record<Program, object>>;
+
+export const reverseProxies = Object.keys(kinds) as (keyof typeof kinds)[];
+
+/** A proxy of the guide in front of an appliance, ending TLS under the public name. */
+export async function reverseProxy(program: keyof typeof kinds, appliancePort: number) {
+  const folder = newFolder();
+  const port = freePort();
+  const names = ["-subj", `/CN=${publicName}`, "-addext", `subjectAltName=DNS:${publicName}`];
+  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const files = ["-keyout", `${publicName}.key`, "-out", `${publicName}.pem`];
+  const args = ["openssl", "req", "-x509", "-days", "1", ...kind, ...names, ...files];
+  const { exitCode, stderr } = Bun.spawnSync(args, { cwd: folder });
+  if (exitCode !== 0) throw new Error(`openssl: ${stderr.toString()}`);
+  const ca = readFileSync(join(folder, `${publicName}.pem`), "utf8");
+  if (program === "haproxy")
+    writeFileSync(
+      join(folder, `${publicName}.pem`),
+      ca + readFileSync(join(folder, `${publicName}.key`), "utf8"),
+    );
+  const { language, around, args: argsIn } = kinds[program];
+  writeFileSync(join(folder, "config"), around(recipe(language, folder, port, appliancePort)));
+  const command = { program, args: argsIn(folder), folder };
+  const stop = await start(command, [port]);
+  return { port, ca, [Symbol.asyncDispose]: stop };
+}
+
+type Asking = { headers?: Record<string, string>; body?: string };
+export type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: any };
+
+/** A client at this address of loopback that keeps one connection, to the public name at this port. */
+export function clientAt(address: string, { port, ca }: { port: number; ca: string }) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const open = (method: string, path: string, { headers = {}, body }: Asking = {}) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const request = httpsRequest(
+        {
+          agent,
+          host: "127.0.0.1",
+          port,
+          path,
+          method,
+          ca,
+          servername: publicName,
+          localAddress: address,
+          headers: {
+            Host: `${publicName}:${port}`,
+            ...(body !== undefined && {
+              "Content-Type": "application/json",
+              "Content-Length": String(Buffer.byteLength(body)),
+            }),
+            ...headers,
+          },
+        },
+        resolve,
+      );
+      request.on("error", reject);
+      request.end(body);
+    });
+  return {
+    /** The answer as soon as its head is there. */
+    open,
+    async ask(method: string, path: string, asking?: Asking): Promise<Heard> {
+      const answer = await open(method, path, asking);
+      let text = "";
+      for await (const part of answer) text += String(part);
+      const { statusCode = 0, headers } = answer;
+      const isJson = headers["content-type"]?.startsWith("application/json") === true;
+      return { status: statusCode, headers, text, json: isJson ? JSON.parse(text) : undefined };
+    },
+    [Symbol.dispose]: () => agent.destroy(),
+  };
+}
