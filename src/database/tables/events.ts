@@ -85,7 +85,7 @@ export const followers = sqliteTable("followers", {
   part: text("part"),
 });
 
-/** What housekeeping remembers of its last run: its times in Unix milliseconds, and how far it came. */
+/** What the appliance remembers of its own upkeep: when it was done, in Unix milliseconds, and how far it came. */
 export const housekeeping = sqliteTable("housekeeping", {
   name: text("name").primaryKey(),
   value: integer("value").notNull(),

@@ -48,12 +48,20 @@ const watched = `select s.key, m.organization_id as organizationId, m.id, m.name
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where not s.paused`;
+/** Monitors read in one go. */
+const atOnce = 200;
 
 type Reading = { store: Store; vault: Vault; log: Log };
 
-/** Every monitor of this appliance that is neither paused nor in a paused group. */
-export async function allWatched(reading: Reading): Promise<Watched[]> {
-  return opened(reading, await reading.store.query<Row>(watched, []));
+/** Every monitor of this appliance that is neither paused nor in a paused group, some at a time. */
+export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
+  const page = `${watched} and s.key > ? order by s.key limit ${atOnce}`;
+  for (let last = -1; ;) {
+    const rows = await reading.store.query<Row>(page, [last]);
+    yield opened(reading, rows);
+    if (rows.length < atOnce) return;
+    last = rows.at(-1)?.key ?? last;
+  }
 }
 
 /** Those among these monitors that are to be checked. */

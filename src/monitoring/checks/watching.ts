@@ -113,7 +113,11 @@ export function watching(
     get: (key) => monitors.get(key),
     async load() {
       const cursor = await lastSeq(reading.store);
-      for (const monitor of await allWatched(reading)) watch(monitor, "spread");
+      for await (const some of allWatched(reading)) {
+        for (const monitor of some) watch(monitor, "spread");
+        // Requests are answered already.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       return cursor;
     },
     async refresh(organizationId, id) {

@@ -14,7 +14,7 @@ type Status = "up" | "down";
 async function recording(fields: object = {}) {
   const made = await watch();
   const { id } = await made.job({ autoIncidentSeverity: "major", ...fields });
-  const [monitor] = await allWatched(made.appliance);
+  const [[monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
   if (monitor === undefined) throw new Error("The monitor is not watched.");
   let before: MonitorState = monitor.state;
   const result = (status: Status, message = `Reported ${status}.`): Result => {
@@ -167,7 +167,7 @@ describe("a pause", () => {
 test("a deleted monitor's result holds up nobody else's", async () => {
   const made = await recording();
   const other = await made.job({ name: "Other" });
-  const [, monitor] = await allWatched(made.appliance);
+  const [[, monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
   if (monitor === undefined) throw new Error("The other monitor is not watched.");
   const { result, results, api, id } = made;
   const gone = result("down");
