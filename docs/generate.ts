@@ -1,4 +1,4 @@
-import type { Command, Option } from "commander";
+import type { Argument, Command, Option } from "commander";
 import { join } from "node:path";
 import { type LimitName, usualLimits } from "../src/core/limits.ts";
 import { configuredList, growthTable } from "./growth.ts";
@@ -83,17 +83,21 @@ function leavesOf(command: Command, before = ""): { command: Command; name: stri
     : command.commands.flatMap((child) => leavesOf(child, name));
 }
 
+function nameOf(argument: Argument): string {
+  return argument.required ? `<${argument.name()}>` : `[-- ${argument.name()}]`;
+}
+
 function sectionOf({ command, name }: { command: Command; name: string }): string {
   const isCommon = ({ long }: Option) => long === "--data-dir" || long === "--json";
   const options = command.options.toSorted((one, other) => +isCommon(one) - +isCommon(other));
   const given = [
     name,
-    ...command.registeredArguments.map((argument) => `<${argument.name()}>`),
+    ...command.registeredArguments.map(nameOf),
     ...options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags),
   ];
   const listed = [
     ...command.registeredArguments.map(
-      (argument) => `- \`<${argument.name()}>\`: ${argument.description}`,
+      (argument) => `- \`${nameOf(argument)}\`: ${argument.description}`,
     ),
     ...options.map(({ flags, description, mandatory, defaultValue }) => {
       const usual = defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;

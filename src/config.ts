@@ -127,11 +127,22 @@ export function configOf(
   }
   const config = parsed(values);
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
-    throw invalid(
-      config.tlsCert === undefined ? "tlsCert" : "tlsKey",
-      "must be given with its pair",
-    );
+    throw config.tlsCert === undefined
+      ? invalid("--tls-cert", "must be given with --tls-key")
+      : invalid("--tls-key", "must be given with --tls-cert");
   return config;
+}
+
+/** What systemd tells a service it starts; see sd_notify(3) and sd_watchdog_enabled(3). */
+export function startedBy(
+  {
+    NOTIFY_SOCKET: notifySocket,
+    WATCHDOG_USEC,
+    WATCHDOG_PID = String(process.pid),
+  }: Record<string, string | undefined> = process.env,
+) {
+  const isOurs = WATCHDOG_USEC !== undefined && WATCHDOG_PID === String(process.pid);
+  return { notifySocket, watchdogMs: isOurs ? Number(WATCHDOG_USEC) / 1000 : null };
 }
 
 function parsed(values: Record<string, unknown>): Config {

@@ -8,6 +8,7 @@ import { addMigrate } from "./migrate.ts";
 import { addOrgs } from "./orgs.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
+import { addService } from "./service.ts";
 import { addUsers } from "./users.ts";
 import { addVersion } from "./version.ts";
 
@@ -28,6 +29,7 @@ export function commandLine(): Command {
     .exitOverride();
   for (const add of [
     addServe,
+    addService,
     addOrgs,
     addKeys,
     addUsers,

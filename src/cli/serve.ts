@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import { assets, version } from "../core/assets.ts";
 import { usualLimits } from "../core/limits.ts";
 import { logTo } from "../core/log.ts";
-import { configOf } from "../config.ts";
+import { configOf, startedBy } from "../config.ts";
+import { serviceManager } from "./service-manager.ts";
 
-export function addServe(program: Command) {
-  program
-    .command("serve")
-    .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
+/** What `serve` can be told. */
+export function serveOptions(command: Command): Command {
+  return command
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
@@ -37,7 +37,12 @@ export function addServe(program: Command) {
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
     .option("--init", "create a new database where the old one is missing or empty")
-    .option("--require-copy", "refuse to upgrade data without room for a copy of it")
+    .option("--require-copy", "refuse to upgrade data without room for a copy of it");
+}
+
+export function addServe(program: Command) {
+  serveOptions(program.command("serve"))
+    .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
     .addHelpText(
       "after",
       "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",
@@ -46,7 +51,9 @@ export function addServe(program: Command) {
       const { startApp } = await import("../app.ts");
       const config = configOf(flags);
       const log = logTo((line) => process.stderr.write(line));
+      const manager = serviceManager(startedBy());
       const app = await startApp(config, { log, ...assets });
+      manager.ready();
       const [here, ...others] = app.urls;
       const lines = [
         `Signalbox ${version} is running.`,
@@ -58,6 +65,7 @@ export function addServe(program: Command) {
       process.stdout.write(`${lines.join("\n")}\n`);
       await signalToStop();
       log.info("stopping");
+      manager.stopping();
       await app.stop();
     });
 }

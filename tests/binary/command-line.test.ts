@@ -103,7 +103,7 @@ describe("wrong usage exits with 2 and says what would be right", () => {
     [["serve", "--port", "65536"], /port number from 0 to 65535/],
     [["serve", "--port", "0x10"], /port number from 0 to 65535/],
     [["serve", "--rate-limit", "-1"], /whole number of requests/],
-    [["serve", "--tls-cert", "cert.pem"], /must be given with its pair/],
+    [["serve", "--tls-cert", "cert.pem"], /--tls-key must be given with --tls-cert/],
   ];
   for (const [command, message] of cases)
     test(`signalbox ${command.join(" ")}`, async () => {

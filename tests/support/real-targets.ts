@@ -19,6 +19,9 @@ export const packages = {
   ip: "iproute2",
   promtool: "prometheus",
   strace: "strace",
+  "systemd-analyze": "systemd",
+  plistutil: "libplist-utils",
+  socat: "socat",
 } as const;
 
 export type Program = keyof typeof packages;

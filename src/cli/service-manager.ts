@@ -1,0 +1,69 @@
+import { dlopen, ptr } from "bun:ffi";
+
+/** What systemd hears of us while `serve` runs; each call does nothing where systemd did not start us. */
+export type ServiceManager = {
+  /** The appliance answers; from now on a stalled event loop is noticed. */
+  ready(): void;
+  stopping(): void;
+};
+
+type Started = { notifySocket: string | undefined; watchdogMs: number | null };
+
+/**
+ * Speaks sd_notify(3), one datagram a state. Throws where the socket can't be reached, because systemd
+ * would wait for it in vain.
+ */
+export function serviceManager({ notifySocket, watchdogMs }: Started): ServiceManager {
+  if (notifySocket === undefined) return { ready() {}, stopping() {} };
+  const notify = notifier(notifySocket);
+  return {
+    ready() {
+      notify("READY=1");
+      // Half the time is what sd_watchdog_enabled(3) recommends.
+      if (watchdogMs !== null) setInterval(notify, watchdogMs / 2, "WATCHDOG=1").unref();
+    },
+    stopping: () => notify("STOPPING=1"),
+  };
+}
+
+const unixFamily = 1;
+const closedOnExec = 0o2000000;
+const datagram = 2;
+const noSignal = 0x4000;
+
+/** Bun and Node.js have no datagram sockets in the file system; libc has. */
+function notifier(path: string): (state: string) => void {
+  const { socket, sendto } = libc();
+  // A leading @ stands for the zero byte of Linux's abstract sockets.
+  const name = path.startsWith("@") ? `\0${path.slice(1)}` : `${path}\0`;
+  const address = Buffer.concat([
+    Buffer.from(Uint16Array.of(unixFamily).buffer),
+    Buffer.from(name),
+  ]);
+  const handle = socket(unixFamily, datagram | closedOnExec, 0);
+  return (state) => {
+    const message = Buffer.from(state);
+    const sent = sendto(
+      handle,
+      ptr(message),
+      message.length,
+      noSignal,
+      ptr(address),
+      address.length,
+    );
+    if (Number(sent) !== message.length) throw new Error(`Can't reach systemd at ${path}.`);
+  };
+}
+
+function libc() {
+  const symbols = {
+    socket: { args: ["i32", "i32", "i32"], returns: "i32" },
+    sendto: { args: ["i32", "ptr", "u64", "i32", "ptr", "u32"], returns: "i64" },
+  } as const;
+  try {
+    return dlopen("libc.so.6", symbols).symbols;
+  } catch {
+    const machine = process.arch === "arm64" ? "aarch64" : "x86_64";
+    return dlopen(`libc.musl-${machine}.so.1`, symbols).symbols;
+  }
+}

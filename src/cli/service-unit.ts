@@ -1,0 +1,147 @@
+import { basename, dirname } from "node:path";
+
+export type ServiceOptions = {
+  /** Absolute path of the executable. */
+  executable: string;
+  /** Absolute path. */
+  dataDir: string;
+  /** Options of `serve`, as they are given on a command line. */
+  options: readonly string[];
+  /** An account of this machine; null has systemd make one for the service. */
+  user: string | null;
+  /** Such as CAP_NET_RAW; none is best. */
+  capabilities: readonly string[];
+  /** Whether the account may send pings as it is. */
+  mayPing: boolean;
+};
+
+/**
+ * The systemd unit, confined as far as a monitor can be: it keeps the network, and the right to make
+ * executable memory, which a JavaScript engine needs. See systemd.exec(5).
+ */
+export function systemdUnit({
+  executable,
+  dataDir,
+  options,
+  user,
+  capabilities,
+  mayPing,
+}: ServiceOptions): string {
+  const isStateDirectory = dirname(dataDir) === "/var/lib";
+  const command = [executable, "serve", "--data-dir", dataDir, ...options];
+  // A ping that carries the file capability can't even be started where it is out of bounds.
+  const bounding = [...capabilities, "CAP_NET_RAW"];
+  const ambient = mayPing ? capabilities : bounding;
+  return `[Unit]
+Description=Signalbox: monitoring, incidents and status pages
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=notify
+ExecStart=${command.map(quoted).join(" ")}
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
+${user === null ? "DynamicUser=yes" : `User=${user}`}
+${isStateDirectory ? `StateDirectory=${escaped(basename(dataDir))}\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
+UMask=0077
+
+# A stalled event loop is ended and started again. The other exit codes than 1 ask for a person.
+WatchdogSec=60
+WatchdogSignal=SIGKILL
+Restart=on-failure
+RestartSec=2
+RestartPreventExitStatus=2 3 4 5
+# An upgrade copies the database first.
+TimeoutStartSec=15min
+TimeoutStopSec=20
+LimitCORE=0
+LimitNOFILE=65536
+MemoryHigh=768M
+MemoryMax=1G
+TasksMax=256
+
+CapabilityBoundingSet=${bounding.join(" ")}
+AmbientCapabilities=${ambient.join(" ")}
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectProc=invisible
+ProcSubset=pid
+ProtectClock=yes
+ProtectHostname=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+PrivateDevices=yes
+DevicePolicy=closed
+PrivateTmp=yes
+PrivateIPC=yes
+RemoveIPC=yes
+KeyringMode=private
+LockPersonality=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+# What ping gives up its rights with.
+SystemCallFilter=capset setuid
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** A word of a systemd command line: specifiers and variables are plain text in it. */
+function quoted(word: string): string {
+  const text = escaped(word).replaceAll("$", "$$$$");
+  return /^[\w@%+=:,./*$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("%", "%%");
+}
+
+/** The property list for launchd, for a daemon of the whole machine. See launchd.plist(5). */
+export function launchdPlist({ executable, dataDir, options, user }: ServiceOptions): string {
+  const command = [executable, "serve", "--data-dir", dataDir, ...options];
+  const strings = command.map((word) => `    <string>${Bun.escapeHTML(word)}</string>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key>
+  <string>signalbox</string>
+  <key>ProgramArguments</key>
+  <array>
+${strings.join("\n")}
+  </array>${
+    user === null
+      ? ""
+      : `
+  <key>UserName</key>
+  <string>${Bun.escapeHTML(user)}</string>`
+  }
+  <key>RunAtLoad</key>
+  <true/>
+  <key>KeepAlive</key>
+  <dict>
+    <key>SuccessfulExit</key>
+    <false/>
+  </dict>
+  <key>ExitTimeOut</key>
+  <integer>20</integer>
+  <key>Umask</key>
+  <integer>63</integer>
+  <key>StandardOutPath</key>
+  <string>/Library/Logs/signalbox.log</string>
+  <key>StandardErrorPath</key>
+  <string>/Library/Logs/signalbox.log</string>
+</dict>
+</plist>
+`;
+}

@@ -1,0 +1,179 @@
+import { type Command, Command as Parser } from "commander";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { resolve } from "node:path";
+import { configOf } from "../config.ts";
+import { invalid } from "../core/validation.ts";
+import { serveOptions } from "./serve.ts";
+import { launchdPlist, type ServiceOptions, systemdUnit } from "./service-unit.ts";
+
+const executable = "/usr/local/bin/signalbox";
+const unitFile = "/etc/systemd/system/signalbox.service";
+const usualDataDir = "/var/lib/signalbox";
+
+export function addService(program: Command) {
+  const commands = program.command("service").description("run as a service of this machine");
+
+  onService(commands.command("install"))
+    .description("install this executable and a systemd unit, or upgrade them, and start it")
+    .action((options: string[], { user }: { user?: string }) => {
+      const service = serviceOf(options, user);
+      mustBeSystemd();
+      if (!Bun.isStandaloneExecutable)
+        throw new Error("Only a compiled executable can be installed.");
+      const { dataDir } = service;
+      if (process.execPath !== executable)
+        replaceFile(executable, (file) => {
+          copyFileSync(process.execPath, file);
+          chmodSync(file, 0o755);
+        });
+      const unit = systemdUnit(service);
+      replaceFile(unitFile, (file) => writeFileSync(file, unit, { mode: 0o644 }));
+      systemctl("daemon-reload");
+      systemctl("enable", "--quiet", "signalbox");
+      systemctl("restart", "signalbox");
+      process.stdout.write(`signalbox runs, now and after each start of this machine.
+  Executable  ${executable}
+  Unit        ${unitFile}
+  Data        ${dataDir}
+  Its log     journalctl -u signalbox
+  Commands    signalbox COMMAND --data-dir ${dataDir}
+`);
+      const token = `${dataDir}/set-up-token`;
+      if (existsSync(token)) process.stdout.write("Its log shows the link to set it up.\n");
+    });
+
+  commands
+    .command("uninstall")
+    .description("stop the service and remove its unit; the data and the executable stay")
+    .action(() => {
+      mustBeSystemd();
+      if (!existsSync(unitFile))
+        throw new Error(`There is no service: ${unitFile} does not exist.`);
+      systemctl("disable", "--quiet", "--now", "signalbox");
+      rmSync(unitFile);
+      systemctl("daemon-reload");
+      process.stdout.write(
+        `The service is gone. Its data is still in its directory, usually ${usualDataDir}.\n`,
+      );
+    });
+
+  commands
+    .command("status")
+    .description("say whether the service runs; exits with 1 where it does not")
+    .option("--json", "print JSON for machines")
+    .action(({ json }: { json?: boolean }) => {
+      const state = stateOf();
+      process.stdout.write(
+        json
+          ? `${JSON.stringify(state, null, 2)}\n`
+          : `${Object.entries(state)
+              .map(([name, value]) => `${name.padEnd(9)}  ${value ?? "–"}`)
+              .join("\n")}\n`,
+      );
+      if (state.state !== "active")
+        throw new Error("The service does not run; see journalctl -u signalbox.");
+    });
+
+  onService(commands.command("print"))
+    .description("print the systemd unit, or the property list for macOS, without installing it")
+    .option("--launchd", "the property list for launchd")
+    .action((options: string[], { user, launchd }: { user?: string; launchd?: boolean }) => {
+      const made = serviceOf(options, user);
+      process.stdout.write(launchd ? launchdPlist(made) : systemdUnit(made));
+    });
+}
+
+function onService(command: Command): Command {
+  return command
+    .argument(
+      "[options...]",
+      "options of `serve`, such as -- --port 8080 --url https://status.acme.example",
+    )
+    .option("--user <name>", "an account that exists, instead of one made for the service");
+}
+
+type Flags = { dataDir?: string; [name: string]: string | string[] | true | undefined };
+
+/** Throws VALIDATION_ERROR or CommanderError for what `serve` would refuse. */
+function serviceOf(given: string[], user: string | undefined): ServiceOptions {
+  if (user !== undefined && !/^[\w.-]+$/.test(user))
+    throw invalid("--user", "must be the name of an account");
+  const parser = serveOptions(new Parser("serve").exitOverride());
+  const { dataDir = usualDataDir, ...flags } = parser.parse(given, { from: "user" }).opts<Flags>();
+  const { port, publicPort = port } = configOf(flags, {});
+  const isLow = Math.min(port, publicPort) < 1024;
+  return {
+    executable,
+    dataDir: resolve(dataDir),
+    options: parser.options.flatMap((option) => {
+      const value = flags[option.attributeName()];
+      if (value === undefined) return [];
+      if (value === true) return [`${option.long}`];
+      const isPath = /<(file|dir)>$/.test(option.flags);
+      return [value].flat().map((each) => `${option.long}=${isPath ? resolve(each) : each}`);
+    }),
+    user: user ?? null,
+    capabilities: isLow ? ["CAP_NET_BIND_SERVICE"] : [],
+    mayPing: mayPing(),
+  };
+}
+
+/** Whether every group may send pings without a capability; see icmp(7). */
+function mayPing(): boolean {
+  const file = "/proc/sys/net/ipv4/ping_group_range";
+  if (!existsSync(file)) return false;
+  const [first = 1, last = 0] = readFileSync(file, "utf8").split(/\s+/).map(Number);
+  return first === 0 && last >= 65_535;
+}
+
+function mustBeSystemd() {
+  if (process.platform !== "linux" || !existsSync("/run/systemd/system"))
+    throw new Error(
+      "This machine is not run by systemd. `signalbox service print` prints what others need: " +
+        "a unit, or with --launchd a property list for macOS.",
+    );
+  if (process.getuid?.() !== 0) throw new Error("Only root may do this; try it with sudo.");
+}
+
+/** Throws with what systemctl says. */
+function systemctl(...args: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["systemctl", ...args]);
+  if (exitCode !== 0)
+    throw new Error(`systemctl ${args.join(" ")} failed: ${stderr.toString().trim()}`);
+  return stdout.toString();
+}
+
+function stateOf(): Record<string, string | number | null> {
+  const properties = {
+    state: "ActiveState",
+    since: "ActiveEnterTimestamp",
+    pid: "MainPID",
+    restarts: "NRestarts",
+    memoryBytes: "MemoryCurrent",
+    unit: "FragmentPath",
+  };
+  const shown = systemctl("show", "signalbox", `--property=${Object.values(properties).join(",")}`);
+  const valueOf = (property: string) => {
+    const text = new RegExp(`^${property}=(.*)$`, "m").exec(shown)?.[1] ?? "";
+    if (["", "[not set]"].includes(text) || (property === "MainPID" && text === "0")) return null;
+    return /^\d+$/.test(text) ? Number(text) : text;
+  };
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, valueOf(property)]),
+  );
+}
+
+/** A running executable can't be written to, but its name can be given to another file. */
+function replaceFile(file: string, write: (fresh: string) => void) {
+  const fresh = `${file}.new`;
+  write(fresh);
+  renameSync(fresh, file);
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { binary, signalbox } from "../support/binary.ts";
+import { machine, succeeded } from "../support/outside.ts";
+import { testWith } from "../support/real-targets.ts";
+
+/** What people start the service with, each of which makes another unit. */
+const variants: Record<string, string[]> = {
+  plain: [],
+  "an account of this machine": ["--user", "daemon", "--", "--data-dir", "/srv/signal box"],
+  "a port below 1024": ["--", "--port", "80", "--public-port=443"],
+  "lists and strange letters": "-- --deny-target *.lan 10.0.5.0/24 --init --data-dir"
+    .split(" ")
+    .concat('/var/lib/100% "$HOME"'),
+};
+
+const unitOf = (args: string[]) => succeeded(signalbox(["service", "print", ...args]));
+
+describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
+  testWith(["systemd-analyze"], "is one that systemd takes without a warning", async () => {
+    await using box = machine();
+    const file = join(box.directory, "signalbox.service");
+    const unit = await unitOf(args);
+    await Bun.write(file, unit.replaceAll("/usr/local/bin/signalbox", binary));
+    const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "verify", file]);
+    expect([exitCode, stdout.toString() + stderr.toString()]).toEqual([0, ""]);
+  });
+
+  testWith(["systemd-analyze"], "exposes the machine by 2.0 at most", async () => {
+    await using box = machine();
+    const file = join(box.directory, "signalbox.service");
+    await Bun.write(file, await unitOf(args));
+    const found = ["systemd-analyze", "security", "--offline=yes", "--threshold=20", file];
+    const { exitCode, stdout } = Bun.spawnSync(found);
+    expect([exitCode, /exposure level .*: (\S+)/.exec(stdout.toString())?.[1]]).toEqual([
+      0,
+      expect.stringMatching(/^[01]\.\d$/),
+    ]);
+  });
+
+  testWith(["plistutil"], "is, for macOS, a property list with the same command", async () => {
+    await using box = machine();
+    const file = join(box.directory, "signalbox.plist");
+    await Bun.write(file, await unitOf(["--launchd", ...args]));
+    const { exitCode, stdout } = Bun.spawnSync(["plistutil", "-f", "bin", "-i", file]);
+    expect([exitCode, stdout.toString("latin1", 0, 8)]).toEqual([0, "bplist00"]);
+    expect(stdout.toString("latin1")).toContain("/usr/local/bin/signalbox");
+  });
+});
+
+test("the words of the command reach the service as they were given", async () => {
+  const unit = await unitOf(variants["lists and strange letters"] ?? []);
+  expect(unit).toContain(
+    'ExecStart=/usr/local/bin/signalbox serve --data-dir "/var/lib/100%% \\"$$HOME\\"" ' +
+      "--deny-target=*.lan --deny-target=10.0.5.0/24 --init\n",
+  );
+});
+
+test("only a port below 1024 brings the right to open one", async () => {
+  const right = "CAP_NET_BIND_SERVICE";
+  expect(await unitOf([])).not.toContain(right);
+  expect(await unitOf(["--", "--public-port", "443"])).toContain(right);
+});
+
+test.each([
+  [["--", "--port", "80800"], "--port must be a port number"],
+  [["--", "--porty", "80"], "unknown option '--porty'"],
+  [["--", "--tls-cert", "a.pem"], "--tls-key must be given with --tls-cert"],
+  [["--user", "a b"], "--user must be the name of an account"],
+])("what serve would refuse is refused before anything is installed: %j", async (args, message) => {
+  for (const command of ["print", "install"]) {
+    const { exitCode, stdout, stderr } = await signalbox(["service", command, ...args]);
+    expect([command, exitCode, stdout]).toEqual([command, 2, ""]);
+    expect(stderr).toContain(message);
+  }
+});
+
+testWith(
+  ["socat"],
+  "systemd hears when it is ready, that it lives, and that it stops",
+  async () => {
+    await using box = machine();
+    const socket = join(box.directory, "notify");
+    const listener = Bun.spawn(["socat", "-u", `UNIX-RECV:${socket}`, "STDOUT"], {
+      stdout: "pipe",
+    });
+    while (
+      !(await Bun.file(socket)
+        .stat()
+        .catch(() => null))
+    )
+      await Bun.sleep(5);
+    const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    const hears = async (state: string) => {
+      while (!text.includes(state)) text += (await heard.read()).value;
+    };
+    const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
+    const server = await box.serve({ env });
+    await hears("READY=1");
+    await hears("WATCHDOG=1WATCHDOG=1");
+    expect(await server.stop()).toBe(0);
+    await hears("STOPPING=1");
+    listener.kill();
+  },
+);
+
+testWith(["socat"], "a watchdog that another process keeps is left alone", async () => {
+  await using box = machine();
+  const env = { ...process.env, WATCHDOG_USEC: "1000", WATCHDOG_PID: "1" };
+  const server = await box.serve({ env });
+  expect(await server.stop()).toBe(0);
+});
+
+test("a socket of systemd that nobody hears is an error at once", async () => {
+  await using box = machine();
+  const env = { ...process.env, NOTIFY_SOCKET: join(box.directory, "nobody") };
+  const run = await signalbox(["serve", "--data-dir", box.dataDir, "--port", "0"], { env });
+  expect(run).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("Can't reach systemd"),
+  });
+});
