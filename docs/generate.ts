@@ -113,7 +113,7 @@ ${sentence[0]?.toUpperCase()}${sentence.slice(1)}.
 ${given.join(" ")}
 \`\`\`
 
-${listed.join("\n")}${command.name() === "serve" ? `\n\n${variables}` : ""}`;
+${listed.join("\n")}${command.name() === "serve" ? `\n\n${variables}` : ""}`.trimEnd();
 }
 
 const variables = `Every option is also an environment variable: \`SIGNALBOX_PORT=8080\`, \`SIGNALBOX_DATA_DIR=…\`. An option
