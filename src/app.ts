@@ -166,7 +166,7 @@ export async function startApp(
     directory: data.path,
     clock,
     log,
-    copyTo: (file) => copyInChild(data.path, file),
+    copyTo: (file, sealing) => copyInChild(data.path, file, sealing),
   });
   const services: Services = {
     store: data.store,

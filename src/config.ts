@@ -98,6 +98,8 @@ const Config = z.strictObject({
   keepAudit: days(400),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
+  /** Where the passphrase of backups is, for the commands that make or read them. */
+  passphraseFile: z.string().min(1).optional(),
   /** Upgrades no data of which there is no room for a copy. */
   requireCopy: z.boolean().default(false),
 });

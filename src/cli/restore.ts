@@ -3,21 +3,27 @@ import { configOf } from "../config.ts";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { restore, type Restored } from "../database/restore.ts";
+import { passphraseOf, withPassphrase } from "./passphrase.ts";
 import { type DataOptions, onData } from "./with-data.ts";
 
-type RestoreFlags = DataOptions & { key?: string; dryRun?: boolean };
+type RestoreFlags = DataOptions & { key?: string; passphraseFile?: string; dryRun?: boolean };
 
 export function addRestore(program: Command) {
-  onData(program.command("restore").argument("<file>", "the backup"))
+  onData(withPassphrase(program.command("restore").argument("<file>", "the backup")))
     .description(
       "put a backup in place of the data; the server must be stopped first, and the old data is kept aside",
     )
-    .option("--key <file>", "the secret.key that opens its secrets (default: the one in place)")
+    .option(
+      "--key <file>",
+      "the secret.key that opens its secrets (default: the one in the backup, or in place)",
+    )
     .option("--dry-run", "only verify that it could be restored")
     .action((file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
       const { dataDir } = configOf({ dataDir: options.dataDir });
       const { migrations } = assets;
-      const restored = restore({ dataDir, file, key, dryRun, migrations, clock: systemClock });
+      const passphrase = passphraseOf(options.passphraseFile);
+      const clock = systemClock;
+      const restored = restore({ dataDir, file, key, passphrase, dryRun, migrations, clock });
       const lines = [...sentences(restored, dryRun), ""].join("\n");
       if (json) process.stdout.write(`${JSON.stringify({ ...restored, dryRun }, null, 2)}\n`);
       (json ? process.stderr : process.stdout).write(lines);

@@ -13,7 +13,11 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
+import { decrypted, decryptedBytes, encryptTo, isEncrypted } from "./encrypted-file.ts";
+import { refusedBackup } from "./refused-backup.ts";
+import { syncDirectory } from "./unfinished-restore.ts";
 
 /** A backup ends with this and the SHA-256 of all before it. SQLite looks at no byte behind its last page. */
 const trailerMark = Buffer.from("signalbox sha256");
@@ -36,23 +40,61 @@ export const copiedVersion = 1;
 export type BackupFile = {
   /** Bytes of the database in it. */
   bytes: number;
+  isEncrypted: boolean;
+  /** The key of its secrets, where that is in it. */
+  key: Uint8Array | null;
   /** Writes the database to a new file. Throws DATA_UNUSABLE where the bytes are not those that were backed up. */
   extract(to: string): void;
 };
 
+/** How a backup is encrypted, where it is. */
+export type Encryption = {
+  passphrase: string;
+  /** The key of the stored secrets, where it is to be in the backup, too. */
+  secretKey: Uint8Array | null;
+  /** A directory for the plain copy, which is gone at the end. */
+  workIn: string;
+};
+
 /** Writes a backup of an open database, as of one moment; it appears under its name when it is whole and on the disk. */
-export function writeBackup(database: Database, to: string) {
+export function writeBackup(database: Database, to: string, encryption?: Encryption) {
   const part = `${to}.part`;
+  const plain = encryption ? join(encryption.workIn, `${copyPrefix}${process.pid}.part`) : part;
   rmSync(part, { force: true });
+  rmSync(plain, { force: true });
   try {
-    database.query("VACUUM INTO ?").run(part);
-    chmodSync(part, 0o600);
-    finish(part);
+    database.query("VACUUM INTO ?").run(plain);
+    chmodSync(plain, 0o600);
+    if (encryption) encrypt(plain, part, encryption);
+    else finish(plain);
     renameSync(part, to);
-  } catch (error) {
+    syncDirectory(dirname(resolve(to)));
+  } finally {
+    rmSync(plain, { force: true });
     rmSync(part, { force: true });
-    throw error;
   }
+}
+
+/** Copies that lie in a data directory for a while; what a crash leaves of them is removed at the next start. */
+export const copyPrefix = "signalbox.db.backup-";
+
+const keyBytes = 32;
+
+/** Under the passphrase comes the secret key, or that there is none, and then the database. */
+function encrypt(plain: string, to: string, { passphrase, secretKey }: Encryption) {
+  const handle = openSync(plain, "r");
+  try {
+    const start = Buffer.alloc(1 + keyBytes);
+    if (secretKey !== null) start.set([1, ...secretKey]);
+    encryptTo(to, passphrase, after(start, chunksOf(handle, fstatSync(handle).size)));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function* after(start: Uint8Array, rest: Iterable<Uint8Array>): Generator<Uint8Array> {
+  yield start;
+  yield* rest;
 }
 
 /** Marks a fresh copy as one and adds its checksum. */
@@ -80,31 +122,49 @@ function markAsCopy(handle: number) {
 }
 
 /** Looks at a backup without reading it through. Throws DATA_UNUSABLE for what can't be one. */
-export function openBackup(file: string): BackupFile {
+export function openBackup(file: string, passphrase: string | null): BackupFile {
   mustBePlainFile(file);
   const handle = openSync(file, "r");
   try {
     const { size } = fstatSync(handle);
-    if (size === 0) throw refused(file, "is empty");
-    const end = Buffer.alloc(trailerBytes);
-    readSync(handle, end, 0, trailerBytes, Math.max(0, size - trailerBytes));
-    const isChecked = end.subarray(0, trailerMark.length).equals(trailerMark);
-    const bytes = isChecked ? size - trailerBytes : size;
-    const promised = bytesByHeader(handle);
-    if (promised !== null && promised !== bytes)
-      throw refused(file, `is damaged: it has ${bytes} bytes of ${promised}`);
-    const checksum = isChecked ? end.subarray(trailerMark.length) : null;
-    return { bytes, extract: (to) => extract(file, to, bytes, checksum) };
+    if (size === 0) throw refusedBackup(file, "is empty");
+    const start = Buffer.alloc(100);
+    readSync(handle, start, 0, start.length, 0);
+    return isEncrypted(start) ? encrypted(file, passphrase) : plain(file, handle, size);
   } finally {
     closeSync(handle);
   }
 }
 
-export function refused(file: string, what: string): DataError {
-  return new DataError(
-    "DATA_UNUSABLE",
-    `${file} ${what}. Nothing was changed. Restore another backup.`,
-  );
+function encrypted(file: string, passphrase: string | null): BackupFile {
+  if (passphrase === null)
+    throw refusedBackup(file, "is encrypted", "Give its passphrase with --passphrase-file");
+  const frames = decrypted(file, passphrase);
+  const first = frames.next().value ?? new Uint8Array();
+  const key = first[0] === 1 ? first.slice(1, 1 + keyBytes) : null;
+  return {
+    bytes: decryptedBytes(file) - 1 - keyBytes,
+    isEncrypted: true,
+    key,
+    extract: (to) => write(to, after(first.subarray(1 + keyBytes), frames)),
+  };
+}
+
+function plain(file: string, handle: number, size: number): BackupFile {
+  const end = Buffer.alloc(trailerBytes);
+  readSync(handle, end, 0, trailerBytes, Math.max(0, size - trailerBytes));
+  const isChecked = end.subarray(0, trailerMark.length).equals(trailerMark);
+  const bytes = isChecked ? size - trailerBytes : size;
+  const promised = bytesByHeader(handle);
+  if (promised !== null && promised !== bytes)
+    throw refusedBackup(file, `is damaged: it has ${bytes} bytes of ${promised}`);
+  const checksum = isChecked ? end.subarray(trailerMark.length) : null;
+  return {
+    bytes,
+    isEncrypted: false,
+    key: null,
+    extract: (to) => write(to, checked(file, bytes, checksum)),
+  };
 }
 
 function mustBePlainFile(file: string) {
@@ -112,16 +172,14 @@ function mustBePlainFile(file: string) {
   if (found === undefined)
     throw new DataError("DATA_UNUSABLE", `There is no file ${file}. Nothing was changed.`);
   if (found.isSymbolicLink())
-    throw new DataError(
-      "DATA_UNUSABLE",
-      `${file} is a link. Nothing was changed. Name the backup itself${targetOf(file)}.`,
-    );
-  if (!found.isFile()) throw refused(file, "is not a file");
+    throw refusedBackup(file, "is a link", `Name the backup itself${targetOf(file)}`);
+  if (!found.isFile()) throw refusedBackup(file, "is not a file");
   const log = lstatSync(`${file}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
-    throw new DataError(
-      "DATA_UNUSABLE",
-      `${file} is no backup but a database in use: a part of it is in ${file}-wal. Nothing was changed. Make a backup of it with \`signalbox backup\`, and restore that.`,
+    throw refusedBackup(
+      file,
+      `is no backup but a database in use: a part of it is in ${file}-wal`,
+      "Make a backup of it with `signalbox backup`, and restore that",
     );
 }
 
@@ -143,22 +201,30 @@ function bytesByHeader(handle: number): number | null {
   return pages === 0 ? null : pages * (pageSize === 1 ? 65_536 : pageSize);
 }
 
-function extract(file: string, to: string, bytes: number, checksum: Uint8Array | null) {
-  const source = openSync(file, "r");
+function write(to: string, chunks: Iterable<Uint8Array>) {
   const target = openSync(to, "wx", 0o600);
+  try {
+    for (const chunk of chunks) writeSync(target, chunk);
+    markAsCopy(target);
+    fsyncSync(target);
+  } finally {
+    closeSync(target);
+  }
+}
+
+/** The bytes of a file; at their end they must have this checksum. */
+function* checked(file: string, bytes: number, checksum: Uint8Array | null): Generator<Uint8Array> {
+  const source = openSync(file, "r");
   try {
     const hash = new Bun.CryptoHasher("sha256");
     for (const chunk of chunksOf(source, bytes)) {
       if (checksum !== null) hash.update(chunk);
-      writeSync(target, chunk);
+      yield chunk;
     }
     if (checksum !== null && !hash.digest().equals(checksum))
-      throw refused(file, "is damaged: its checksum is not that of what it holds");
-    markAsCopy(target);
-    fsyncSync(target);
+      throw refusedBackup(file, "is damaged: its checksum is not that of what it holds");
   } finally {
     closeSync(source);
-    closeSync(target);
   }
 }
 

@@ -3,14 +3,17 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
 import { writeBackup } from "./backup-file.ts";
-import { mustBeOurs } from "./data-directory.ts";
+import { files, mustBeOurs, readKey } from "./data-directory.ts";
+
+/** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
+export type Sealing = { passphrase: string; withKey: boolean };
 
 /**
  * Writes a whole and consistent copy of a data directory's database, also while a server writes to it.
  * It appears under its name when it is whole. Throws DataError for no database of ours, and for a
  * file that exists already.
  */
-export function copyDatabase(directory: string, to: string) {
+export function copyDatabase(directory: string, to: string, sealing: Sealing | null = null) {
   const from = join(resolve(directory), "signalbox.db");
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
   mustBeOurs(from);
@@ -18,7 +21,13 @@ export function copyDatabase(directory: string, to: string) {
   const database = new Database(from, { readonly: true, strict: true });
   try {
     database.run("PRAGMA busy_timeout = 5000");
-    writeBackup(database, to);
+    const workIn = resolve(directory);
+    const secretKey = sealing?.withKey ? readKey(files(workIn).key) : null;
+    writeBackup(
+      database,
+      to,
+      sealing ? { passphrase: sealing.passphrase, secretKey, workIn } : undefined,
+    );
   } finally {
     database.close();
   }
@@ -31,12 +40,20 @@ export type Copying = {
 };
 
 /** The same in a process of its own: copying a large database would hold up everything else. */
-export function copyInChild(directory: string, to: string): Copying {
+export function copyInChild(
+  directory: string,
+  to: string,
+  sealing: Sealing | null = null,
+): Copying {
   const self = Bun.isStandaloneExecutable
     ? [process.execPath]
     : [process.execPath, join(import.meta.dir, "..", "main.ts")];
-  const child = Bun.spawn([...self, "backup", to, "--data-dir", directory], {
-    stdin: "ignore",
+  // Whoever lists processes sees their arguments.
+  const flags = sealing
+    ? ["--passphrase-file", "-", ...(sealing.withKey ? ["--include-key"] : [])]
+    : [];
+  const child = Bun.spawn([...self, "backup", to, "--data-dir", directory, ...flags], {
+    stdin: sealing ? Buffer.from(sealing.passphrase) : "ignore",
     stdout: "ignore",
     stderr: "pipe",
   });

@@ -181,15 +181,15 @@ function makeDatabase(path: string, used: boolean, options: OpenOptions) {
 const advice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
 
 /** Throws DATA_UNUSABLE unless the file's header is that of a database of ours; SQLite has not touched it by then. */
-export function mustBeOurs(file: string) {
+export function mustBeOurs(file: string, name = file) {
   const header = Buffer.alloc(100);
   const handle = openSync(file, "r");
   const length = readSync(handle, header, 0, 100, 0);
   closeSync(handle);
   if (length < 100 || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
-    throw unusable(`${file} is not a SQLite database. ${advice}`);
+    throw unusable(`${name} is not a SQLite database. ${advice}`);
   if (header.readUInt32BE(68) !== applicationId)
-    throw unusable(`${file} is a database, but not one of Signalbox. ${advice}`);
+    throw unusable(`${name} is a database, but not one of Signalbox. ${advice}`);
 }
 
 function openChecked(file: string): Database {

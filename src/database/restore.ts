@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -13,8 +12,9 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
-import { type Vault, vaultOf } from "../core/secrets.ts";
-import { openBackup, refused } from "./backup-file.ts";
+import { vaultOf } from "../core/secrets.ts";
+import { openBackup } from "./backup-file.ts";
+import { refusedBackup } from "./refused-backup.ts";
 import {
   files,
   freeBytesOf,
@@ -27,13 +27,15 @@ import {
 } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
-import { finishRestore, stagingOf, sync } from "./unfinished-restore.ts";
+import { finishRestore, stagingOf, syncDirectory } from "./unfinished-restore.ts";
 
 export type RestoreOptions = {
   dataDir: string;
   file: string;
-  /** The file of the key that opens its secrets; without it the one that lies in the directory. */
+  /** The file of the key that opens its secrets; without it the one in the backup, or else in the directory. */
   key?: string | undefined;
+  /** Of an encrypted backup. */
+  passphrase?: string | null;
   /** Does everything but the change. */
   dryRun?: boolean;
   migrations: string;
@@ -60,11 +62,12 @@ type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secre
  */
 export function restore(options: RestoreOptions): Restored {
   const { file, clock } = options;
-  const backup = openBackup(file);
-  mustBeOurs(file);
+  const backup = openBackup(file, options.passphrase ?? null);
+  if (!backup.isEncrypted) mustBeOurs(file);
   const path = resolve(options.dataDir);
-  const key = options.key ?? (existsSync(files(path).key) ? files(path).key : null);
-  const vault = key === null ? null : vaultOf(readKey(key));
+  const inPlace = existsSync(files(path).key) ? files(path).key : null;
+  const keyFile = options.key ?? (backup.key === null ? inPlace : null);
+  const key = keyFile === null ? backup.key : readKey(keyFile);
   return inDirectory(path, () => {
     finishRestore(path);
     mustHaveRoom(path, backup.bytes);
@@ -74,21 +77,22 @@ export function restore(options: RestoreOptions): Restored {
     mkdirSync(staging.part, { mode: 0o700 });
     try {
       backup.extract(staged.database);
-      const found = examined(staged.database, options, vault);
+      const found = examined(staged.database, options, key);
       if (found === null)
-        throw new DataError(
-          "DATA_UNUSABLE",
-          `${key} is another key than that of ${file}: it opens none of its secrets. Nothing was changed. Give the right one with --key.`,
+        throw refusedBackup(
+          file,
+          `is of another key than ${keyFile ?? "the one in it"}, which opens none of its secrets`,
+          "Give the right one with --key",
         );
-      if (key !== null) writeNew(staged.key, readFileSync(key, "utf8"));
+      if (key !== null) writeNew(staged.key, Buffer.from(key).toString("hex"));
       else if (found.secrets === "none") writeNew(staged.key, newKey());
       const marker = { createdAt: timestamp(clock()) };
       writeNew(staged.marker, `${JSON.stringify(marker)}\n`);
       giveToOwnerOf(path, staging.part);
       if (options.dryRun !== true) {
-        sync(staging.part);
+        syncDirectory(staging.part);
         renameSync(staging.part, staging.ready);
-        sync(path);
+        syncDirectory(path);
         finishRestore(path);
         mustBeInPlace(path, backup.bytes, found);
       }
@@ -153,8 +157,9 @@ function mustHaveRoom(path: string, bytes: number) {
 function examined(
   staged: string,
   { file, migrations }: RestoreOptions,
-  vault: Vault | null,
+  key: Uint8Array | null,
 ): Found | null {
+  mustBeOurs(staged, file);
   const database = new Database(staged, { readonly: true });
   try {
     const damage = valueOf(database, "PRAGMA integrity_check(1)");
@@ -163,13 +168,13 @@ function examined(
     if (orphans > 0) throw new Error(`${orphans} rows without what they refer to`);
     const pending = pendingMigrations(database, migrations);
     const hasSecrets = hasSealedValues(database);
-    if (vault !== null && !isKeyOf(database, vault)) return null;
-    const secrets = hasSecrets ? (vault === null ? "closed" : "open") : "none";
+    if (key !== null && !isKeyOf(database, vaultOf(key))) return null;
+    const secrets = hasSecrets ? (key === null ? "closed" : "open") : "none";
     return { ...countsOf(database), migrations: pending, secrets };
   } catch (error) {
     throw error instanceof DataError
       ? error
-      : refused(file, `is damaged (${(error as Error).message})`);
+      : refusedBackup(file, `is damaged (${(error as Error).message})`);
   } finally {
     database.close();
   }

@@ -62,12 +62,12 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
       keepAside(name);
       rmSync(join(path, name), { force: true });
     }
-    if (existsSync(aside)) sync(aside);
+    if (existsSync(aside)) syncDirectory(aside);
     place("signalbox.db");
   }
   if (isWaiting("instance.json") && !existsSync(join(path, "instance.json")))
     place("instance.json");
-  sync(path);
+  syncDirectory(path);
   rmSync(from, { recursive: true });
 }
 
@@ -81,7 +81,7 @@ function linkOrMove(from: string, to: string) {
 }
 
 /** Has the names in a directory on the disk; Windows has no such thing. */
-export function sync(directory: string) {
+export function syncDirectory(directory: string) {
   if (process.platform === "win32") return;
   const handle = openSync(directory, "r");
   fsyncSync(handle);

@@ -123,6 +123,7 @@ export function endpoint<
   type Context = HandlerContext<Path>;
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
+  const needsBody = spec.upload !== undefined || !bodySchema.safeParse(undefined).success;
 
   async function handle(context: Context): Promise<Response> {
     const { request, requestContext } = context;
@@ -162,13 +163,12 @@ export function endpoint<
 
   async function write(context: Context, caller: AnyCaller): Promise<ApiResponse | Response> {
     const { request, requestContext } = context;
-    const takesBody = spec.body !== undefined || spec.upload !== undefined;
     const client = bodyClientOf(requestContext, caller);
-    const bytes = await readBody(request, client, takesBody, spec.upload);
+    const bytes = await readBody(request, client, needsBody, spec.upload);
     const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
     if (spec.timeoutSeconds !== undefined)
       requestContext.services.extendTimeout(request, spec.timeoutSeconds);
-    const isJson = spec.upload === undefined && (takesBody || bytes.length > 0);
+    const isJson = spec.upload === undefined && (needsBody || bytes.length > 0);
     const json = isJson ? parseJson(bytes) : undefined;
     const query = queryOf(context);
     const parsed = { query, body: parse(bodySchema, json) as z.output<B>, upload };

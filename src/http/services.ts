@@ -1,3 +1,4 @@
+import type { Sealing } from "../database/copy.ts";
 import type { Clock } from "../core/clock.ts";
 import type { FairQueue } from "../core/fair-queue.ts";
 import type { Limits } from "../core/limits.ts";
@@ -104,7 +105,7 @@ export type SetUp = {
 /** Copies of the whole database, each for whoever had it made, until they have taken it. */
 export type Backups = {
   /** Throws CONFLICT while one is being made, UNAVAILABLE where it can't be written. */
-  make(personId: string): Promise<Backup>;
+  make(personId: string, sealing: Sealing | null): Promise<Backup>;
   /** Its bytes, this one time, for as long as `mayGoOn`; null for none of theirs. */
   take(
     personId: string,

@@ -105,6 +105,33 @@ test("what is refused exits with 3 or 4 and one sentence, also as a dry run", as
   expect(dry).toMatchObject({ dryRun: true, organizations: 1, secrets: "none" });
 });
 
+test("a backup under a passphrase is made and restored with it, by a file, a variable or standard input, never by an argument", async () => {
+  await using box = await machineOf("Acme");
+  await using other = machine();
+  const words = join(box.directory, "passphrase");
+  await Bun.write(words, "correct horse battery\n");
+  const file = join(box.directory, "backup.encrypted");
+  expect((await box.run(["backup", file, "--include-key"])).exitCode).toBe(2);
+  await succeeded(box.run(["backup", file, "--include-key", "--passphrase-file", words]));
+  expect((await Bun.file(file).bytes()).includes(0)).toBe(true);
+  const refused = await other.run(["restore", file]);
+  expect([refused.exitCode, refused.stderr.includes("--passphrase-file")]).toEqual([3, true]);
+  const env = { ...process.env, SIGNALBOX_PASSPHRASE_FILE: words };
+  expect(await succeeded(other.run(["restore", file], { env }))).toContain("1 monitor");
+  const piped = [binary, "restore", file, "--passphrase-file", "-", "--data-dir", other.dataDir];
+  const child = Bun.spawn(piped, { stdin: Buffer.from("correct horse battery"), stdout: "pipe" });
+  expect([await child.exited, await new Response(child.stdout).text()]).toEqual([
+    0,
+    expect.stringContaining("is kept in"),
+  ]);
+  const server = await other.serve();
+  const { json } = await clientOf(server.url, box.key)("GET", "/api/v1/monitors");
+  expect(json.data[0].pushUrl).toContain("/push/");
+  expect(
+    await box.run(["backup", `${file}.2`, "--passphrase", "correct horse battery"]),
+  ).toMatchObject({ exitCode: 2 });
+});
+
 /** What a restore changes the disk with. */
 const calls = ["mkdir", "write", "pwrite64", "fsync", "rename", "link", "unlink", "unlinkat"];
 

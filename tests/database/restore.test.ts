@@ -202,6 +202,60 @@ describe("a backup that is restored", () => {
   });
 });
 
+describe("a backup under a passphrase", () => {
+  const passphrase = "correct horse battery";
+  async function encrypted(withKey: boolean) {
+    const path = await used({ name: "Theirs" });
+    const file = join(path, "..", "backup.sealed");
+    copyDatabase(path, file, { passphrase, withKey });
+    return { path, file, key: join(path, "secret.key") };
+  }
+
+  test("is restored with all its rows, and with its key where that is in it", async () => {
+    const { path: from, file, key } = await encrypted(true);
+    const path = join(newDirectory(), "data");
+    expect(restored(path, file, { passphrase })).toMatchObject({ secrets: "open" });
+    expect(await slugsIn(path)).toEqual(["theirs"]);
+    expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
+    const sealed = readFileSync(file);
+    expect(sealed.includes("theirs")).toBe(false);
+    expect(sealed.includes(Buffer.from(readFileSync(key, "utf8"), "hex"))).toBe(false);
+    // Nothing plain is left beside it, or where it came from.
+    const names = [...readdirSync(join(file, "..")), ...readdirSync(from)];
+    expect(names.filter((name) => /part|backup-/.test(name))).toEqual([]);
+  });
+
+  test("without its key is opened by the one that is given, or waits for it", async () => {
+    const { file, key } = await encrypted(false);
+    expect(restored(newDirectory(), file, { passphrase, key }).secrets).toBe("open");
+    expect(restored(newDirectory(), file, { passphrase }).secrets).toBe("closed");
+  });
+
+  test("changes nothing without that passphrase, with another one, or damaged", async () => {
+    const { file } = await encrypted(true);
+    const path = await used();
+    const nowhere = join(newDirectory(), "a", "b");
+    const before = bytesBelow(path);
+    const bytes = readFileSync(file);
+    const refuses = (words: string | null, said: string) => {
+      for (const dataDir of [path, nowhere])
+        expect(refusalOf(() => restored(dataDir, file, { passphrase: words }))).toEqual({
+          code: "DATA_UNUSABLE",
+          message: expect.stringContaining(said),
+        });
+    };
+    refuses(null, "is encrypted. Nothing was changed. Give its passphrase with --passphrase-file");
+    refuses("another passphrase", "does not open with this passphrase. Nothing was changed");
+    writeFileSync(file, bytes.subarray(0, -1));
+    refuses(passphrase, "was changed or cut short. Nothing was changed");
+    bytes[bytes.length - 20] = (bytes.at(-20) ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+    refuses(passphrase, "was changed or cut short. Nothing was changed");
+    expect(bytesBelow(path)).toEqual(before);
+    expect(existsSync(join(nowhere, ".."))).toBe(false);
+  });
+});
+
 /** What makes a backup none, and what is said of it. */
 const damages: [what: string, damage: (file: string) => void, said: RegExp][] = [
   ["missing", (file) => rmSync(file), /There is no file/],

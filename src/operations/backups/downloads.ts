@@ -5,21 +5,21 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { Log } from "../../core/log.ts";
-import type { Copying } from "../../database/copy.ts";
+import { copyPrefix } from "../../database/backup-file.ts";
+import type { Copying, Sealing } from "../../database/copy.ts";
 import type { Backup, Backups } from "../../http/services.ts";
 import { fileNameOf } from "./rules.ts";
 
 /** So long a copy waits to be taken. */
 const keptMs = 10 * 60_000;
 const chunkBytes = 256 * 1024;
-const prefix = "signalbox.db.backup-";
 
 type Dependencies = {
   /** Where copies lie until they are taken. */
   directory: string;
   clock: Clock;
   log: Log;
-  copyTo: (file: string) => Copying;
+  copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
 
 /** Makes copies, one at a time, and keeps none longer than it is needed. */
@@ -31,12 +31,12 @@ export function backupDownloads({
 }: Dependencies): Backups & { end(): void } {
   const waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
   let running: Copying | null = null;
-  const fileOf = (id: string) => join(directory, `${prefix}${id}`);
+  const fileOf = (id: string) => join(directory, `${copyPrefix}${id}`);
 
   /** What a crash has left behind goes, too. */
   function removeAll() {
     for (const name of readdirSync(directory))
-      if (name.startsWith(prefix)) rmSync(join(directory, name), { force: true });
+      if (name.startsWith(copyPrefix)) rmSync(join(directory, name), { force: true });
   }
 
   function forget(id: string) {
@@ -46,7 +46,7 @@ export function backupDownloads({
 
   removeAll();
   return {
-    async make(personId) {
+    async make(personId, sealing) {
       if (running !== null)
         throw new AppError(
           "CONFLICT",
@@ -55,7 +55,7 @@ export function backupDownloads({
       const now = clock();
       const id = newId(now);
       const file = fileOf(id);
-      running = copyTo(file);
+      running = copyTo(file, sealing);
       try {
         await running.done;
         chmodSync(file, 0o600);
@@ -72,7 +72,7 @@ export function backupDownloads({
       }
       const backup = {
         id,
-        fileName: fileNameOf(now),
+        fileName: fileNameOf(now, sealing !== null),
         bytes: statSync(file).size,
         expiresAt: timestamp(clock() + keptMs),
       };

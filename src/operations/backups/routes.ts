@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
-import { BackupOffer, MadeBackup } from "./schema.ts";
+import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 import { makeBackup, offerBackup, takeBackup } from "./service.ts";
 
 /** A download that stands still for so long is over. */
@@ -31,11 +31,14 @@ export const backupRoutes = new Elysia({ prefix: "/backup" })
         access: "administrator",
         timeoutSeconds: patienceSeconds,
         summary: "Copy the whole database, of every organization",
+        body: NewBackup.prefault({}),
         response: dataOf(MadeBackup),
         status: 201,
         errors: ["CONFLICT"],
       },
-      async ({ context, services }) => ({ data: await makeBackup(context, services.backups) }),
+      async ({ context, services, body }) => ({
+        data: await makeBackup(context, services.backups, body),
+      }),
     ),
   )
   .get(

@@ -4,15 +4,20 @@ import type { Backups } from "../../http/services.ts";
 import type { Sessions } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { auditOfPerson } from "../../accounts/sessions/audit.ts";
-import type { BackupOffer, MadeBackup } from "./schema.ts";
+import type { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 
 export async function offerBackup({ store }: SignedInContext): Promise<BackupOffer> {
   return { dataBytes: await bytesOf(store) };
 }
 
 /** Throws CONFLICT while another one is being made, UNAVAILABLE. */
-export function makeBackup({ session }: SignedInContext, backups: Backups): Promise<MadeBackup> {
-  return backups.make(session.person.id);
+export function makeBackup(
+  { session }: SignedInContext,
+  backups: Backups,
+  { passphrase, includeKey }: NewBackup,
+): Promise<MadeBackup> {
+  const sealing = passphrase === null ? null : { passphrase, withKey: includeKey };
+  return backups.make(session.person.id, sealing);
 }
 
 /** The copy as a download, this one time; it ends where the person's session or their right to it does. Throws NOT_FOUND. */
@@ -29,7 +34,9 @@ export async function takeBackup(
   await context.store.atomic(auditOfPerson(context, "backup.downloaded"));
   return new Response(taken.bytes, {
     headers: {
-      "Content-Type": "application/vnd.sqlite3",
+      "Content-Type": taken.backup.fileName.endsWith(".db")
+        ? "application/vnd.sqlite3"
+        : "application/octet-stream",
       "Content-Disposition": `attachment; filename="${taken.backup.fileName}"`,
       "X-Content-Type-Options": "nosniff",
     },

@@ -15,8 +15,9 @@ const path = "/dashboard/backup";
 async function appliance() {
   const folder = directory();
   const running: { current?: Backups } = {};
+  const sealings: unknown[] = [];
   const backups: Backups = {
-    make: (id) => running.current!.make(id),
+    make: (...asked) => running.current!.make(...asked),
     take: (...asked) => running.current!.take(...asked),
   };
   const made = await testAppliance({ backups });
@@ -27,7 +28,8 @@ async function appliance() {
       directory: folder,
       clock: () => made.time.now,
       log: made.appliance.log,
-      copyTo: (file) => {
+      copyTo: (file, sealing) => {
+        sealings.push(sealing);
         const done = held.then(() => {
           if (failing) throw new Error("disk full");
           made.database.query("VACUUM INTO ?").run(file);
@@ -39,6 +41,7 @@ async function appliance() {
   return {
     ...made,
     folder,
+    sealings,
     files: () => readdirSync(folder),
     /** Starts again; returns how to stop. */
     reopen: () => {
@@ -160,6 +163,33 @@ describe("a backup", () => {
       expect(await rest().catch((error: unknown) => String(error))).toContain("may not");
       expect(got).toBeLessThan(bytes);
       expect(made.files()).toEqual([]);
+    }
+  });
+
+  test("may be encrypted, with the key of the stored secrets or without, and says so by its name", async () => {
+    const made = await appliance();
+    const { page } = await administrator(made);
+    const passphrase = "correct horse battery";
+    for (const [body, sealing] of [
+      [{}, null],
+      [{ passphrase }, { passphrase, withKey: false }],
+      [
+        { passphrase, includeKey: true },
+        { passphrase, withKey: true },
+      ],
+    ] as const) {
+      const { status, json } = await page("POST", path, { body });
+      expect([status, made.sealings.pop()]).toEqual([201, sealing]);
+      const ending = sealing === null ? ".db" : ".encrypted";
+      expect(json.data.fileName).toBe(`signalbox-2026-11-20-1000${ending}`);
+      expect(JSON.stringify(json)).not.toContain(passphrase);
+    }
+    for (const [body, at] of [
+      [{ includeKey: true }, "includeKey"],
+      [{ passphrase: "short" }, "passphrase"],
+    ] as const) {
+      const { status, json } = await page("POST", path, { body });
+      expect([status, json.error.details[0].path]).toEqual([422, at]);
     }
   });
 

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { configOf } from "../config.ts";
+import { invalid } from "../core/validation.ts";
+
+export function withPassphrase(command: Command): Command {
+  return command.option(
+    "--passphrase-file <file>",
+    "a file with the passphrase of the backup; - is standard input",
+  );
+}
+
+/** The passphrase in the file that the option or its variable names; null without one. Throws VALIDATION_ERROR. */
+export function passphraseOf(flag: string | undefined): string | null {
+  const { passphraseFile } = configOf({ passphraseFile: flag });
+  if (passphraseFile === undefined) return null;
+  const passphrase = textIn(passphraseFile).replace(/\r?\n$/, "");
+  if (passphrase.length < 12)
+    throw invalid("--passphrase-file", "must hold a passphrase of at least 12 characters");
+  return passphrase;
+}
+
+function textIn(file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw invalid("--passphrase-file", `can't be read (${(error as Error).message})`);
+  }
+}
