@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
@@ -83,6 +84,8 @@ type RunningApp = {
   port: number;
   /** Where the first person signs in; null where there is somebody already. */
   setUpLink: string | null;
+  /** Reads the certificate and its key again, for the connections that are made from now on. */
+  readTls(): void;
   /** Answers what is in flight, then closes the data directory. */
   stop(): Promise<void>;
 };
@@ -129,7 +132,7 @@ export async function startApp(
     denied: config.denyTarget,
     sharing,
   });
-  const origin = () => config.url ?? linkOrigin(urlsOf(config, server.port ?? config.port));
+  const origin = () => config.url ?? linkOrigin(urlsOf(config, main.number));
   const tokens = accessTokens();
   const events = eventReader(store, log);
   const signals = newSignals();
@@ -198,10 +201,10 @@ export async function startApp(
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin,
-    extendTimeout: (request, seconds) => server.timeout(originalRequest(request), seconds),
+    extendTimeout: (request, seconds) => main.server.timeout(originalRequest(request), seconds),
   };
   const peerOf = (request: Request) =>
-    (server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
+    (main.server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
   const proxies = trustedProxies(config.trustProxy, peerOf, log);
   const { addressOf } = proxies;
   const files = webFiles(web);
@@ -233,17 +236,17 @@ export async function startApp(
     },
   });
   const listening = { host: config.host, tls, proxies, log };
-  const server = listen(listening, config.port, (request) => {
+  const main = listen(listening, config.port, (request) => {
     const published = site.answer(request);
     if (published !== null) return published;
     if (request.method !== "GET")
-      contention.recordWrite(server.requestIP(originalRequest(request))?.port ?? 0);
+      contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
     return app.fetch(withFindablePath(request));
   });
-  const servers = [server];
+  const ports = [main];
   if (config.publicPort !== undefined)
-    servers.push(listen(listening, config.publicPort, publicServer(services, site.answerAlone)));
-  for (const { port } of servers) listeners.push({ host: config.host, port: port ?? 0 });
+    ports.push(listen(listening, config.publicPort, publicServer(services, site.answerAlone)));
+  for (const { number } of ports) listeners.push({ host: config.host, port: number });
   await site.start();
   await live.start();
   await alerts.start();
@@ -274,20 +277,30 @@ export async function startApp(
   cleaning.start();
 
   return {
-    urls: urlsOf(config, server.port ?? config.port),
-    port: server.port ?? config.port,
-    setUpLink:
-      firstRun && `${urlsOf(config, server.port ?? config.port)[0]}/set-up#${firstRun.token}`,
+    urls: urlsOf(config, main.number),
+    port: main.number,
+    setUpLink: firstRun && `${urlsOf(config, main.number)[0]}/set-up#${firstRun.token}`,
+    readTls() {
+      try {
+        const read = tlsOf(config);
+        if (read === null) return log.info("there are no --tls-cert and --tls-key to read again");
+        for (const port of ports) port.useTls(read);
+        const { validTo } = new X509Certificate(read.cert);
+        log.info("new connections get the certificate as it is now", { validTo });
+      } catch (error) {
+        log.error("the certificate stays as it was", { cause: String(error) });
+      }
+    },
     async stop() {
-      for (const server of servers) void server.stop();
+      for (const port of ports) void port.stop();
       await Promise.all([live.stop(), engine.stop(), maintenance.stop(), cleaning.stop()]);
       await notices.stop();
       await alerts.stop();
       await site.stop();
       const deadline = performance.now() + hardStopMs;
-      const answering = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
+      const answering = () => ports.some(({ pendingRequests }) => pendingRequests > 0);
       while (answering() && performance.now() < deadline) await Bun.sleep(10);
-      await Promise.all(servers.map((server) => server.stop(true)));
+      await Promise.all(ports.map((port) => port.stop(true)));
       setUp.end();
       backups.end();
       await store.atomic(lastSeen()).catch(() => log.warn("last uses were not written down"));

@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import type { Command } from "commander";
 import { assets, version } from "../core/assets.ts";
 import { usualLimits } from "../core/limits.ts";
@@ -52,7 +53,11 @@ export function addServe(program: Command) {
       const config = configOf(flags);
       const log = logTo((line) => process.stderr.write(line));
       const manager = serviceManager(startedBy());
-      const app = await startApp(config, { log, ...assets });
+      const starting = startApp(config, { log, ...assets });
+      // On a terminal it says that the window was closed; to a service, that files have changed.
+      const isService = !isatty(0);
+      if (isService) process.on("SIGHUP", async () => (await starting).readTls());
+      const app = await starting;
       manager.ready();
       const [here, ...others] = app.urls;
       const lines = [
@@ -63,15 +68,15 @@ export function addServe(program: Command) {
         ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
       ];
       process.stdout.write(`${lines.join("\n")}\n`);
-      await signalToStop();
+      await signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
       log.info("stopping");
       manager.stopping();
       await app.stop();
     });
 }
 
-function signalToStop(): Promise<void> {
+function signalToStop(signals: readonly NodeJS.Signals[]): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+    for (const signal of signals) process.once(signal, () => resolve());
   });
 }

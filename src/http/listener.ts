@@ -1,4 +1,6 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { Log } from "../core/log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
@@ -41,30 +43,72 @@ export function requestHandler(
   };
 }
 
+/** A port that answers until it is stopped. */
+export type Port = {
+  readonly number: number;
+  /** Knows the connection of each request on whichever port. */
+  readonly server: Bun.Server<undefined>;
+  readonly pendingRequests: number;
+  /** New connections get this certificate. What has been asked is answered; idle connections end. */
+  useTls(tls: Tls): void;
+  /** Takes no more connections; `closeActive` cuts off those that there are. */
+  stop(closeActive?: boolean): Promise<unknown>;
+};
+
 /** Throws an Error with a next step when the port or the certificate can't be used. */
 export function listen(
   { host, tls, proxies, log }: Listening,
-  port: number,
+  wanted: number,
   handle: RequestHandler,
-) {
-  try {
-    return Bun.serve({
+): Port {
+  const fetch = requestHandler({ log, tls, proxies }, handle);
+  const open = (port: number, tls: Tls | null) =>
+    Bun.serve({
       hostname: host,
       port,
-      fetch: requestHandler({ log, tls, proxies }, handle),
+      fetch,
       idleTimeout: 10,
       // Bun would answer 413 without a body. Ours has one, and `withBoundedBody` keeps Bun from buffering more.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       ...(tls && { tls }),
     });
+  let current: { server: ReturnType<typeof open>; tls: Tls | null };
+  try {
+    current = { server: open(wanted, tls), tls };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     const reason = whyNotListening[code] ?? message;
     throw new Error(
-      `Can't listen on ${host}, port ${port}: ${reason}. Choose another --host or --port.`,
+      `Can't listen on ${host}, port ${wanted}: ${reason}. Choose another --host or --port.`,
       { cause: error },
     );
   }
+  const servers = new Set([current.server]);
+  const number = current.server.port ?? wanted;
+
+  return {
+    number,
+    get server() {
+      return current.server;
+    },
+    get pendingRequests() {
+      return [...servers].reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
+    },
+    useTls(tls) {
+      // Bun's `reload` keeps the certificate that it began with.
+      const before = current;
+      void before.server.stop().then(() => servers.delete(before.server));
+      try {
+        current = { server: open(number, tls), tls };
+      } catch (error) {
+        current = { ...before, server: open(number, before.tls) };
+        throw error;
+      } finally {
+        servers.add(current.server);
+      }
+    },
+    stop: (closeActive) => Promise.all([...servers].map((server) => server.stop(closeActive))),
+  };
 }
 
 const whyNotListening: Record<string, string> = {
@@ -73,7 +117,7 @@ const whyNotListening: Record<string, string> = {
   EADDRNOTAVAIL: "this machine does not have that address",
 };
 
-/** What these files hold; null where there are none. Throws VALIDATION_ERROR for a key that others may read. */
+/** What these files hold; null where there are none. Throws VALIDATION_ERROR for a key that others may read or that is of another certificate. */
 export function tlsOf(files: {
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
@@ -87,6 +131,15 @@ export function tlsOf(files: {
       "--tls-key",
       `must name a file that its owner alone may read: chmod 600 ${tlsKey} mends it`,
     );
+  try {
+    // The first of the chain alone, and even an empty text is a context; together they see what Bun does.
+    createPrivateKey(tls.key);
+    new X509Certificate(tls.cert);
+    createSecureContext(tls);
+  } catch (error) {
+    const { message } = error as Error;
+    throw invalid("--tls-cert", `must name a certificate, and --tls-key its key (${message})`);
+  }
   return tls;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
-import { join } from "node:path";
 import { binary, freePort } from "../support/binary.ts";
+import { selfSigned } from "../support/certificates.ts";
 import { clientOf, machine, machineWithKey } from "../support/outside.ts";
 
 test("the public port serves nothing of the API, with a valid key either", async () => {
@@ -23,14 +23,8 @@ test("the public port serves nothing of the API, with a valid key either", async
 
 /** A certificate for this machine and its key. */
 function certificateIn(directory: string) {
-  const [cert, key] = [join(directory, "cert.pem"), join(directory, "key.pem")];
-  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
-  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const files = ["-keyout", key, "-out", cert];
-  const args = ["openssl", "req", "-x509", "-days", "1", ...kind, ...subject, ...files];
-  expect(Bun.spawnSync(args).exitCode).toBe(0);
-  chmodSync(key, 0o600);
-  return { cert, key, flags: ["--tls-cert", cert, "--tls-key", key] };
+  const files = selfSigned(directory, "localhost", "IP:127.0.0.1");
+  return { ...files, flags: ["--tls-cert", files.cert, "--tls-key", files.key] };
 }
 
 if (Bun.which("openssl") === null) {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const day = 86_400_000;
@@ -61,6 +61,18 @@ export function writeCertificates(folder: string) {
   signed("good", namesHere, now - day, now + validDays * day);
   signed("wrongName", namesElsewhere, now - day, now + validDays * day);
   signed("expired", namesHere, now - 2 * day, now - day);
+}
+
+/** Writes a certificate that is its own authority, as `<name>.pem` and `<name>.key`; returns the files. */
+export function selfSigned(folder: string, name: string, names: string) {
+  const [cert, key] = [join(folder, `${name}.pem`), join(folder, `${name}.key`)];
+  const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=${names}`];
+  const files = ["-keyout", key, "-out", cert];
+  const args = ["openssl", "req", "-x509", "-days", "1", ...newKey, ...subject, ...files];
+  const { exitCode, stderr } = Bun.spawnSync(args);
+  if (exitCode !== 0) throw new Error(`openssl: ${stderr.toString()}`);
+  chmodSync(key, 0o600);
+  return { cert, key };
 }
 
 /** As openssl takes it: YYMMDDHHMMSSZ. */

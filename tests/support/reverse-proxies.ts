@@ -3,6 +3,7 @@ import { type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { freePort } from "./binary.ts";
+import { selfSigned } from "./certificates.ts";
 import { newFolder, type Program, start } from "./real-targets.ts";
 
 /** The name that the files in `docs/behind-a-proxy.md` are for. */
@@ -72,18 +73,9 @@ export const reverseProxies = Object.keys(kinds) as (keyof typeof kinds)[];
 export async function reverseProxy(program: keyof typeof kinds, appliancePort: number) {
   const folder = newFolder();
   const port = freePort();
-  const names = ["-subj", `/CN=${publicName}`, "-addext", `subjectAltName=DNS:${publicName}`];
-  const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  const files = ["-keyout", `${publicName}.key`, "-out", `${publicName}.pem`];
-  const args = ["openssl", "req", "-x509", "-days", "1", ...kind, ...names, ...files];
-  const { exitCode, stderr } = Bun.spawnSync(args, { cwd: folder });
-  if (exitCode !== 0) throw new Error(`openssl: ${stderr.toString()}`);
-  const ca = readFileSync(join(folder, `${publicName}.pem`), "utf8");
-  if (program === "haproxy")
-    writeFileSync(
-      join(folder, `${publicName}.pem`),
-      ca + readFileSync(join(folder, `${publicName}.key`), "utf8"),
-    );
+  const { cert, key } = selfSigned(folder, publicName, `DNS:${publicName}`);
+  const ca = readFileSync(cert, "utf8");
+  if (program === "haproxy") writeFileSync(cert, ca + readFileSync(key, "utf8"));
   const { language, around, args: argsIn } = kinds[program];
   writeFileSync(join(folder, "config"), around(recipe(language, folder, port, appliancePort)));
   const command = { program, args: argsIn(folder), folder };

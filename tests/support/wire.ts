@@ -1,8 +1,10 @@
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { connect as tlsConnect } from "node:tls";
 
-/** A connection on which bytes go out exactly as written. Throws when nobody listens. */
-export async function dial(port: number) {
-  const socket = connect(port, "127.0.0.1");
+/** A connection, over TLS where it is to be `secure`, on which bytes go out exactly as written. Throws when nobody listens. */
+export async function dial(port: number, { secure = false } = {}) {
+  const at = { host: "127.0.0.1", port };
+  const socket: Socket = secure ? tlsConnect({ ...at, rejectUnauthorized: false }) : connect(at);
   let received = "";
   let closed = false;
   let changed = Promise.withResolvers<void>();
@@ -19,7 +21,7 @@ export async function dial(port: number) {
     change();
   });
   const connected = Promise.withResolvers<void>();
-  socket.on("connect", () => connected.resolve());
+  socket.on(secure ? "secureConnect" : "connect", () => connected.resolve());
   // Later than this, a reset is followed by `close`, which tells the same.
   socket.on("error", (error) => connected.reject(error));
   await connected.promise;

@@ -1,0 +1,173 @@
+import { expect } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { binary, freePort } from "../support/binary.ts";
+import { selfSigned } from "../support/certificates.ts";
+import { machineWithKey } from "../support/outside.ts";
+import { testWith } from "../support/real-targets.ts";
+import { dial } from "../support/wire.ts";
+
+/** A server with a certificate of its own on both ports; what it logs can be waited for. */
+async function secureServer() {
+  const box = await machineWithKey();
+  const made = (name: string) => selfSigned(box.directory, name, "IP:127.0.0.1");
+  const used = made("used");
+  const [port, publicPort] = [freePort(), freePort()];
+  const at = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
+  const tls = ["--tls-cert", used.cert, "--tls-key", used.key];
+  const child = Bun.spawn([binary, "serve", ...at, "--public-port", String(publicPort), ...tls], {
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  await child.stdout.getReader().read();
+  const log = child.stderr.getReader();
+  const decoder = new TextDecoder();
+
+  return {
+    ...box,
+    child,
+    used,
+    made,
+    port,
+    publicPort,
+    /** Puts these files in the place of those that it was started with. */
+    use: ({ cert, key }: { cert: string; key: string }) => {
+      copyFileSync(cert, used.cert);
+      copyFileSync(key, used.key);
+    },
+    /** Asks it to read them; returns what it has logged by the time it has. */
+    async reload(): Promise<string> {
+      child.kill("SIGHUP");
+      let text = "";
+      while (!/certificate .*\n/.test(text)) {
+        const { value, done } = await log.read();
+        if (done) throw new Error(`It ended after ${text}`);
+        text += decoder.decode(value);
+      }
+      return text;
+    },
+    /** The certificates that connections get on either port. */
+    serials: () => Promise.all([serialAt(port), serialAt(publicPort)]),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await box[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const serialOf = (cert: string) => new X509Certificate(readFileSync(cert)).serialNumber;
+
+function serialAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+testWith(
+  ["openssl"],
+  "SIGHUP gives new connections the new certificate; streams and requests that have begun go on",
+  async () => {
+    await using made = await secureServer();
+    const { port, used } = made;
+    const url = `https://127.0.0.1:${port}`;
+    const post = (path: string, body: object, headers: Record<string, string>) =>
+      fetch(`${url}${path}`, {
+        method: "POST",
+        headers: {
+          "Content-Type": "application/json",
+          "Sec-Fetch-Site": "same-origin",
+          ...headers,
+        },
+        body: JSON.stringify(body),
+        keepalive: false,
+        tls: { rejectUnauthorized: false },
+      });
+    const token = (await Bun.file(join(made.dataDir, "set-up-token")).text()).trim();
+    const claim = { organization: "Ours", name: "Ada", email: "ada@acme.example" };
+    const secret = { token, password: "a long enough password" };
+    const claimed = await post("/dashboard/set-up", { ...claim, ...secret }, {});
+    const cookie = claimed.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+
+    const live = await dial(port, { secure: true });
+    live.send(`GET /dashboard/live HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: ${cookie}\r\n\r\n`);
+    await live.until(/retry: 1000/);
+    const body = JSON.stringify({ title: "Half of it comes later" });
+    const head = [
+      "POST /api/v1/incidents HTTP/1.1",
+      "Host: 127.0.0.1",
+      `Authorization: Bearer ${made.key}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ].join("\r\n");
+    const slow = await dial(port, { secure: true });
+    slow.send(`${head}\r\nExpect: 100-continue\r\n\r\n${body.slice(0, 10)}`);
+    await slow.until(/100 Continue/);
+
+    for (const name of ["second", "third"]) {
+      const files = made.made(name);
+      made.use(files);
+      expect(await made.reload()).toContain("new connections get the certificate");
+      const serial = serialOf(files.cert);
+      expect(serial).toBe(serialOf(used.cert));
+      expect(await made.serials()).toEqual([serial, serial]);
+    }
+
+    slow.send(body.slice(10));
+    await slow.until(/HTTP\/1\.1 201 /);
+    const title = "Told through the old connection";
+    const opened = await post("/dashboard/api/v1/incidents/", { title }, { Cookie: cookie });
+    expect(opened.status).toBe(201);
+    await live.until(/incident/);
+    made.child.kill("SIGTERM");
+    expect(await made.child.exited).toBe(0);
+  },
+);
+
+testWith(["openssl"], "files that are no certificate with its key change nothing", async () => {
+  await using made = await secureServer();
+  const { used } = made;
+  const serial = serialOf(used.cert);
+  const other = made.made("other");
+  const [cert, key] = [readFileSync(other.cert, "utf8"), readFileSync(other.key, "utf8")];
+  const bad: [what: string, change: () => void][] = [
+    ["another key", () => writeFileSync(used.cert, cert)],
+    ["an empty certificate", () => writeFileSync(used.cert, "")],
+    ["half a certificate", () => writeFileSync(used.cert, cert.slice(0, 200))],
+    ["a broken chain", () => writeFileSync(used.cert, cert + cert.slice(0, 200))],
+    ["no certificate", () => rmSync(used.cert)],
+    ["an empty key", () => writeFileSync(used.key, "")],
+    ["no key in the file", () => writeFileSync(used.key, cert)],
+    ["a key that others may read", () => chmodSync(used.key, 0o644)],
+    ["no key", () => rmSync(used.key)],
+  ];
+  for (const [what, change] of bad) {
+    writeFileSync(used.cert, cert);
+    writeFileSync(used.key, key);
+    chmodSync(used.key, 0o600);
+    if (what === "another key") made.made("used");
+    change();
+    expect([what, await made.reload()]).toEqual([what, expect.stringContaining("stays as it was")]);
+    expect([what, await made.serials()]).toEqual([what, [serial, serial]]);
+  }
+  made.use(other);
+  chmodSync(used.key, 0o600);
+  expect(await made.reload()).toContain("new connections get");
+  expect(await made.serials()).toEqual([serialOf(other.cert), serialOf(other.cert)]);
+});
+
+testWith([], "SIGHUP ends no server that has no certificate", async () => {
+  await using box = await machineWithKey();
+  const { url, child } = await box.serve();
+  child.kill("SIGHUP");
+  const log = child.stderr.getReader();
+  let text = "";
+  while (!text.includes("--tls-cert")) text += new TextDecoder().decode((await log.read()).value);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
