@@ -210,14 +210,9 @@ export async function startApp(
   const files = webFiles(web);
   const lock = pageLock(vault, clock, networkLimit(passwordsPerMinute, clock), addressOf);
   const site = statusSite({
-    store,
-    clock,
+    ...services,
     events,
-    log,
     web: files,
-    origin,
-    ownHosts,
-    queue: services.pageQueue,
     makingLimit: networkLimit(makingsPerMinute, clock),
     addressOf,
     lock,

@@ -7,11 +7,15 @@ import { lastSeq, lastSeqOf, removedUpTo } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
 import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
-import { positionOf, seqOf } from "./positions.ts";
-import { mayListen, replayable } from "./rules.ts";
+import { positionOf, seqOf, mayListen, replayable } from "./rules.ts";
 import { rowsOf } from "./service.ts";
-import { channelSignaturesOf, neverUsed } from "./channel-store.ts";
-import { eventsAfter, type LiveEvent, versionsOf } from "./store.ts";
+import {
+  channelSignaturesOf,
+  neverUsed,
+  eventsAfter,
+  type LiveEvent,
+  versionsOf,
+} from "./store.ts";
 
 /** Rows of monitors go out this often at most … */
 const batchMs = 500;

@@ -1,3 +1,4 @@
+import type { Vault } from "../core/secrets.ts";
 import { notJudged } from "../core/text.ts";
 import type { stateTypes } from "../events/catalogue.ts";
 import type {
@@ -146,3 +147,15 @@ export const statusBegun = {
   "monitor.paused": "paused",
   "monitor.resumed": "pending",
 } as const satisfies Record<(typeof stateTypes)[number], PastState["status"]>;
+
+const locationOf = (organizationId: string) => `live/${organizationId}`;
+
+/** The position of an event in the log as pages know it: the log is everybody's, and its numbers would tell how busy others are. */
+export function positionOf(vault: Vault, organizationId: string, seq: number): string {
+  return vault.sealNumber(seq, locationOf(organizationId));
+}
+
+/** The inverse; null for a position that this organization never had. */
+export function seqOf(vault: Vault, organizationId: string, position: string): number | null {
+  return vault.openNumber(position, locationOf(organizationId));
+}

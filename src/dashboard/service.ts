@@ -5,8 +5,7 @@ import { isWholeSince, lastSeqOf } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { hoursOf } from "./hours.ts";
-import { positionOf } from "./positions.ts";
-import { compactMonitor, compactOverview, statusBegun } from "./rules.ts";
+import { positionOf, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
 import type {
   ChannelUse,
   CompactMonitor,
@@ -18,8 +17,15 @@ import type {
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import { countsOfSubscribers, usersOf, usesOf } from "./channel-store.ts";
-import { groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
+import {
+  countsOfSubscribers,
+  usersOf,
+  usesOf,
+  groupsOf,
+  monitorsOf,
+  ownerAmong,
+  stateEventsOf,
+} from "./store.ts";
 
 /** Everything that the Monitors page shows, as of `position` or later. */
 export async function overviewOf(scope: Scope): Promise<CompactOverview> {

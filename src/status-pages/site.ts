@@ -1,15 +1,12 @@
-import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
-import type { FairQueue } from "../core/fair-queue.ts";
-import type { Log } from "../core/log.ts";
-import { hostNameOf, type OwnHosts } from "../core/own-hosts.ts";
-import type { Store } from "../database/store.ts";
+import { hostNameOf } from "../core/own-hosts.ts";
 import { type EventTable, valueIn } from "../events/catalogue.ts";
 import { lastSeq } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import { isRead, pathOf } from "../http/request.ts";
 import { errorResponse } from "../http/error-response.ts";
 import { consume, type NetworkLimit } from "../http/rate-limit.ts";
+import type { Services } from "../http/services.ts";
 import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
@@ -46,17 +43,12 @@ export type Subscriptions = {
   ): Promise<Response | null>;
 };
 
-type Dependencies = {
-  store: Store;
-  clock: Clock;
+type Dependencies = Pick<
+  Services,
+  "store" | "clock" | "log" | "origin" | "ownHosts" | "pageQueue"
+> & {
   events: EventReader;
-  log: Log;
   web: WebFiles;
-  /** Address under which people open this appliance; without a trailing slash. */
-  origin: () => string;
-  ownHosts: OwnHosts;
-  /** Where pages are read and put into words. */
-  queue: FairQueue;
   /** What is made for strangers because none is kept, a minute by network. */
   makingLimit: NetworkLimit;
   addressOf: (request: Request) => string;
@@ -88,8 +80,8 @@ type Address = { slug: string; host: string | null; base: string; rest: string }
 
 /** The public pages: everything that anybody may read without a key. */
 export function statusSite(dependencies: Dependencies) {
-  const { store, clock, events, log, web, origin, ownHosts, queue, makingLimit } = dependencies;
-  const { addressOf, lock, subscriptions } = dependencies;
+  const { store, clock, events, log, web, origin, ownHosts, pageQueue: queue } = dependencies;
+  const { makingLimit, addressOf, lock, subscriptions } = dependencies;
   const cache = pageCache(log, queue);
   const readings = pageReadings(store, clock);
   /** Slugs of pages by host. */

@@ -54,8 +54,11 @@ export async function v2Of(
   const open = published.incidents.filter(({ status }) => status !== "resolved");
   const incident = (one: PublicIncident) => incidentOf(one, page.slug, url);
   const status = { indicator: indicatorOf(published), description: view.headline.text };
-  const maintenances = (some: readonly PublicWindow[]) =>
-    some.slice(0, maxListed).map((window) => windowOf(window, page.slug, url));
+  const maintenances = (some: readonly PublicWindow[]) => ({
+    scheduled_maintenances: some
+      .slice(0, maxListed)
+      .map((window) => windowOf(window, page.slug, url)),
+  });
   switch (name) {
     case "status":
       return { ...head, status };
@@ -69,24 +72,18 @@ export async function v2Of(
       return { ...head, incidents: open.map(incident) };
     case "scheduled-maintenances": {
       const latestFirst = [...windows.toReversed(), ...over];
-      return { ...head, scheduled_maintenances: maintenances(latestFirst) };
+      return { ...head, ...maintenances(latestFirst) };
     }
     case "scheduled-maintenances/upcoming":
-      return {
-        ...head,
-        scheduled_maintenances: maintenances(windows.filter(({ isRunning }) => !isRunning)),
-      };
+      return { ...head, ...maintenances(windows.filter(({ isRunning }) => !isRunning)) };
     case "scheduled-maintenances/active":
-      return {
-        ...head,
-        scheduled_maintenances: maintenances(windows.filter(({ isRunning }) => isRunning)),
-      };
+      return { ...head, ...maintenances(windows.filter(({ isRunning }) => isRunning)) };
     case "summary":
       return {
         ...head,
         components: componentsOf(published),
         incidents: open.map(incident),
-        scheduled_maintenances: maintenances(windows),
+        ...maintenances(windows),
         status,
       };
   }
@@ -158,88 +155,14 @@ function componentsOf({ page, sections }: PublicData) {
   });
 }
 
-function incidentOf(
-  {
-    id,
-    title,
-    status,
-    severity,
-    monitor,
-    createdAt,
-    updatedAt,
-    resolvedAt,
-    updates,
-  }: PublicIncident,
-  pageId: string,
-  url: string,
-) {
-  return {
-    id,
-    name: title,
-    status,
-    impact: severity,
-    created_at: createdAt,
-    started_at: createdAt,
-    updated_at: updatedAt,
-    monitoring_at: updates.find((update) => update.status === "monitoring")?.createdAt ?? null,
-    resolved_at: resolvedAt,
-    shortlink: `${url}/incidents/${id}`,
-    page_id: pageId,
-    incident_updates: updates.map((update) => ({
-      id: update.id,
-      status: update.status,
-      body: update.message,
-      incident_id: id,
-      created_at: update.createdAt,
-      updated_at: update.createdAt,
-      display_at: update.createdAt,
-      affected_components: monitor === null ? [] : [{ code: monitor.id, name: monitor.name }],
-      deliver_notifications: false,
-    })),
-    components: monitor === null ? [] : [{ id: monitor.id, name: monitor.name }],
-  };
-}
+type Component = { id: string; name: string };
+type Update = { id: string; status: string; body: string; at: string };
 
-function windowOf(
-  {
-    occurrenceId: id,
-    title,
-    description,
-    monitors,
-    startsAt,
-    endsAt,
-    announcedAt,
-    changedAt,
-    isRunning,
-    isOver,
-  }: PublicWindow,
-  pageId: string,
-  url: string,
-) {
-  const steps = [
-    ...(isOver ? [["completed", endsAt, "The maintenance is completed."]] : []),
-    ...(isOver || isRunning ? [["in_progress", startsAt, "The maintenance is under way."]] : []),
-    ["scheduled", announcedAt, description || title],
-  ] as [string, string, string][];
-  const components = monitors.slice(0, maxComponents);
+/** The updates and components that an incident or a maintenance has. */
+function timelineOf(id: string, updates: readonly Update[], components: readonly Component[]) {
   return {
-    id,
-    name: title,
-    status: steps[0]?.[0],
-    impact: "maintenance",
-    created_at: announcedAt,
-    started_at: startsAt,
-    updated_at: changedAt,
-    monitoring_at: null,
-    resolved_at: isOver ? endsAt : null,
-    scheduled_for: startsAt,
-    scheduled_until: endsAt,
-    shortlink: url,
-    page_id: pageId,
-    incident_updates: steps.map(([status, at, body]) => ({
-      id: derivedId(id, status),
-      status,
-      body,
+    incident_updates: updates.map(({ at, ...update }) => ({
+      ...update,
       incident_id: id,
       created_at: at,
       updated_at: at,
@@ -248,5 +171,65 @@ function windowOf(
       deliver_notifications: false,
     })),
     components: components.map(({ id, name }) => ({ id, name })),
+  };
+}
+
+function incidentOf(incident: PublicIncident, pageId: string, url: string) {
+  const { id, monitor, createdAt, updates } = incident;
+  return {
+    id,
+    name: incident.title,
+    status: incident.status,
+    impact: incident.severity,
+    created_at: createdAt,
+    started_at: createdAt,
+    updated_at: incident.updatedAt,
+    monitoring_at: updates.find(({ status }) => status === "monitoring")?.createdAt ?? null,
+    resolved_at: incident.resolvedAt,
+    shortlink: `${url}/incidents/${id}`,
+    page_id: pageId,
+    ...timelineOf(
+      id,
+      updates.map(({ id, status, message, createdAt }) => ({
+        id,
+        status,
+        body: message,
+        at: createdAt,
+      })),
+      monitor === null ? [] : [monitor],
+    ),
+  };
+}
+
+function windowOf(window: PublicWindow, pageId: string, url: string) {
+  const { occurrenceId: id, title, startsAt, endsAt, announcedAt, isOver } = window;
+  const step = (status: string, at: string, body: string): Update => ({
+    id: derivedId(id, status),
+    status,
+    body,
+    at,
+  });
+  const updates = [
+    ...(isOver ? [step("completed", endsAt, "The maintenance is completed.")] : []),
+    ...(isOver || window.isRunning
+      ? [step("in_progress", startsAt, "The maintenance is under way.")]
+      : []),
+    step("scheduled", announcedAt, window.description || title),
+  ];
+  return {
+    id,
+    name: title,
+    status: updates[0]?.status,
+    impact: "maintenance",
+    created_at: announcedAt,
+    started_at: startsAt,
+    updated_at: window.changedAt,
+    monitoring_at: null,
+    resolved_at: isOver ? endsAt : null,
+    scheduled_for: startsAt,
+    scheduled_until: endsAt,
+    shortlink: url,
+    page_id: pageId,
+    ...timelineOf(id, updates, window.monitors.slice(0, maxComponents)),
   };
 }

@@ -57,16 +57,10 @@ export async function visitor({
   const lock = pageLock(vault, clock, networkLimit(10, clock), addressOf);
   const open = async () => {
     const site = statusSite({
-      store,
-      clock,
-      log,
-      events,
+      ...made.appliance,
       web,
-      origin,
-      queue: pageQueue,
       makingLimit: networkLimit(makingsPerMinute, clock),
       addressOf,
-      ownHosts,
       lock,
       subscriptions,
     });

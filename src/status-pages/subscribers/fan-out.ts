@@ -17,15 +17,6 @@ const portionMs = 100;
 /** So many deliveries stand in one write. */
 const atOnce = 2_000;
 
-type SubscriberFanOut = {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Writes down how far it has come, where nothing else did. */
-  save(): Promise<void>;
-  /** Turns what happened into deliveries: for tests, instead of `start`. */
-  runOnce(): Promise<void>;
-};
-
 type ShownPage = { id: string; loaded: Loaded };
 
 /** What of one notice earlier writes have told. */
@@ -33,7 +24,8 @@ type Part = {
   seq: number;
   pageId: string;
   noticeId: string;
-  /** The last subscriber. */ after: string;
+  /** The last subscriber. */
+  after: string;
 };
 
 /** What one write holds so far. */
@@ -42,7 +34,7 @@ type Portion = { statements: Statement[]; left: number };
 type Dependencies = { store: Store; clock: Clock; events: EventReader };
 
 /** Tells the subscribers of status pages what these show: the new deliveries and the position in the log stand in one atomic write. */
-export function subscriberFanOut({ store, clock, events: reader }: Dependencies): SubscriberFanOut {
+export function subscriberFanOut({ store, clock, events: reader }: Dependencies) {
   const cursor = eventCursor(store, "subscribers");
   const load = loaderOf(store);
   let subscription: Subscription | null = null;
@@ -136,7 +128,9 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
       await subscription?.stop();
       await save().catch(() => {});
     },
+    /** Writes down how far it has come, where nothing else did. */
     save,
+    /** Turns what happened into deliveries: for tests, instead of `start`. */
     async runOnce() {
       const { seq } = await cursor.read();
       await take(await readSince(store, seq, 10_000));

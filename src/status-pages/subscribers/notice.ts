@@ -1,27 +1,10 @@
 import { capitalized } from "../../core/text.ts";
-import type { Severity } from "../../core/fields.ts";
-import type { IncidentStatus } from "../../incidents/schema.ts";
+import type { z } from "zod";
 import type { Message } from "../../alerting/messages.ts";
+import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
-export type IncidentData = {
-  id: string;
-  title: string;
-  status: IncidentStatus;
-  severity: Severity;
-  /** Public name of its monitor, where the page shows that. */
-  monitor: string | null;
-  createdAt: string;
-  resolvedAt: string | null;
-  message: string;
-};
-
-type MaintenanceData = {
-  id: string;
-  title: string;
-  description: string;
-  startsAt: string;
-  endsAt: string;
-};
+/** With the public name of its monitor, where the page shows that. */
+export type IncidentData = z.infer<typeof NoticedIncident> & { message: string };
 
 /** What a page tells its subscribers; frozen when it is made, so that all of them hear the same. */
 export type Notice = {
@@ -30,7 +13,7 @@ export type Notice = {
   at: string;
 } & (
   | { type: "incident.opened" | "incident.updated" | "incident.resolved"; data: IncidentData }
-  | { type: "maintenance.planned"; data: MaintenanceData }
+  | { type: "maintenance.planned"; data: z.infer<typeof NoticedMaintenance> }
   /** Asks an address whether it wants to be told. */
   | { type: "subscription.question"; data: Record<string, never> }
 );

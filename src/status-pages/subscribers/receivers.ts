@@ -11,7 +11,8 @@ import { type Attempt, bringForward } from "../../alerting/queue.ts";
 import type { Receivers } from "../../alerting/receivers.ts";
 import type { OwnHosts } from "../../core/own-hosts.ts";
 import { openAll } from "../../core/secrets.ts";
-import type { Statement } from "../../database/store.ts";
+import { type Statement, updateOf } from "../../database/store.ts";
+import { subscribers } from "../../database/tables/status-pages.ts";
 import { addressesOf, hostsOf } from "../rules.ts";
 import { findPages } from "../store.ts";
 import { tokenOf } from "./links.ts";
@@ -120,24 +121,17 @@ export function subscriberReceivers(
   };
 }
 
+const setError = updateOf(subscribers, ["lastError"]);
+const setDelivered = updateOf(subscribers, ["lastDeliveryAt", "lastError"]);
+
 function subscriberAfter(
   { organizationId, id, type }: SubscriberRow,
-  attempt: Attempt,
+  { delivered, message, at }: Attempt,
   now: number,
 ): Statement[] {
-  if (!attempt.delivered)
-    return [
-      {
-        text: "update subscribers set last_error = ? where organization_id = ? and id = ?",
-        parameters: [attempt.message, organizationId, id],
-      },
-    ];
+  if (!delivered) return [setError(organizationId, { id, lastError: message })];
   return [
-    {
-      text: `update subscribers set last_delivery_at = ?, last_error = null
-        where organization_id = ? and id = ?`,
-      parameters: [attempt.at, organizationId, id],
-    },
+    setDelivered(organizationId, { id, lastDeliveryAt: at, lastError: null }),
     bringForward({ organizationId, receiverType: receiverTypeOf(type), receiverId: id }, now),
   ];
 }

@@ -90,30 +90,23 @@ export type Subscriber = z.infer<typeof Subscriber>;
 
 const PageReference = z.object({ title: z.string(), url: z.string() });
 
-const IncidentNotice = z.object({
-  page: PageReference,
-  incident: z.object({
-    id: Id,
-    title: z.string(),
-    status: z.enum(incidentStatuses),
-    severity: z.enum(severities),
-    monitor: z.string().nullable().meta({ description: "Its public name." }),
-    createdAt: Timestamp,
-    resolvedAt: Timestamp.nullable(),
-    url: z.string(),
-  }),
-  message: z.string().meta({ description: "The update." }),
+/** An incident as subscribers hear of it. */
+export const NoticedIncident = z.object({
+  id: Id,
+  title: z.string(),
+  status: z.enum(incidentStatuses),
+  severity: z.enum(severities),
+  monitor: z.string().nullable().meta({ description: "Its public name." }),
+  createdAt: Timestamp,
+  resolvedAt: Timestamp.nullable(),
 });
 
-const MaintenanceNotice = z.object({
-  page: PageReference,
-  maintenance: z.object({
-    id: Id,
-    title: z.string(),
-    description: z.string(),
-    startsAt: Timestamp,
-    endsAt: Timestamp,
-  }),
+export const NoticedMaintenance = z.object({
+  id: Id,
+  title: z.string(),
+  description: z.string(),
+  startsAt: Timestamp,
+  endsAt: Timestamp,
 });
 
 /** What a webhook that subscribes to a status page receives. */
@@ -122,12 +115,16 @@ export const SubscriberWebhookBody = z
     z.object({
       type: z.enum(["incident.opened", "incident.updated", "incident.resolved"]),
       timestamp: Timestamp,
-      data: IncidentNotice,
+      data: z.object({
+        page: PageReference,
+        incident: NoticedIncident.extend({ url: z.string() }),
+        message: z.string().meta({ description: "The update." }),
+      }),
     }),
     z.object({
       type: z.literal("maintenance.planned"),
       timestamp: Timestamp,
-      data: MaintenanceNotice,
+      data: z.object({ page: PageReference, maintenance: NoticedMaintenance }),
     }),
   ])
   .meta({ id: "SubscriberWebhookBody" });
