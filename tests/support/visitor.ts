@@ -45,7 +45,7 @@ export async function visitor({
 } = {}) {
   const made = await watch(settings);
   const { api, time, store, ours } = made;
-  const { clock, events, log, origin, ownHosts, pageQueue, vault } = made.appliance;
+  const { clock, vault } = made.appliance;
   const { addressOf: peerOf = () => "192.168.1.7", trustProxy = [] } = settings;
   const { addressOf, asSent } = proxiesOf(trustProxy, peerOf);
   const subscriptions = subscriptionsOf({
