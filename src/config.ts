@@ -18,6 +18,19 @@ const days = (usual: number) =>
     .transform(Number)
     .default(usual);
 
+/** Entries that `parseEntry` understands; what it returns null for is refused with the message. */
+const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
+  z
+    .array(
+      z.string().transform((text, context) => {
+        const entry = parseEntry(text);
+        if (entry !== null) return entry;
+        context.addIssue({ code: "custom", message });
+        return z.NEVER;
+      }),
+    )
+    .default([]);
+
 const Config = z.strictObject({
   dataDir: z.string().min(1).default("./signalbox-data"),
   host: z.string().min(1).default("0.0.0.0"),
@@ -33,19 +46,10 @@ const Config = z.strictObject({
   /** Names under which the admin page answers, besides localhost, addresses and this machine's own. */
   allowedHost: z.array(z.string().min(1)).default([]),
   /** Whose word counts for where a request comes from. */
-  trustProxy: z
-    .array(
-      z.string().transform((text, context) => {
-        const proxy = parseTrustedProxy(text);
-        if (proxy !== null) return proxy;
-        context.addIssue({
-          code: "custom",
-          message: "must be addresses or ranges of proxies, such as 127.0.0.1 or 10.0.5.0/24",
-        });
-        return z.NEVER;
-      }),
-    )
-    .default([]),
+  trustProxy: listOf(
+    parseTrustedProxy,
+    "must be addresses or ranges of proxies, such as 127.0.0.1 or 10.0.5.0/24",
+  ),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   /** Address under which people open this appliance, for the links in alerts. */
@@ -56,31 +60,12 @@ const Config = z.strictObject({
     .transform((text) => text.replace(/\/+$/, ""))
     .optional(),
   /** Ranges that may be checked and alerted although they are blocked for good reasons. */
-  allowTarget: z
-    .array(
-      z.string().transform((text, context) => {
-        const range = parseRange(text);
-        if (range !== null) return range;
-        context.addIssue({ code: "custom", message: "must be a range such as 169.254.10.0/24" });
-        return z.NEVER;
-      }),
-    )
-    .default([]),
+  allowTarget: listOf(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that are neither checked nor alerted, whatever is allowed. */
-  denyTarget: z
-    .array(
-      z.string().transform((text, context) => {
-        const denied = parseDenied(text);
-        if (denied !== null) return denied;
-        context.addIssue({
-          code: "custom",
-          message:
-            "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
-        });
-        return z.NEVER;
-      }),
-    )
-    .default([]),
+  denyTarget: listOf(
+    parseDenied,
+    "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
+  ),
   /** How much one organization may have. */
   limit: z
     .array(z.string())

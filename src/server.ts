@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
 import { adminPage, adminPaths } from "./http/admin-page.ts";
-import { allowedMethods } from "./http/allow.ts";
 import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/error-response.ts";
 import { hostGuard } from "./http/host-guard.ts";
@@ -195,4 +194,24 @@ function openPaths(routes: readonly Route[]): (path: string) => boolean {
       .map(({ path }) => plain(path)),
   );
   return (path) => open.has(plain(path));
+}
+
+/** The methods of a path as `Allow` lists them (RFC 9110 §10.2.1), null for a path that no route has: HEAD works wherever GET does, OPTIONS everywhere. */
+function allowedMethods(routes: readonly { method: string; path: string }[]) {
+  const byPattern = new Map<string, Set<string>>();
+  for (const { method, path } of routes) {
+    const pattern = `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
+    const methods = byPattern.get(pattern) ?? new Set(["OPTIONS"]);
+    methods.add(method);
+    if (method === "GET") methods.add("HEAD");
+    byPattern.set(pattern, methods);
+  }
+  const table = [...byPattern].map(
+    ([pattern, methods]) => [new RegExp(pattern), [...methods]] as const,
+  );
+  return (path: string) => {
+    // `/sessions/end-others` is a path of its own, and one that `/sessions/:id` has.
+    const methods = table.flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []));
+    return methods.length === 0 ? null : [...new Set(methods)].sort().join(", ");
+  };
 }

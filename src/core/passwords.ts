@@ -37,21 +37,13 @@ function hashed(password: string, recipe: string): Promise<string> {
  * The password as argon2id in PHC form, salt included; with the salt of `like`, so that it costs one
  * computation to compare a password with both. Throws RATE_LIMITED where too many wait to be hashed.
  */
-export function hashPassword(
-  password: string,
-  client: HashingClient,
-  like?: string,
-): Promise<string> {
+export function hashPassword(password: string, client: HashingClient, like?: string) {
   const recipe = like === undefined ? newRecipe() : recipeOf(like);
   return queue.run(client, () => hashed(password, recipe));
 }
 
 /** Whether this is the password that was hashed. Throws RATE_LIMITED likewise, and where the hash is none. */
-export async function isPassword(
-  password: string,
-  hash: string,
-  client: HashingClient,
-): Promise<boolean> {
+export async function isPassword(password: string, hash: string, client: HashingClient) {
   return (await indexOfPassword(password, [hash], client)) === 0;
 }
 

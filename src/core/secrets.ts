@@ -59,11 +59,7 @@ export function vaultOf(key: Uint8Array): Vault {
 }
 
 /** Secrets by field path as JSON for a row, each sealed for its own place. */
-export function sealAll(
-  vault: Vault,
-  record: string,
-  secrets: Readonly<Record<string, string>>,
-): string {
+export function sealAll(vault: Vault, record: string, secrets: Readonly<Record<string, string>>) {
   return JSON.stringify(
     Object.fromEntries(
       Object.entries(secrets).map(([path, plain]) => [

@@ -99,9 +99,7 @@ const privateRanges: readonly Range[] = [
 
 export const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
 
-export function blockListOf(
-  subnets: readonly (readonly [string, number, ...unknown[]])[],
-): BlockList {
+export function blockListOf(subnets: readonly (readonly [string, number, ...unknown[]])[]) {
   const list = new BlockList();
   for (const [network, prefix] of subnets) list.addSubnet(network, prefix, familyOf(network));
   return list;

@@ -2,10 +2,7 @@
 const turnMs = 5;
 
 /** Like `forEach`, for work that takes the processor: yields to the event loop every few milliseconds. */
-export async function eachYielding<T>(
-  items: Iterable<T>,
-  use: (item: T) => void | Promise<void>,
-): Promise<void> {
+export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void | Promise<void>) {
   let since = performance.now();
   for (const item of items) {
     const used = use(item);

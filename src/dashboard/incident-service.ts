@@ -6,7 +6,6 @@ import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/statements.ts";
 import { previewIncidentPage } from "../status-pages/preview-service.ts";
 import type {
-  IncidentAudience,
   IncidentAudienceQuery,
   IncidentDraft,
   IncidentPreview,
@@ -36,10 +35,7 @@ function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">): NewInciden
 }
 
 /** Who hears of an update that somebody posts, and of the resolution; which pages show it. Throws NOT_FOUND. */
-export async function audienceOf(
-  scope: Scope,
-  { incidentId, monitorId }: IncidentAudienceQuery,
-): Promise<IncidentAudience> {
+export async function audienceOf(scope: Scope, { incidentId, monitorId }: IncidentAudienceQuery) {
   const { store, organizationId } = scope;
   const incident = incidentId === undefined ? null : await getIncident(scope, incidentId);
   const incidentIds = incident === null ? [] : [incident.id];

@@ -38,11 +38,7 @@ const authorText = `select actor_type as type, actor_id as id, actor_name as nam
   order by seq`;
 
 /** Who posted each update of an incident, oldest first. */
-export function authorsOf(
-  store: Store,
-  organizationId: string,
-  incidentId: string,
-): Promise<Author[]> {
+export function authorsOf(store: Store, organizationId: string, incidentId: string) {
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
 

@@ -203,10 +203,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
   }
 
   /** Channels at which something was sent, tried or put off since this was last asked. */
-  async function findDeliveries(
-    organizationId: string,
-    { deliveries }: OpenPages,
-  ): Promise<string[]> {
+  async function findDeliveries(organizationId: string, { deliveries }: OpenPages) {
     const found = await channelSignaturesOf(store, organizationId);
     const changed = found.filter(
       ({ id, signature }) => (deliveries.get(id) ?? neverUsed) !== signature,

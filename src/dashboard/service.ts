@@ -10,7 +10,6 @@ import type {
   ChannelUse,
   CompactMonitor,
   CompactOverview,
-  OverviewMonitor,
   PastState,
   StatesQuery,
   SubscriberCount,
@@ -47,20 +46,13 @@ export async function rowsOf(looker: Looker, ids: readonly string[]): Promise<Co
 }
 
 /** Rows of the Monitors page; null for all of them, in dashboard order. */
-function fullRowsOf(
-  { store, clock, organizationId }: Looker,
-  ids: readonly string[] | null,
-): Promise<OverviewMonitor[]> {
+function fullRowsOf({ store, clock, organizationId }: Looker, ids: readonly string[] | null) {
   const daysOf = (keys: readonly number[]) => hoursOf(store)(keys, clock());
   return monitorsOf(store, organizationId, ids, daysOf);
 }
 
 /** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */
-export async function statesOf(
-  scope: Scope,
-  monitorId: string,
-  { limit }: StatesQuery,
-): Promise<PastState[]> {
+export async function statesOf(scope: Scope, monitorId: string, { limit }: StatesQuery) {
   const { createdAt, status, statusSince } = await getMonitor(scope, monitorId);
   const events = await stateEventsOf(scope.store, scope.organizationId, monitorId, limit);
   const states: PastState[] = events.map(({ type, at, message }, index) => ({

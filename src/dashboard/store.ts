@@ -2,13 +2,7 @@ import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypes } from "../events/catalogue.ts";
 import { hasMessage, shownStatus, targetOf } from "./rules.ts";
-import type {
-  ChannelUse,
-  OverviewGroup,
-  OverviewMonitor,
-  SubscriberCount,
-  UsersOfChannel,
-} from "./schema.ts";
+import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
@@ -101,12 +95,7 @@ export function versionsOf(store: Store, organizationId: string): Promise<Monito
 export type LiveEvent = Pick<LoggedEvent, "seq" | "type" | "subjectId" | "at">;
 
 /** An organization's events after this one, oldest first. */
-export function eventsAfter(
-  store: Store,
-  organizationId: string,
-  seq: number,
-  limit: number,
-): Promise<LiveEvent[]> {
+export function eventsAfter(store: Store, organizationId: string, seq: number, limit: number) {
   return store.query<LiveEvent>(
     `select seq, type, subject_id as subjectId, at from events
      where seq > ? and organization_id = ? order by seq limit ?`,
@@ -192,11 +181,7 @@ export function usesOf(store: Store, organizationId: string): Promise<ChannelUse
   return store.query<ChannelUse>(usesText, [organizationId, organizationId]);
 }
 
-export async function usersOf(
-  store: Store,
-  organizationId: string,
-  channelId: string,
-): Promise<UsersOfChannel> {
+export async function usersOf(store: Store, organizationId: string, channelId: string) {
   const read = async (text: string) =>
     (await store.query<{ id: string }>(text, [organizationId, channelId])).map(({ id }) => id);
   const [monitorIds, groupIds] = await Promise.all([
@@ -214,9 +199,6 @@ const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
     count(*) - count(confirmed_at) as pending
   from subscribers where organization_id = ? group by page_id`;
 
-export function countsOfSubscribers(
-  store: Store,
-  organizationId: string,
-): Promise<SubscriberCount[]> {
+export function countsOfSubscribers(store: Store, organizationId: string) {
   return store.query<SubscriberCount>(countsText, [organizationId]);
 }

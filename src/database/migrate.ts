@@ -9,11 +9,7 @@ type Applied = { hash: string; created_at: number };
  * `beforeChange` runs first when there are rows to lose. Throws MIGRATION_REFUSED and changes
  * nothing when the applied list is not a prefix of ours, or a migration fails.
  */
-export function migrate(
-  database: Database,
-  folder: string,
-  beforeChange: () => void = () => {},
-): number {
+export function migrate(database: Database, folder: string, beforeChange: () => void = () => {}) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
   if (pendingAfter(appliedIn(database), ours).length === 0) return 0;
   if (appliedIn(database).length > 0) beforeChange();

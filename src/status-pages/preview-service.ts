@@ -13,11 +13,7 @@ import { findPages, findPublicPageById } from "./store.ts";
 import { viewOf } from "./view.ts";
 
 /** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
-export async function previewStatusPage(
-  scope: Scope,
-  id: string,
-  patch: StatusPagePatch,
-): Promise<StatusPagePreview> {
+export async function previewStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
   const { password: _, ...fields } = patch;
   const page = await getStored(scope, id);
   const { slug, logoType, logoData } = page;

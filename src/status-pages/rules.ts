@@ -1,5 +1,5 @@
 import type { OwnHosts } from "../core/own-hosts.ts";
-import type { StatusPage, StatusPageSection } from "./schema.ts";
+import type { StatusPage } from "./schema.ts";
 
 /** Why nobody could open the page; null when somebody can. */
 export function validateAccess(
@@ -57,10 +57,7 @@ type SectionRow = { position: number; name: string | null; groupId: string | nul
 type MonitorRow = { section: number; monitorId: string; publicName: string | null };
 
 /** Sections and their monitors from rows in order. A group that was deleted took its section along and left its monitors' names behind. */
-export function sectionsOf(
-  sections: readonly SectionRow[],
-  monitors: readonly MonitorRow[],
-): StatusPageSection[] {
+export function sectionsOf(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
   const bySection = Map.groupBy(monitors, ({ section }) => section);
   return sections.map(({ position, name, groupId }) => ({
     name,

@@ -108,11 +108,7 @@ export async function createStatusPage(
 }
 
 /** Throws as creation does, and NOT_FOUND, PRECONDITION_FAILED; nothing is changed then. */
-export async function updateStatusPage(
-  scope: Scope,
-  id: string,
-  patch: StatusPagePatch,
-): Promise<StatusPageRecord> {
+export async function updateStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
   const { password, sections, hosts, ...fields } = patch;
   mustBeFree(scope, hosts ?? []);
   // Hashing is costly: not for an unknown page, and once, however often the write is tried.
@@ -136,11 +132,7 @@ export async function updateStatusPage(
 }
 
 /** Stores an image as the page's logo. Throws VALIDATION_ERROR for what is no such image or holds more than a picture, NOT_FOUND, PRECONDITION_FAILED. */
-export function setLogo(
-  scope: Scope,
-  id: string,
-  image: { type: string; bytes: Uint8Array },
-): Promise<StatusPageRecord> {
+export function setLogo(scope: Scope, id: string, image: { type: string; bytes: Uint8Array }) {
   mustBeLogo(image);
   const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
   return rewrite(scope, id, ["logo"], () => ({ change: logo }));

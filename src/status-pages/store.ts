@@ -29,11 +29,7 @@ export type PageHead = Pick<
 >;
 
 /** All pages of an organization, its default page first, then newest first; or the one with this id. */
-export async function findPages(
-  store: Store,
-  organizationId: string,
-  id?: string,
-): Promise<StoredPage[]> {
+export async function findPages(store: Store, organizationId: string, id?: string) {
   const where = (table: { organizationId: SQLiteColumn }, pageId: SQLiteColumn) =>
     and(eq(table.organizationId, organizationId), id === undefined ? undefined : eq(pageId, id));
   const partsOf = (
@@ -74,11 +70,7 @@ const byPage = <T extends { pageId: string }>(rows: readonly T[]) =>
   Map.groupBy(rows, ({ pageId }) => pageId);
 
 /** The page with this id; null for none and for a hidden one. */
-export async function findPublicPageById(
-  store: Store,
-  organizationId: string,
-  id: string,
-): Promise<PublicPage | null> {
+export async function findPublicPageById(store: Store, organizationId: string, id: string) {
   const [page] = await findPages(store, organizationId, id);
   if (page === undefined || page.visibility === "hidden") return null;
   const { logoType: _type, logoData: _data, ...open } = page;
@@ -128,11 +120,7 @@ export function mustHaveFreeSlug(organizationId: string, id: string, slug: strin
 }
 
 /** Holds while none of the host names belongs to another page, of whichever organization; else CONFLICT. */
-export function mustHaveFreeHosts(
-  organizationId: string,
-  id: string,
-  hosts: readonly string[],
-): Prepared {
+export function mustHaveFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
   return must(
     sql`not exists (select 1 from ${statusPageHosts}
       where host in (select value from ${listed(hosts)})
@@ -222,11 +210,7 @@ export async function mayShowIncident(
 }
 
 /** Whether the organization has published an incident before this time. */
-export async function hasIncidentsBefore(
-  store: Store,
-  organizationId: string,
-  at: number,
-): Promise<boolean> {
+export async function hasIncidentsBefore(store: Store, organizationId: string, at: number) {
   const rows = await store.query(
     "select 1 from incidents where organization_id = ? and public and id < ? limit 1",
     [organizationId, firstIdAt(at)],

@@ -10,11 +10,7 @@ export type SignUpResult = {
 } | null;
 
 /** How to be told of updates: by e-mail, where a mail server is set, and by feeds. */
-export function subscribePage(
-  document: PageDocument,
-  takesMail: boolean,
-  result: SignUpResult,
-): string {
+export function subscribePage(document: PageDocument, takesMail: boolean, result: SignUpResult) {
   const { view, base } = document;
   const isSent = result !== null && result.trouble === null;
   return documentOf(

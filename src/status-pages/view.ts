@@ -119,12 +119,7 @@ function monitorView(
 
 function dayView(day: number, sums: DayTotals | undefined): DayView {
   const date = new Date(day * dayMs).toISOString().slice(0, 10);
-  return sums === undefined ? noData(date) : judgedDay(date, sums);
-}
-
-const noData = (date: string): DayView => ({ tone: "none", text: `${date}: no data` });
-
-function judgedDay(date: string, sums: DayTotals): DayView {
+  if (sums === undefined) return { tone: "none", text: `${date}: no data` };
   const { degradedSeconds, downSeconds, maintenanceSeconds } = sums;
   const ratio = ratioOf(sums);
   const parts = [

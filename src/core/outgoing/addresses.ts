@@ -1,18 +1,13 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts";
-import type { Address } from "./context.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 
 /**
  * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
  * name must not lead where an address may not.
  */
-export async function allowedAddresses(
-  targets: TargetGuard,
-  host: string,
-  port: number | null,
-): Promise<Address[]> {
+export async function allowedAddresses(targets: TargetGuard, host: string, port: number | null) {
   const plain = host.replace(/^\[|\]$/g, "");
   const isName = isIP(plain) === 0;
   if (isName) mustNotBe(targets.validateName(plain));

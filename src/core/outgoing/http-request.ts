@@ -1,10 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import { version } from "../assets.ts";
 import { portOf } from "../target-guard.ts";
-import { type Connection, dial } from "./connection.ts";
+import { dial } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { type HttpAnswer, readAnswer } from "./http-answer.ts";
+import { readAnswer } from "./http-answer.ts";
 
 export type HttpRequest = {
   url: URL;
@@ -18,10 +18,7 @@ export type HttpRequest = {
 };
 
 /** Sends one request over a connection of its own; redirects are not followed. Throws TargetFailure, OwnTrouble. */
-export async function send(
-  request: HttpRequest,
-  context: OutgoingContext,
-): Promise<{ answer: HttpAnswer; connection: Connection; isPublic: boolean }> {
+export async function send(request: HttpRequest, context: OutgoingContext) {
   const { url, method, body, verifyTls, onlyPublic = false } = request;
   const port = portOf(url);
   context.step = "resolving the name";

@@ -61,11 +61,7 @@ export async function exportSubscribers(scope: Scope, pageId: string): Promise<S
 }
 
 /** Throws NOT_FOUND, also for a subscriber of another page. */
-export async function getSubscriber(
-  scope: Scope,
-  pageId: string,
-  id: string,
-): Promise<SubscriberRecord> {
+export async function getSubscriber(scope: Scope, pageId: string, id: string) {
   return shown(await getRow(scope, pageId, id));
 }
 
@@ -114,11 +110,7 @@ function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
 }
 
 /** Throws NOT_FOUND for the page, CONFLICT for an address that subscribes already and for a mailbox while no mail server is set, VALIDATION_ERROR for a blocked address. */
-export async function addSubscriber(
-  scope: Scope,
-  pageId: string,
-  input: NewSubscriber,
-): Promise<SubscriberRecord> {
+export async function addSubscriber(scope: Scope, pageId: string, input: NewSubscriber) {
   const { vault, organizationId } = scope;
   await getStatusPage(scope, pageId);
   const now = scope.clock();

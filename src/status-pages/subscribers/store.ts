@@ -27,11 +27,7 @@ const isOf = ({ organizationId, pageId }: OfPage) =>
   and(eq(subscribers.organizationId, organizationId), eq(subscribers.pageId, pageId));
 
 /** A page of a status page's subscribers, newest first. */
-export async function pageOfSubscribers(
-  store: Store,
-  of: OfPage,
-  query: SubscriberQuery,
-): Promise<{ rows: SubscriberRow[]; total: number }> {
+export async function pageOfSubscribers(store: Store, of: OfPage, query: SubscriberQuery) {
   const { type, status, q } = query;
   const confirmed: Record<string, SQL> = {
     pending: isNull(subscribers.confirmedAt),
@@ -61,11 +57,7 @@ export function allSubscribers(store: Store, of: OfPage): Promise<SubscriberRow[
   return store.db.select().from(subscribers).where(isOf(of)).orderBy(subscribers.id);
 }
 
-export async function findSubscriber(
-  store: Store,
-  organizationId: string,
-  id: string,
-): Promise<SubscriberRow | null> {
+export async function findSubscriber(store: Store, organizationId: string, id: string) {
   const [row] = await store.db
     .select()
     .from(subscribers)
@@ -129,10 +121,7 @@ export function removeSubscriber(store: Store, organizationId: string, id: strin
 }
 
 /** Pages of an organization that have confirmed subscribers. */
-export async function pagesWithSubscribers(
-  store: Store,
-  organizationId: string,
-): Promise<string[]> {
+export async function pagesWithSubscribers(store: Store, organizationId: string) {
   const rows = await store.query<{ id: string }>(
     `select id from status_pages p where organization_id = ? and exists (
        select 1 from subscribers s where s.organization_id = p.organization_id
@@ -188,11 +177,7 @@ export function tell(
   };
 }
 
-export async function noticeOfDelivery(
-  store: Store,
-  organizationId: string,
-  deliveryId: string,
-): Promise<NoticeRow | null> {
+export async function noticeOfDelivery(store: Store, organizationId: string, deliveryId: string) {
   const [row] = await store.query<NoticeRow>(
     `select n.organization_id as organizationId, n.id, n.page_id as pageId, n.type, n.at, n.data
      from deliveries d join notices n on n.organization_id = d.organization_id and n.id = d.notice_id

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+
+/** In a process of its own, whose heap holds nothing else: says how many of 63 MiB are left before and after one more is discarded. */
+const script = `
+  import { discarded } from "./src/core/garbage.ts";
+  const MiB = 1024 * 1024;
+  const buffers = Array.from({ length: 63 }, () => new WeakRef(new ArrayBuffer(MiB)));
+  async function left() {
+    // What was looked at stays until its turn is over.
+    await Bun.sleep(0);
+    return buffers.filter((buffer) => buffer.deref() !== undefined).length;
+  }
+  for (const _ of buffers) discarded(MiB);
+  const before = await left();
+  await Bun.sleep(0);
+  discarded(MiB);
+  console.log(JSON.stringify([before, await left()]));
+`;
+
+test("bytes that nobody holds any more are collected once there are 64 MiB of them", async () => {
+  const child = Bun.spawn([process.execPath, "-e", script], { cwd: root, stdout: "pipe" });
+  const [before = 0, after = 0] = JSON.parse(await child.stdout.text()) as number[];
+  expect(before).toBeGreaterThan(50);
+  // What a register or the stack happens to point at stays.
+  expect(after).toBeLessThan(10);
+});
