@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../core/assets.ts";
 import { AppError, DataError } from "../core/errors.ts";
+import { addAuditLog } from "./audit-log.ts";
 import { addBackup } from "./backup.ts";
 import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";
@@ -33,6 +34,7 @@ export function commandLine(): Command {
     addOrgs,
     addKeys,
     addUsers,
+    addAuditLog,
     addMigrate,
     addBackup,
     addRestore,

@@ -81,3 +81,13 @@ export function escapeXml(text: string): string {
 
 /** How the message of an `unknown` heartbeat begins. */
 export const notJudged = "Not judged: ";
+
+/** A row of CSV as RFC 4180 has it; what a spreadsheet would take for a formula begins with an apostrophe. */
+export function csvRow(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+function csvCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -50,7 +50,7 @@ export type Endpoint<
   /** Drops whatever it does not declare: the secrecy filter of every route. */
   response: R;
   /** The media type of a response that goes on for as long as the client reads: `use` then returns the Response itself. */
-  streams?: "text/event-stream" | "application/vnd.sqlite3";
+  streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
   /** Whether the response is worth compressing. */
   compressed?: boolean;
   /** 201 makes the response carry a Location. */

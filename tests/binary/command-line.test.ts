@@ -43,6 +43,24 @@ describe("data goes to stdout, talk to stderr", () => {
     expect(keys).not.toContain("sbx_");
   });
 
+  test("an audit log is exported as CSV or JSON Lines, each entry once", async () => {
+    await using box = await machineWithKey();
+    await succeeded(box.run(newKey));
+    const args = ["audit-log", "export", "--org", "acme"];
+    const csv = (await succeeded(box.run(args))).split("\r\n");
+    const lines = (await succeeded(box.run([...args, "--format", "jsonl"]))).split("\n");
+    const document = JSON.parse(await succeeded(box.run([...args, "--json"])));
+    expect(lines.map((line) => JSON.parse(line))).toEqual(document);
+    expect(document.map(({ action }: { action: string }) => action)).toEqual([
+      "organization.created",
+      "api-key.created",
+      "api-key.created",
+    ]);
+    expect(csv).toHaveLength(4);
+    const wrong = await box.run([...args, "--format", "xml"]);
+    expect([wrong.exitCode, wrong.stdout]).toEqual([2, ""]);
+  });
+
   test("version prints the version", async () => {
     expect(await succeeded(signalbox(["version"]))).toBe(manifest.version);
     expect(await succeeded(signalbox(["--version"]))).toBe(manifest.version);

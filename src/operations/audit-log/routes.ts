@@ -1,22 +1,75 @@
 import { Elysia } from "elysia";
+import { z } from "zod";
+import { isAtLeast } from "../../core/roles.ts";
 import { pageOf } from "../../core/paging.ts";
+import { signedInSession } from "../../http/authentication.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
-import { AuditEntry, AuditQuery } from "./schema.ts";
-import { listAuditEntries } from "./service.ts";
+import { requestContext, type RequestContext } from "../../http/request-context.ts";
+import type { Services } from "../../http/services.ts";
+import { organizationOf } from "../../http/session.ts";
+import { AuditEntry, AuditQuery, exportFormats } from "./schema.ts";
+import { downloadAuditLog, listAuditEntries } from "./service.ts";
 
-export const auditLogRoutes = new Elysia({ prefix: "/audit-log" }).use(requestContext).get(
-  ...endpoint(
-    "/",
-    {
-      name: "listAuditEntries",
-      access: "read",
-      role: "admin",
-      summary: "List who changed what",
-      description: "Newest first.",
-      query: AuditQuery,
-      response: pageOf(AuditEntry),
-    },
-    ({ scope, query }) => listAuditEntries(scope, query),
-  ),
-);
+/** Asks whether whoever sent this may still read the log. */
+function mayRead({
+  request,
+  requestContext,
+  services: { sessions },
+}: {
+  request: Request;
+  requestContext: RequestContext;
+  services: Services;
+}): () => Promise<boolean> {
+  const session = signedInSession(requestContext);
+  const { id: organizationId } = organizationOf(request, session);
+  return () =>
+    sessions.isStillOpen(session.id, ({ organizations }) =>
+      organizations.some(({ id, role }) => id === organizationId && isAtLeast(role, "admin")),
+    );
+}
+
+export const auditLogRoutes = new Elysia({ prefix: "/audit-log" })
+  .use(requestContext)
+  .get(
+    ...endpoint(
+      "/",
+      {
+        name: "listAuditEntries",
+        access: "read",
+        role: "admin",
+        summary: "List who changed what",
+        description: "Newest first.",
+        query: AuditQuery,
+        response: pageOf(AuditEntry),
+      },
+      ({ scope, query }) => listAuditEntries(scope, query),
+    ),
+  )
+  .get(
+    ...endpoint(
+      "/export.csv",
+      {
+        name: "exportAuditLogAsCsv",
+        access: "read",
+        role: "admin",
+        streams: exportFormats.csv,
+        summary: "Download the audit log as CSV, oldest first",
+        response: z.never(),
+      },
+      async ({ scope, ...asked }) => downloadAuditLog(scope, "csv", mayRead(asked)),
+    ),
+  )
+  .get(
+    ...endpoint(
+      "/export.jsonl",
+      {
+        name: "exportAuditLogAsJsonLines",
+        access: "read",
+        role: "admin",
+        streams: exportFormats.jsonl,
+        summary: "Download the audit log as JSON Lines, oldest first",
+        response: z.never(),
+      },
+      async ({ scope, ...asked }) => downloadAuditLog(scope, "jsonl", mayRead(asked)),
+    ),
+  );

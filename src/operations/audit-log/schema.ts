@@ -18,3 +18,7 @@ export const AuditEntry = z.object({
   fields: z.array(z.string()),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
+
+/** CSV of RFC 4180 for spreadsheets; JSON Lines for programs, each line as the API shows an entry. */
+export const exportFormats = { csv: "text/csv", jsonl: "application/x-ndjson" } as const;
+export type ExportFormat = keyof typeof exportFormats;

@@ -28,13 +28,15 @@ const names = named.map(
     `(select ${column} from ${getTableName(table)} s where s.organization_id = e.organization_id and s.id = e.subject_id)`,
 );
 
-const entries = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
+const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
   e.actor_name as "actorName", e.action, e.subject_id as "subjectId", e.fields,
   coalesce(${names.join(", ")},
     (select name from ${getTableName(people)} where id = e.subject_id),
     (select name from ${getTableName(organizations)} where id = e.organization_id and id = e.subject_id)
   ) as "subjectName"
-  from ${getTableName(auditEntries)} e where e.organization_id = ? order by e.seq desc limit ? offset ?`;
+  from ${getTableName(auditEntries)} e where e.organization_id = ?`;
+const newest = `${columns} order by e.seq desc limit ? offset ?`;
+const after = `${columns} and e.seq > ? order by e.seq limit ?`;
 
 export type EntryRow = {
   seq: number;
@@ -53,7 +55,17 @@ export function pageOfEntries(
   organizationId: string,
   request: PageRequest,
 ): Promise<EntryRow[]> {
-  return store.query<EntryRow>(entries, [organizationId, request.per_page, offsetOf(request)]);
+  return store.query<EntryRow>(newest, [organizationId, request.per_page, offsetOf(request)]);
+}
+
+/** The entries after this one, oldest first. */
+export function entriesAfter(
+  store: Store,
+  organizationId: string,
+  seq: number,
+  limit: number,
+): Promise<EntryRow[]> {
+  return store.query<EntryRow>(after, [organizationId, seq, limit]);
 }
 
 export async function countEntries(store: Store, organizationId: string): Promise<number> {

@@ -1,8 +1,10 @@
+import { Button } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { Fragment } from "react";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
 import { dashboard, pageOf } from "../../data/client.ts";
+import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded } from "../../components/loading.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
@@ -12,9 +14,15 @@ import { actorWords, deedWords, fieldWords, pathOf } from "./audit-words.ts";
 
 const perPage = 50;
 
+const downloads = [
+  { words: "CSV", path: dashboard["audit-log"]["export.csv"]["~path"] },
+  { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
+];
+
 export default function AuditLog() {
   const { page: asked } = useSearch({ strict: false }) as { page?: number };
   const page = Number.isInteger(asked) && asked !== undefined && asked > 0 ? asked : 1;
+  const { organization } = useSignedIn();
   const navigate = useNavigate();
   const go = (to: number) =>
     void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
@@ -28,9 +36,26 @@ export default function AuditLog() {
     <Loaded query={query} what="The audit log">
       {({ data, meta }) => (
         <>
-          <p className="quiet panel-words">
-            Who changed what, and when. Values are not logged, because they may be secret.
-          </p>
+          <div className="audit-head panel-words">
+            <p className="quiet">
+              Who changed what, and when. Values are not logged, because they may be secret.
+            </p>
+            <div className="audit-downloads">
+              {downloads.map(({ words, path }) => (
+                <Button
+                  key={words}
+                  component="a"
+                  href={`${path}?organization=${organization.id}`}
+                  download
+                  size="xs"
+                  leftSection={<Icon name="download" size={14} />}
+                  aria-label={`Download as ${words}`}
+                >
+                  {words}
+                </Button>
+              ))}
+            </div>
+          </div>
           {data.length === 0 ? (
             <EmptyState icon={<Icon name="list" size={28} />} title="No entries">
               There are no entries on this page.

@@ -1,3 +1,4 @@
+import { csvRow } from "../../../src/core/text.ts";
 import { dataOf } from "../../data/client.ts";
 import { pageRoutes, type StatusPage, type Subscriber } from "../../data/status-pages.ts";
 
@@ -11,18 +12,12 @@ const columns = [
   "lastError",
 ] as const;
 
-/** As RFC 4180 has it; what a spreadsheet would take for a formula begins with an apostrophe. */
 function csvOf(subscribers: readonly Subscriber[]): string {
   const rows = subscribers.map((one) => {
     const record = { ...one, address: one.email ?? one.url };
-    return columns.map((name) => cell(record[name] ?? "")).join(",");
+    return csvRow(columns.map((name) => record[name] ?? ""));
   });
-  return [columns.join(","), ...rows, ""].join("\r\n");
-}
-
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return [csvRow(columns), ...rows].join("");
 }
 
 /** All subscribers of a page as a file. */

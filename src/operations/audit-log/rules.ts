@@ -1,0 +1,21 @@
+import { csvRow } from "../../core/text.ts";
+import type { AuditEntry, ExportFormat } from "./schema.ts";
+
+const columns: Record<string, (entry: AuditEntry) => string | null> = {
+  id: ({ id }) => id,
+  at: ({ at }) => at,
+  actorType: ({ actor }) => actor.type,
+  actorId: ({ actor }) => actor.id,
+  actorName: ({ actor }) => actor.name,
+  action: ({ action }) => action,
+  subjectId: ({ subjectId }) => subjectId,
+  subjectName: ({ subjectName }) => subjectName,
+  fields: ({ fields }) => fields.join(" "),
+};
+
+export const csvHead = csvRow(Object.keys(columns));
+
+export function lineOf(format: ExportFormat, entry: AuditEntry): string {
+  if (format === "jsonl") return `${JSON.stringify(entry)}\n`;
+  return csvRow(Object.values(columns).map((valueOf) => valueOf(entry) ?? ""));
+}

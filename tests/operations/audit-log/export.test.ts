@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
+import { lineOf } from "../../../src/operations/audit-log/rules.ts";
+import { testAppliance } from "../../support/appliance.ts";
+import { made } from "../../support/records.ts";
+import { member } from "../../support/visiting.ts";
+
+const log = "/dashboard/audit-log";
+
+test("the audit log is downloaded whole, oldest first, and each line is as the API shows it", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  await made(appliance.theirs.api, "incidents", { title: "Their secret" });
+  for (let i = 0; i < 450; i++) await made(appliance.ours.api, "monitor-groups", { name: `${i}` });
+  const { text, headers } = await page("GET", `${log}/export.jsonl`);
+  expect(headers.get("content-type")).toBe("application/x-ndjson");
+  expect(headers.get("content-disposition")).toBe(
+    'attachment; filename="audit-log-2026-11-20.jsonl"',
+  );
+  expect(headers.get("cache-control")).toBe("no-store");
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as AuditEntry);
+  const shown: AuditEntry[] = [];
+  for (let number = 1; shown.length < lines.length; number++) {
+    const { data } = (await page("GET", `${log}?per_page=100&page=${number}`)).json;
+    if (data.length === 0) break;
+    shown.push(...data);
+  }
+  expect(lines).toEqual(shown.toReversed());
+  expect(lines.length).toBeGreaterThan(450);
+  const csv = (await page("GET", `${log}/export.csv`)).text.split("\r\n");
+  expect(csv[0]).toBe("id,at,actorType,actorId,actorName,action,subjectId,subjectName,fields");
+  expect(csv).toHaveLength(lines.length + 2);
+  expect(text + csv.join("")).not.toContain("Their secret");
+});
+
+test("in CSV nothing that people wrote breaks its cell or is a formula", () => {
+  const entry = (name: string): AuditEntry => ({
+    id: "1",
+    at: "2026-11-20T10:00:00.000Z",
+    actor: { type: "person", id: null, name },
+    action: "group.created",
+    subjectId: "g",
+    subjectName: null,
+    fields: ["name", "color"],
+  });
+  const cell = (name: string) => lineOf("csv", entry(name));
+  const line = (name: string) =>
+    `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color\r\n`;
+  expect(cell("Ada")).toBe(line("Ada"));
+  expect(cell('Ada "The Countess", L.\nB.')).toBe(line('"Ada ""The Countess"", L.\nB."'));
+  for (const formula of ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
+    expect(cell(formula)).toBe(line(`'${formula}`));
+  expect(cell('=HYPERLINK("http://x")')).toBe(line(`"'=HYPERLINK(""http://x"")"`));
+});
+
+test("it is for admins, also while it is being downloaded", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "member");
+  for (const format of ["csv", "jsonl"])
+    expect((await page("GET", `${log}/export.${format}`)).status).toBe(403);
+
+  const { cookie, id } = await member(appliance, "admin");
+  for (let i = 0; i < 900; i++) await made(appliance.ours.api, "monitor-groups", { name: `${i}` });
+  const response = await appliance.app.handle(
+    new Request(`http://localhost${log}/export.jsonl`, {
+      headers: { Host: "localhost", Cookie: cookie },
+    }),
+  );
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  expect((await reader.read()).done).toBe(false);
+  appliance.database.run("UPDATE memberships SET role = 'member' WHERE person_id = ?", [id]);
+  const rest = async () => {
+    while (!(await reader.read()).done);
+  };
+  expect(rest()).rejects.toThrow("may not do so any more");
+});
