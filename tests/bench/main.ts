@@ -3,6 +3,7 @@ import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
+import { yearSuite } from "./year.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
 // figures say more about the machine than about the code.
@@ -12,6 +13,7 @@ const suites: Record<string, () => Promise<void>> = {
   alerts: alertsSuite,
   pages: pagesSuite,
   admin: adminSuite,
+  year: yearSuite,
 };
 
 const wanted = process.argv.slice(2);

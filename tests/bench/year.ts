@@ -1,0 +1,251 @@
+import { Database } from "bun:sqlite";
+import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { growing } from "../../docs/growth.ts";
+import { dayMs, hourMs } from "../../src/core/clock.ts";
+import { assets } from "../../src/core/assets.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { housekeeping } from "../../src/operations/retention/service.ts";
+import { freePort, signalbox, startServer } from "../support/binary.ts";
+import { succeeded } from "../support/outside.ts";
+import { simulatedYear } from "../support/year.ts";
+import { quantile, residentMb } from "./process.ts";
+
+const monitors = 1_000;
+const kept = { results: 14, hours: 400, audit: 400 };
+const starts = 7;
+const manyMonitors = 30_000;
+const email = "ada@acme.example";
+
+/** What 400 days of 1,000 monitors weigh, how quickly they start and answer, and what each further day costs. */
+export async function yearSuite() {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  try {
+    console.log(`year: ${kept.hours} days of ${monitors} monitors every 60 s\n`);
+    const empty = join(directory, "empty");
+    console.log(
+      `start to the first answer, nothing there: ${said(await startsOf(empty))} (goal ≤ 200)`,
+    );
+    const idle = await startServer({ dataDir: empty });
+    await Bun.sleep(30_000);
+    console.log(`idle for 30 s: ${residentMb(idle.child.pid).toFixed(0)} MB (goal ≤ 80)`);
+    await idle.stop();
+
+    const many = join(directory, "many");
+    cpSync(empty, many, { recursive: true });
+    await copyOfMany(many);
+    console.log(`start with ${manyMonitors} monitors: ${said(await startsOf(many))} (goal ≤ 200)`);
+
+    const year = join(directory, "year");
+    const password = await aged(year);
+    console.log(`start with the year: ${said(await startsOf(year))} (goal ≤ 200)`);
+    await firstPages(year, password);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const said = (times: readonly number[]) =>
+  `${quantile(times, 0.5).toFixed(0)} ms (${Math.min(...times).toFixed(0)}–${Math.max(...times).toFixed(0)})`;
+
+async function startsOf(dataDir: string): Promise<number[]> {
+  const times: number[] = [];
+  for (let round = 0; round <= starts; round++) {
+    const port = freePort();
+    const since = performance.now();
+    const server = await startServer({ dataDir, port });
+    // The first one makes or warms the files.
+    if (round > 0) times.push(performance.now() - since);
+    await server.stop();
+  }
+  return times;
+}
+
+/** As many monitors as the largest appliance that was measured has, made from one that the API made. */
+async function copyOfMany(dataDir: string) {
+  await succeeded(signalbox(["orgs", "create", "Many", "--data-dir", dataDir]));
+  const database = new Database(join(dataDir, "signalbox.db"));
+  const { id } = database.query<{ id: string }, []>("SELECT id FROM organizations").get() ?? {};
+  const settings = JSON.stringify({
+    url: "http://127.0.0.1:9/",
+    method: "GET",
+    headers: {},
+    body: null,
+    basicAuth: null,
+    expectedStatus: ["200-299"],
+    followRedirects: true,
+    verifyTls: true,
+    certificateExpiryDays: 14,
+  });
+  const at = new Date().toISOString();
+  const monitor = database.query(
+    `INSERT INTO monitors (organization_id, id, name, type, description, position, tags,
+       interval_seconds, timeout_seconds, retries, retry_interval_seconds, paused, muted, settings,
+       secrets, version, created_at, updated_at)
+     VALUES (?1, ?2, ?3, 'http', '', 0, '[]', 3600, 10, 10, 10, 0, 0, ?4, '{}', 1, ?5, ?5)`,
+  );
+  const state = database.query(
+    `INSERT INTO monitor_states (organization_id, monitor_id, status, since, paused, failures, epoch,
+       last_checked_at, last_message) VALUES (?1, ?2, 'up', ?3, 0, 0, 0, ?3, 'HTTP 200 (OK) in 3 ms.')`,
+  );
+  database.transaction(() => {
+    for (let number = 0; number < manyMonitors; number++) {
+      const monitorId = Bun.randomUUIDv7();
+      monitor.run(id ?? "", monitorId, `Service ${number}`, settings, at);
+      state.run(id ?? "", monitorId, at);
+    }
+  })();
+  database.close();
+}
+
+/** A data directory after the year and three days more, whose housekeeping is measured; returns a person's password. */
+async function aged(dataDir: string): Promise<string> {
+  // Ends before today, so that it is no future for the server.
+  const end = (Math.floor(Date.now() / dayMs) - 3) * dayMs;
+  const time = { now: end - kept.hours * dayMs };
+  const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock: () => time.now });
+  const { database, store } = data;
+  for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -200000"])
+    database.run(`PRAGMA ${setting}`);
+  const year = await simulatedYear(data, {
+    monitors,
+    days: kept.hours,
+    resultDays: kept.results,
+    end,
+  });
+  database.run("PRAGMA cache_size = -2000");
+  database.run("PRAGMA journal_mode = WAL");
+  console.log(`size: ${(statSync(join(dataDir, "signalbox.db")).size / 1e6).toFixed(0)} MB`);
+  const log = { info() {}, warn: console.warn, error: console.error };
+  const readUpTo = async () => Number.MAX_SAFE_INTEGER;
+  const keeper = housekeeping({ store, clock: () => time.now, log, kept, readUpTo });
+  database.run("PRAGMA synchronous = FULL");
+  const pages = () =>
+    database
+      .query<{ all: number; free: number }, []>(
+        "SELECT page_count AS 'all', freelist_count AS free FROM pragma_page_count, pragma_freelist_count",
+      )
+      .get() ?? { all: 0, free: 0 };
+  time.now = end;
+  await keeper.runOnce();
+  for (const { what, bytes, each } of growing) {
+    const measured = bytesOf(database, what);
+    if (measured !== null)
+      console.log(`  ${what}: ${measured.toFixed(1)} bytes ${each} (documented: ${bytes})`);
+  }
+  for (let day = 1; day <= 3; day++) {
+    const before = pages();
+    database.run("PRAGMA synchronous = OFF");
+    database.run("PRAGMA foreign_keys = OFF");
+    for (let hour = 0; hour < 24; hour++) {
+      year.results(time.now, time.now + hourMs);
+      time.now += hourMs;
+    }
+    database.run("BEGIN");
+    year.happenings(time.now / dayMs - 1);
+    database.run("UPDATE followers SET seq = (SELECT max(seq) FROM events)");
+    database.run("COMMIT");
+    database.run("PRAGMA foreign_keys = ON");
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    database.run("PRAGMA synchronous = FULL");
+    const cost = await costOf(() => keeper.runOnce());
+    const after = pages();
+    const used = (after.all - after.free - before.all + before.free) * 4096;
+    console.log(
+      `day ${day} more: housekeeping ${cost.cpu.toFixed(1)} s of processor time in ${cost.wall.toFixed(0)} s, ` +
+        `the loop was held up ${cost.held.toFixed(0)} ms at most (goal ≤ 50), p99 ${cost.held99.toFixed(0)} ms; ` +
+        `the file grew by ${(((after.all - before.all) * 4096) / 1e6).toFixed(2)} MB, what is used in it by ${(used / 1e6).toFixed(2)} MB`,
+    );
+  }
+  data.close();
+  const args = [
+    "--org",
+    "bench",
+    "--email",
+    email,
+    "--name",
+    "Ada",
+    "--json",
+    "--data-dir",
+    dataDir,
+  ];
+  return JSON.parse(await succeeded(signalbox(["users", "create", ...args]))).password as string;
+}
+
+async function costOf(use: () => Promise<void>) {
+  const late: number[] = [];
+  let last = performance.now();
+  const ticking = setInterval(() => {
+    late.push(performance.now() - last);
+    last = performance.now();
+  }, 1);
+  const [since, before] = [performance.now(), process.cpuUsage()];
+  await use();
+  const { user, system } = process.cpuUsage(before);
+  clearInterval(ticking);
+  return {
+    wall: (performance.now() - since) / 1000,
+    cpu: (user + system) / 1e6,
+    held: Math.max(...late),
+    held99: quantile(late, 0.99),
+  };
+}
+
+const counted: Record<string, { count: string; names: string }> = {
+  "Results of checks": { count: "SELECT count(*) FROM heartbeats", names: "heartbeats" },
+  "Hourly sums": { count: "SELECT count(*) FROM uptime_hours", names: "uptime_hours" },
+  "Daily sums": { count: "SELECT count(*) FROM uptime_days", names: "uptime_days" },
+  "Changes of a monitor's state": { count: "SELECT count(*) FROM events", names: "events" },
+  "Audit log": { count: "SELECT count(*) FROM audit_entries", names: "audit_entries" },
+  "Alerts and their deliveries": {
+    count: "SELECT count(*) FROM deliveries",
+    names: "alerts deliver",
+  },
+  Incidents: { count: "SELECT count(*) FROM incidents", names: "incident" },
+};
+
+/** What one of these takes, with its indexes; null where the year has none. */
+function bytesOf(database: Database, what: string): number | null {
+  const { count, names } = counted[what] ?? {};
+  if (count === undefined || names === undefined) return null;
+  const [[rows] = []] = database.query(count).values();
+  const [[size] = []] = database
+    .query(
+      `SELECT sum(d.pgsize) FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
+       JOIN json_each(?) wanted ON s.tbl_name LIKE wanted.value || '%'`,
+    )
+    .values(JSON.stringify(names.split(" ")));
+  return Number(size) / Number(rows);
+}
+
+/** The first admin page and the first public page after a start. */
+async function firstPages(dataDir: string, password: string) {
+  const first = await startServer({ dataDir });
+  const entered = await fetch(`${first.url}/dashboard/sign-in`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Origin: first.url },
+    body: JSON.stringify({ email, password }),
+  });
+  if (!entered.ok) throw new Error(await entered.text());
+  const Cookie = entered.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+  await first.stop();
+  const [admin, open]: [number[], number[]] = [[], []];
+  for (let round = 0; round < starts; round++) {
+    const server = await startServer({ dataDir });
+    const asked = async (path: string) => {
+      const since = performance.now();
+      const response = await fetch(`${server.url}${path}`, { headers: { Cookie } });
+      if (!response.ok) throw new Error(`${path}: ${response.status}`);
+      await response.bytes();
+      return performance.now() - since;
+    };
+    admin.push(await asked("/dashboard/overview"));
+    open.push(await asked("/status/bench"));
+    if (round === starts - 1)
+      console.log(`memory after both: ${residentMb(server.child.pid).toFixed(0)} MB`);
+    await server.stop();
+  }
+  console.log(`everything on the Monitors page, asked first after a start: ${said(admin)}`);
+  console.log(`a public page of 100 monitors with 90 days, asked first: ${said(open)}`);
+}

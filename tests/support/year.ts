@@ -1,0 +1,340 @@
+import type { Database } from "bun:sqlite";
+import { commandLineScope } from "../../src/cli/with-data.ts";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
+import { createApiKey } from "../../src/accounts/api-keys/service.ts";
+import { dayMs, hourMs, timestamp } from "../../src/core/clock.ts";
+import { newId } from "../../src/core/ids.ts";
+import { deliveryDays } from "../../src/alerting/retention.ts";
+import { eventDays } from "../../src/events/retention.ts";
+import type { DataDirectory } from "../../src/database/data-directory.ts";
+import { insertInto, type Prepared } from "../../src/database/store.ts";
+import {
+  alerts,
+  deliveries,
+  deliveryAlerts,
+  deliveryAttempts,
+} from "../../src/database/tables/alerting.ts";
+import { auditEntries, events } from "../../src/database/tables/events.ts";
+import { incidents, incidentUpdates } from "../../src/database/tables/incidents.ts";
+import { applianceOn } from "./appliance.ts";
+
+const minuteMs = 60_000;
+
+export type Plan = {
+  monitors: number;
+  /** How many days there are of everything, and of single results. */
+  days: number;
+  resultDays: number;
+  /** When it ends; a whole hour. */
+  end: number;
+};
+
+/** What happens in a day beside checks: outages of five minutes, each tenth with an incident, and changes by people. */
+const perDay = { outages: 65, changes: 200 };
+
+const rows = {
+  event: insertInto(events),
+  audit: insertInto(auditEntries),
+  alert: insertInto(alerts),
+  delivery: insertInto(deliveries),
+  told: insertInto(deliveryAlerts),
+  attempt: insertInto(deliveryAttempts),
+  incident: insertInto(incidents),
+  update: insertInto(incidentUpdates),
+};
+
+/** Numbers from 0 to 1 that look random and are always the same. */
+const noise = (n: number) => (n * 0.618033988749895) % 1;
+
+/**
+ * An appliance that has run for so long: its monitors, channel and page are made through the API; what
+ * time has added is written as recording would have, in the same order, only all at once.
+ */
+export async function simulatedYear(data: DataDirectory, plan: Plan) {
+  const { database, store, vault } = data;
+  const start = plan.end - plan.days * dayMs;
+  const { app } = applianceOn({ store, vault, clock: () => start });
+  const { id: organizationId } = await createOrganization(store, () => start, "Bench");
+  const scope = commandLineScope(data, organizationId);
+  const { key } = await createApiKey(scope, { name: "bench", scope: "write", expiresInMs: null });
+
+  async function call(method: string, path: string, sent?: object) {
+    const body = sent && JSON.stringify(sent);
+    const response = await app.handle(
+      new Request(`http://localhost/api/v1${path}`, {
+        method,
+        headers: {
+          Authorization: `Bearer ${key}`,
+          Host: "localhost",
+          ...(body && {
+            "Content-Type": "application/json",
+            "Content-Length": String(Buffer.byteLength(body)),
+          }),
+        },
+        ...(body && { body }),
+      }),
+    );
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+    return ((await response.json()) as { data: any }).data;
+  }
+
+  const channel = await call("POST", "/alert-channels", {
+    type: "webhook",
+    name: "Pager",
+    url: "http://127.0.0.1:9/",
+    default: true,
+  });
+  const ids: string[] = [];
+  const groups: string[] = [];
+  for (let number = 0; number < plan.monitors; number++) {
+    if (number % 25 === 0)
+      groups.push((await call("POST", "/monitor-groups", { name: `Group ${number / 25}` })).id);
+    const body = { type: "http", url: "http://127.0.0.1:9/", retries: 10, groupId: groups.at(-1) };
+    ids.push((await call("POST", "/monitors", { name: `Service ${number}`, ...body })).id);
+  }
+  const [page] = await call("GET", "/status-pages");
+  const sections = groups.slice(0, 4).map((groupId) => ({ name: null, groupId, monitors: [] }));
+  await call("PATCH", `/status-pages/${page.id}`, { sections });
+
+  const keys = new Map(
+    database
+      .query<{ key: number; id: string }, []>("SELECT key, monitor_id AS id FROM monitor_states")
+      .all()
+      .map(({ key, id }) => [id, key]),
+  );
+  database.run(
+    "UPDATE monitor_states SET status = 'up', last_checked_at = ?, since = ?, last_message = 'HTTP 200 (OK) in 120 ms, first byte after 118 ms.', latency_ms = 120",
+    [timestamp(plan.end), timestamp(start)],
+  );
+  database.run("CREATE TEMP TABLE checked (place INTEGER PRIMARY KEY, key INTEGER, phase INTEGER)");
+  const checked = [...keys.values()]
+    .map((key) => ({ key, phase: Math.floor(noise(key) * minuteMs) }))
+    .sort((one, other) => one.phase - other.phase);
+  for (const { key, phase } of checked)
+    database.run("INSERT INTO checked (key, phase) VALUES (?, ?)", [key, phase]);
+
+  const run = ({ text, parameters }: Prepared) => database.query(text).run(...parameters);
+  const outage = (day: number, number: number) => {
+    const n = day * perDay.outages + number;
+    const id = ids[Math.floor(noise(n) * ids.length)] ?? "";
+    const from = day * dayMs + Math.floor((number / perDay.outages) * (dayMs - hourMs));
+    return { n, id, key: keys.get(id) ?? 0, from, to: from + 5 * minuteMs };
+  };
+
+  /** What happens on a day, beside results of checks; of what is long past only what is still kept. */
+  function happenings(day: number, age = 0) {
+    for (let number = 0; number < perDay.changes; number++) {
+      const at = timestamp(day * dayMs + Math.floor((number / perDay.changes) * dayMs));
+      const subjectId = ids[(day + number) % ids.length] ?? "";
+      run(
+        rows.audit({
+          organizationId,
+          at,
+          actorType: "person",
+          actorId: ids[0] ?? "",
+          actorName: "Ada Lovelace",
+          action: "monitor.updated",
+          subjectId,
+          fields: '["interval","timeout"]',
+          requestId: ids[1] ?? "",
+        }),
+      );
+      if (age <= eventDays)
+        run(rows.event({ organizationId, at, type: "monitor.updated", subjectId, data: null }));
+    }
+    for (let number = 0; number < perDay.outages; number++) {
+      const { n, id, from, to } = outage(day, number);
+      const message = "HTTP 503 (Service Unavailable), expected 200-299.";
+      const monitor = {
+        id,
+        name: "Service",
+        type: "http",
+        groupId: groups[0] ?? null,
+        groupName: "Group",
+        target: "http://127.0.0.1:9/",
+        tags: [],
+        description: "",
+      };
+      for (const [type, at, before] of [
+        ["monitor.down", from, "up"],
+        ["monitor.up", to, "down"],
+      ] as const) {
+        const data = { before, since: timestamp(at - hourMs), message, latencyMs: 120 };
+        run(
+          rows.event({
+            organizationId,
+            at: timestamp(at),
+            type,
+            subjectId: id,
+            data: JSON.stringify(data),
+          }),
+        );
+        if (age > deliveryDays) continue;
+        const [alertId, deliveryId] = [newId(at), newId(at)];
+        const alert = { monitor, since: timestamp(at), message, latencyMs: 120 };
+        run(
+          rows.alert({
+            organizationId,
+            id: alertId,
+            type,
+            at: timestamp(at),
+            monitorId: id,
+            data: JSON.stringify(alert),
+          }),
+        );
+        run(
+          rows.delivery({
+            organizationId,
+            id: deliveryId,
+            receiverType: "channel",
+            receiverId: channel.id,
+            status: "delivered",
+            attempts: 1,
+            scheduledAttempts: 1,
+            firstAttemptAt: at,
+            lastAttemptAt: at,
+            createdAt: timestamp(at),
+            deliveredAt: timestamp(at),
+          }),
+        );
+        run(
+          rows.told({
+            organizationId,
+            deliveryId,
+            position: 0,
+            alertId,
+            follows: null,
+            withheld: false,
+          }),
+        );
+        run(
+          rows.attempt({
+            organizationId,
+            deliveryId,
+            number: 1,
+            at: timestamp(at),
+            durationMs: 120,
+            delivered: true,
+            message: "HTTP 200 (OK)",
+          }),
+        );
+      }
+      if (n % 10 === 0) happened(id, from, to, message);
+    }
+  }
+
+  function happened(monitorId: string, from: number, to: number, message: string) {
+    const id = newId(from);
+    run(
+      rows.incident({
+        organizationId,
+        id,
+        title: "Service is down",
+        status: "resolved",
+        severity: "major",
+        monitorId,
+        origin: "monitor",
+        public: true,
+        resolvedAt: timestamp(to),
+        version: 2,
+        createdAt: timestamp(from),
+        updatedAt: timestamp(to),
+        automatic: '{"kind":"down","monitor":"Service"}',
+      }),
+    );
+    for (const [seq, status, at] of [
+      [1, "investigating", from],
+      [2, "resolved", to],
+    ] as const)
+      run(
+        rows.update({
+          organizationId,
+          incidentId: id,
+          seq,
+          id: newId(at),
+          status,
+          message,
+          createdAt: timestamp(at),
+          automatic: '{"kind":"down","message":"HTTP 503"}',
+        }),
+      );
+  }
+
+  /** Results of all monitors every minute from one time up to another within a day, with their sums. */
+  function results(from: number, to: number) {
+    const minutes = Math.round((to - from) / minuteMs);
+    database.run(
+      `WITH RECURSIVE m(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM m WHERE n < ?2 - 1)
+       INSERT INTO heartbeats (monitor_key, at, status, latency_ms, seconds, message)
+       SELECT key, ?1 + n * ${minuteMs} + phase, 0, 20 + (key * 7919 + n * 104729 + ?1 / ${hourMs} * 31) % 400, 60, NULL
+       FROM m CROSS JOIN checked`,
+      [from, minutes],
+    );
+    const day = Math.floor(from / dayMs);
+    for (let number = 0; number < perDay.outages; number++) {
+      const one = outage(day, number);
+      database.run(
+        `UPDATE heartbeats SET status = 2, message = 'HTTP 503 (Service Unavailable), expected 200-299.'
+         WHERE monitor_key = ? AND at BETWEEN ? AND ? AND at >= ? AND at < ?`,
+        [one.key, one.from, one.to - 1, from, to],
+      );
+    }
+    addUp("uptime_hours", hourMs, from, to);
+    addUp("uptime_days", dayMs, from, to);
+  }
+
+  function addUp(table: string, periodMs: number, from: number, to: number) {
+    const [first, last] = [Math.floor(from / periodMs), Math.floor((to - 1) / periodMs)];
+    database.run(
+      `INSERT OR REPLACE INTO ${table}
+       SELECT at / ${periodMs} AS period, monitor_key, total(seconds) FILTER (WHERE status = 0),
+         total(seconds) FILTER (WHERE status = 1), total(seconds) FILTER (WHERE status = 2),
+         total(seconds) FILTER (WHERE status = 3), total(seconds) FILTER (WHERE status = 4),
+         count(latency_ms), total(latency_ms), min(latency_ms), max(latency_ms)
+       FROM checked JOIN heartbeats ON monitor_key = key AND at >= ? AND at < ?
+       GROUP BY period, monitor_key ORDER BY period, monitor_key`,
+      [first * periodMs, (last + 1) * periodMs],
+    );
+  }
+
+  const endDay = Math.floor(plan.end / dayMs);
+  const firstResults = endDay - plan.resultDays;
+  for (let day = firstResults; day < endDay; day++) results(day * dayMs, (day + 1) * dayMs);
+  if (plan.end > endDay * dayMs) results(endDay * dayMs, plan.end);
+  olderSums(database, endDay - plan.days, firstResults, plan.resultDays);
+  database.run("BEGIN");
+  for (let day = endDay - plan.days; day < endDay; day++) happenings(day, endDay - day);
+  const last = database.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM events").get();
+  for (const name of ["alerting", "subscribers"])
+    database.run("INSERT OR REPLACE INTO followers (name, seq, version) VALUES (?, ?, 1)", [
+      name,
+      last?.seq ?? 0,
+    ]);
+  database.run("COMMIT");
+  return { organizationId, key, ids, results, happenings };
+}
+
+/** Sums of days whose results are gone: those of days that have them, again and again. */
+function olderSums(database: Database, from: number, to: number, templates: number) {
+  for (const [table, period, hours] of [
+    ["uptime_hours", "hour", 24],
+    ["uptime_days", "day", 1],
+  ] as const) {
+    // The oldest first, as they were written.
+    database.run(`CREATE TEMP TABLE young AS SELECT * FROM ${table}`);
+    database.run(`CREATE INDEX temp.young_by_period ON young (${period})`);
+    database.run(`DELETE FROM ${table}`);
+    const others =
+      "up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum, latency_min, latency_max";
+    for (let day = from; day < to; day++) {
+      const template = to + ((day - from) % templates);
+      database.run(
+        `INSERT INTO ${table} SELECT ${period} - ?1, monitor_key, ${others} FROM young
+         WHERE ${period} >= ?2 AND ${period} < ?3 ORDER BY ${period}, monitor_key`,
+        [(template - day) * hours, template * hours, (template + 1) * hours],
+      );
+    }
+    database.run(`INSERT INTO ${table} SELECT * FROM young ORDER BY ${period}, monitor_key`);
+    database.run("DROP TABLE young");
+  }
+}
