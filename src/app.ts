@@ -6,7 +6,7 @@ import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
-import { type Clock, systemClock } from "./core/clock.ts";
+import { type Clock, hourMs, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
 import type { Log } from "./core/log.ts";
 import { ownHostsOf } from "./core/own-hosts.ts";
@@ -44,36 +44,30 @@ import { sessionCache } from "./accounts/sessions/cache.ts";
 import { recentAddresses } from "./accounts/sessions/store.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
-/** Wrong credentials a minute from one network; valid keys from there are not touched. */
-const failuresPerMinute = 600;
-
-/** Requests a minute of one person to the admin page. */
-const requestsPerMinute = 6_000;
-
-/** Wrong passwords, codes and tokens of the admin page a minute from one network. */
-const attemptsPerMinute = 10;
+/** How often a minute something may be asked for. */
+const perMinute = {
+  /** Wrong credentials of one network; valid keys from there are not touched. */
+  failures: 600,
+  /** Requests of one person to the admin page. */
+  requests: 6_000,
+  /** Wrong passwords, codes and tokens of the admin page, of one network. */
+  attempts: 10,
+  /** Wrong push tokens of one network. */
+  wrongTokens: 60,
+  /** Attempts of one network to open a status page by its password. */
+  pagePasswords: 10,
+  /** Test mails of one organization. */
+  testMails: 6,
+  /** Test alerts of one organization: each of its channels, when they are set up. */
+  testAlerts: 30,
+  /** Previews of status pages of one person: one for each pause in typing. */
+  previews: 240,
+  /** Incidents, months, badges and sign-up forms that are made for one network because none is kept. */
+  makings: 600,
+  /** Mailboxes that may be given on status pages, from one network. */
+  signUps: 5,
+};
 const passwordsPerHour = 20;
-
-/** Wrong push tokens a minute from one network. */
-const wrongTokensPerMinute = 60;
-
-/** Attempts a minute to open a status page by its password, from one network. */
-const passwordsPerMinute = 10;
-
-/** Test mails a minute of one organization. */
-const testMailsPerMinute = 6;
-
-/** Test alerts a minute of one organization: each of its channels, when they are set up. */
-const testAlertsPerMinute = 30;
-
-/** Previews of status pages a minute of one person: one for each pause in typing. */
-const previewsPerMinute = 240;
-
-/** Incidents, months, badges and sign-up forms a minute that are made for one network because none is kept. */
-const makingsPerMinute = 600;
-
-/** Mailboxes a minute that may be given on status pages, from one network. */
-const signUpsPerMinute = 5;
 
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
@@ -133,35 +127,24 @@ export async function startApp(
     sharing,
   });
   const origin = () => config.url ?? linkOrigin(urlsOf(config, main.number));
-  const tokens = accessTokens();
   const events = eventReader(store, log);
-  const signals = newSignals();
-  const sending = {
+  const shared = {
     store,
     clock,
     vault,
     targets,
     ownHosts,
     log,
-    signals,
-    origin,
-    accessTokens: tokens,
-  };
-  const alerts = alertEngine({ ...sending, events, subscribers: subscriberReceivers(sending) });
-  const notices = subscriberFanOut({ store, clock, events });
-  const maintenance = maintenanceWatch({ store, clock, events, log });
-  const maintenanceOf = maintenance.of;
-  const engine = checkEngine({
-    store,
-    clock,
-    vault,
-    targets,
     events,
-    signals,
-    log,
-    maintenanceOf,
-  });
-  const live = livePages({ store, clock, vault, events, signals, log });
+    signals: newSignals(),
+    origin,
+    accessTokens: accessTokens(),
+  };
+  const alerts = alertEngine({ ...shared, subscribers: subscriberReceivers(shared) });
+  const notices = subscriberFanOut(shared);
+  const maintenance = maintenanceWatch(shared);
+  const engine = checkEngine({ ...shared, maintenanceOf: maintenance.of });
+  const live = livePages(shared);
   const keys = apiKeyCache(store, clock);
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
@@ -171,36 +154,29 @@ export async function startApp(
     log,
     copyTo: (file, sealing) => copyInChild(data.path, file, sealing),
   });
+  const byNetwork = (count: number) => networkLimit(count, clock);
   const services: Services = {
-    store: data.store,
-    clock,
-    vault: data.vault,
-    targets,
-    ownHosts,
-    log,
+    ...shared,
     limits: config.limit,
-    responses: responseCache(data.store),
+    responses: responseCache(store),
     requestLimit: rateLimit(config.rateLimit, clock),
-    personLimit: rateLimit(requestsPerMinute, clock),
-    failureLimit: networkLimit(failuresPerMinute, clock),
-    attemptLimit: networkLimit(attemptsPerMinute, clock),
-    passwordLimit: rateLimit(passwordsPerHour, clock, { windowMs: 3_600_000 }),
+    personLimit: rateLimit(perMinute.requests, clock),
+    failureLimit: byNetwork(perMinute.failures),
+    attemptLimit: byNetwork(perMinute.attempts),
+    passwordLimit: rateLimit(passwordsPerHour, clock, { windowMs: hourMs }),
     attemptBackoff: attemptBackoff(clock),
     knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,
     sessions: sessionCache(store, clock),
     live,
-    signals,
     setUp,
     backups,
-    testMailLimit: rateLimit(testMailsPerMinute, clock),
-    testAlertLimit: rateLimit(testAlertsPerMinute, clock),
-    previewLimit: rateLimit(previewsPerMinute, clock),
+    testMailLimit: rateLimit(perMinute.testMails, clock),
+    testAlertLimit: rateLimit(perMinute.testAlerts, clock),
+    previewLimit: rateLimit(perMinute.previews, clock),
     pageQueue: fairQueue({ atOnce: 1 }),
-    accessTokens: tokens,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
-    origin,
     extendTimeout: (request, seconds) => main.server.timeout(originalRequest(request), seconds),
   };
   const peerOf = (request: Request) =>
@@ -208,27 +184,24 @@ export async function startApp(
   const proxies = trustedProxies(config.trustProxy, peerOf, log);
   const { addressOf } = proxies;
   const files = webFiles(web);
-  const lock = pageLock(vault, clock, networkLimit(passwordsPerMinute, clock), addressOf);
+  const lock = pageLock(vault, clock, byNetwork(perMinute.pagePasswords), addressOf);
   const site = statusSite({
     ...services,
     events,
     web: files,
-    makingLimit: networkLimit(makingsPerMinute, clock),
+    makingLimit: byNetwork(perMinute.makings),
     addressOf,
     lock,
     subscriptions: subscriptionsOf({
       context: services,
-      signUps: networkLimit(signUpsPerMinute, clock),
+      signUps: byNetwork(perMinute.signUps),
       addressOf,
     }),
   });
   const app = serverOf(services, {
     web: files,
     addressOf,
-    push: {
-      report: engine.report,
-      wrongTokens: networkLimit(wrongTokensPerMinute, clock),
-    },
+    push: { report: engine.report, wrongTokens: byNetwork(perMinute.wrongTokens) },
   });
   const listening = { host: config.host, tls, proxies, log };
   const main = listen(listening, config.port, (request) => {
@@ -242,12 +215,7 @@ export async function startApp(
   if (config.publicPort !== undefined)
     ports.push(listen(listening, config.publicPort, publicServer(services, site.answerAlone)));
   for (const { number } of ports) listeners.push({ host: config.host, port: number });
-  await site.start();
-  await live.start();
-  await alerts.start();
-  await notices.start();
-  await maintenance.start();
-  await engine.start();
+  for (const part of [site, live, alerts, notices, maintenance, engine]) await part.start();
   maintenance.onChange(engine.checkSoon);
 
   /** When keys and sessions were last used. */
@@ -271,10 +239,11 @@ export async function startApp(
   });
   cleaning.start();
 
+  const urls = urlsOf(config, main.number);
   return {
-    urls: urlsOf(config, main.number),
+    urls,
     port: main.number,
-    setUpLink: firstRun && `${urlsOf(config, main.number)[0]}/set-up#${firstRun.token}`,
+    setUpLink: firstRun && `${urls[0]}/set-up#${firstRun.token}`,
     readTls() {
       try {
         const read = tlsOf(config);
