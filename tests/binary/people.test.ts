@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { vaultOf } from "../../src/core/secrets.ts";
 import { binary } from "../support/binary.ts";
 import { machine, succeeded } from "../support/outside.ts";
 
@@ -130,7 +131,12 @@ describe("users on the command line", () => {
     expect((await page("POST", "/sign-in", { email, password: fresh })).status).toBe(200);
     await server.stop();
     const database = new Database(join(box.dataDir, "signalbox.db"));
-    database.run("UPDATE people SET totp_secret = 'sealed'");
+    const key = Buffer.from((await Bun.file(join(box.dataDir, "secret.key")).text()).trim(), "hex");
+    const [[id]] = database.query("SELECT id FROM people").values() as [[string]];
+    // The command refuses a directory none of whose secrets its key opens.
+    database.run("UPDATE people SET totp_secret = ?", [
+      vaultOf(key).seal("JBSWY3DPEHPK3PXP", `person/${id}/totp`),
+    ]);
     const guarded = () => database.query("SELECT totp_secret IS NULL FROM people").values()[0]?.[0];
     await succeeded(box.run(reset));
     expect(guarded()).toBe(0);
