@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { z } from "zod";
 import { limitsOf, usualLimits } from "./core/limits.ts";
 import { parseDenied, parseRange } from "./core/target-guard.ts";
@@ -85,6 +88,8 @@ const Config = z.strictObject({
   init: z.boolean().default(false),
   /** Where the passphrase of backups is, for the commands that make or read them. */
   passphraseFile: z.string().min(1).optional(),
+  /** Opens the page in the browser; data is where a person on a desktop expects it. */
+  open: z.boolean().default(false),
   /** Upgrades no data of which there is no room for a copy. */
   requireCopy: z.boolean().default(false),
 });
@@ -106,18 +111,51 @@ export function configOf(
         ? undefined
         : ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"].includes(name)
           ? variable.split(",").map((entry) => entry.trim())
-          : name === "init" || name === "requireCopy"
+          : ["init", "requireCopy", "open"].includes(name)
             ? variable === "true" || variable === "1"
             : variable;
     const value = flags[name] ?? fromEnvironment;
     if (value !== undefined) values[name] = value;
   }
+  if (values["dataDir"] === undefined && values["open"] === true && !existsSync("./signalbox-data"))
+    values["dataDir"] = desktopOf(environment).applicationData;
   const config = parsed(values);
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw config.tlsCert === undefined
       ? invalid("--tls-cert", "must be given with --tls-key")
       : invalid("--tls-key", "must be given with --tls-cert");
   return config;
+}
+
+type Desktop = {
+  /** The folder for this program's data in this person's account. */
+  applicationData: string;
+  /** What opens an address in the browser; null where nobody looks at a screen. */
+  opener: readonly [string, ...string[]] | null;
+};
+
+/** Follows the XDG Base Directory Specification and its equals on macOS and Windows. */
+export function desktopOf(
+  environment: Record<string, string | undefined> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): Desktop {
+  const { XDG_DATA_HOME: data, LOCALAPPDATA, DISPLAY, WAYLAND_DISPLAY } = environment;
+  if (platform === "win32")
+    return {
+      applicationData: join(LOCALAPPDATA ?? homedir(), "Signalbox"),
+      opener: ["rundll32", "url.dll,FileProtocolHandler"],
+    };
+  if (platform === "darwin")
+    return {
+      applicationData: join(homedir(), "Library", "Application Support", "Signalbox"),
+      opener: environment["SSH_CONNECTION"] ? null : ["open"],
+    };
+  // A relative path is to be ignored, says the specification.
+  const shared = data?.startsWith("/") ? data : join(homedir(), ".local", "share");
+  return {
+    applicationData: join(shared, "signalbox"),
+    opener: DISPLAY || WAYLAND_DISPLAY ? ["xdg-open"] : null,
+  };
 }
 
 /** What systemd tells a service it starts; see sd_notify(3) and sd_watchdog_enabled(3). */

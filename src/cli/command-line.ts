@@ -45,10 +45,11 @@ export function commandLine(): Command {
   return program;
 }
 
-/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
+/** Runs one command and returns the exit code: data on stdout, talk on stderr. Without any it is as if started by a double click. */
 export async function runCommandLine(args: string[]): Promise<number> {
   try {
-    await commandLine().parseAsync(args, { from: "user" });
+    const given = args.length === 0 ? ["serve", "--open"] : args;
+    await commandLine().parseAsync(given, { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);

@@ -1,9 +1,12 @@
 import { isatty } from "node:tty";
 import type { Command } from "commander";
+import { resolve } from "node:path";
 import { assets, version } from "../core/assets.ts";
 import { usualLimits } from "../core/limits.ts";
 import { logTo } from "../core/log.ts";
-import { configOf, startedBy } from "../config.ts";
+import { type Config, configOf, startedBy } from "../config.ts";
+import { DataError } from "../core/errors.ts";
+import { leaveAddress, openInBrowser, runningPage } from "./desktop.ts";
 import { serviceManager } from "./service-manager.ts";
 
 /** What `serve` can be told. */
@@ -48,31 +51,50 @@ export function addServe(program: Command) {
       "after",
       "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",
     )
+    .option(
+      "--open",
+      "open the page in the browser; without --data-dir, data is in your application data folder unless there is a ./signalbox-data",
+    )
     .action(async (flags: Record<string, unknown>) => {
-      const { startApp } = await import("../app.ts");
       const config = configOf(flags);
-      const log = logTo((line) => process.stderr.write(line));
-      const manager = serviceManager(startedBy());
-      const starting = startApp(config, { log, ...assets });
-      // On a terminal it says that the window was closed; to a service, that files have changed.
-      const isService = !isatty(0);
-      if (isService) process.on("SIGHUP", async () => (await starting).readTls());
-      const app = await starting;
-      manager.ready();
-      const [here, ...others] = app.urls;
-      const lines = [
-        `Signalbox ${version} is running.`,
-        `  On this machine  ${here}`,
-        ...others.map((url) => `  On the network   ${url}`),
-        `  API reference    ${here}/docs`,
-        ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
-      ];
-      process.stdout.write(`${lines.join("\n")}\n`);
-      await signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
-      log.info("stopping");
-      manager.stopping();
-      await app.stop();
+      try {
+        await serve(config);
+      } catch (error) {
+        const isRunning = error instanceof DataError && error.code === "ALREADY_RUNNING";
+        const page = config.open && isRunning ? runningPage(config.dataDir) : null;
+        if (page === null) throw error;
+        process.stdout.write(`Signalbox is running already: ${page}\n`);
+        openInBrowser(page);
+      }
     });
+}
+
+async function serve(config: Config) {
+  const { startApp } = await import("../app.ts");
+  const log = logTo((line) => process.stderr.write(line));
+  const manager = serviceManager(startedBy());
+  const starting = startApp(config, { log, ...assets });
+  // On a terminal it says that the window was closed; to a service, that files have changed.
+  const isService = !isatty(0);
+  if (isService) process.on("SIGHUP", async () => (await starting).readTls());
+  const app = await starting;
+  const [here = "", ...others] = app.urls;
+  using _ = leaveAddress(config.dataDir, here);
+  manager.ready();
+  const lines = [
+    `Signalbox ${version} is running.`,
+    `  On this machine  ${here}`,
+    ...others.map((url) => `  On the network   ${url}`),
+    `  API reference    ${here}/docs`,
+    `  Data             ${resolve(config.dataDir)}`,
+    ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
+  if (config.open) openInBrowser(app.setUpLink ?? here);
+  await signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
+  log.info("stopping");
+  manager.stopping();
+  await app.stop();
 }
 
 function signalToStop(signals: readonly NodeJS.Signals[]): Promise<void> {

@@ -108,7 +108,6 @@ describe("--json prints one document", () => {
 
 describe("wrong usage exits with 2 and says what would be right", () => {
   const cases: [string[], RegExp][] = [
-    [[], /Usage: signalbox/],
     [["frobnicate"], /unknown command 'frobnicate'/],
     [["orgs"], /Usage: signalbox orgs/],
     [["orgs", "create"], /missing required argument 'name'/],

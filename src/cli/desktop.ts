@@ -1,0 +1,27 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { desktopOf } from "../config.ts";
+
+/** Opens a page in the browser; nothing happens where there is no desktop or nothing that opens pages. */
+export function openInBrowser(url: string) {
+  const { opener } = desktopOf();
+  if (opener === null || Bun.which(opener[0]) === null) return;
+  Bun.spawn([...opener, url], { stdio: ["ignore", "ignore", "ignore"] }).unref();
+}
+
+const addressFile = (dataDir: string) => join(dataDir, "signalbox.url");
+
+/** Leaves the address for whoever starts a second one, until it is disposed. */
+export function leaveAddress(dataDir: string, url: string): Disposable {
+  const file = addressFile(dataDir);
+  writeFileSync(file, `${url}\n`, { mode: 0o600 });
+  return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
+}
+
+/** The page of the one that runs already: where to set it up, as long as that is to be done. */
+export function runningPage(dataDir: string): string | null {
+  const lineOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
+  const url = lineOf(addressFile(dataDir));
+  const token = lineOf(join(dataDir, "set-up-token"));
+  return url && token ? `${url}/set-up#${token}` : url;
+}

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { machine } from "../support/outside.ts";
+
+/** A desktop with a browser, which writes down what it is asked to open. */
+async function desktop() {
+  const box = machine();
+  const programs = join(box.directory, "bin");
+  const seen = join(box.directory, "opened");
+  const work = join(box.directory, "Downloads");
+  mkdirSync(programs);
+  mkdirSync(work);
+  const browser = join(programs, "xdg-open");
+  await Bun.write(browser, `#!/bin/sh\necho "$1" > "${seen}.new" && mv "${seen}.new" "${seen}"\n`);
+  chmodSync(browser, 0o755);
+  const port = freePort();
+  const env: Record<string, string | undefined> = {
+    ...process.env,
+    PATH: `${programs}:${process.env["PATH"]}`,
+    XDG_DATA_HOME: join(box.directory, "share"),
+    DISPLAY: ":0",
+    SIGNALBOX_HOST: "127.0.0.1",
+    SIGNALBOX_PORT: String(port),
+  };
+  const running: Bun.Subprocess[] = [];
+  return {
+    work,
+    env,
+    url: `http://127.0.0.1:${port}`,
+    data: join(box.directory, "share", "signalbox"),
+    start(args: string[] = [], changes: typeof env = {}) {
+      const child = Bun.spawn([binary, ...args], {
+        cwd: work,
+        env: { ...env, ...changes },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      running.push(child);
+      return child;
+    },
+    /** What the browser was asked to open next. */
+    async opened(): Promise<string> {
+      while (!existsSync(seen)) await Bun.sleep(5);
+      const page = await Bun.file(seen).text();
+      await Bun.file(seen).delete();
+      return page.trim();
+    },
+    hasOpened: () => existsSync(seen),
+    async [Symbol.asyncDispose]() {
+      for (const child of running) child.kill("SIGKILL");
+      await Promise.all(running.map((child) => child.exited));
+      await box[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a double click serves, keeps its data with the person's own, and opens the page to set it up", async () => {
+  await using home = await desktop();
+  const child = home.start();
+  const page = await home.opened();
+  const token = await Bun.file(join(home.data, "set-up-token")).text();
+  expect(page).toBe(`${home.url}/set-up#${token.trim()}`);
+  expect((await fetch(page)).status).toBe(200);
+  expect(existsSync(join(home.work, "signalbox-data"))).toBe(false);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect(await new Response(child.stdout).text()).toContain(`Data             ${home.data}\n`);
+  expect(existsSync(join(home.data, "signalbox.url"))).toBe(false);
+});
+
+test("a second start opens the page of the one that runs, and ends", async () => {
+  await using home = await desktop();
+  home.start();
+  const page = await home.opened();
+  const second = home.start();
+  expect(await home.opened()).toBe(page);
+  expect(await second.exited).toBe(0);
+  expect(await new Response(second.stdout).text()).toContain(`running already: ${page}\n`);
+  const unasked = home.start(["serve", "--data-dir", home.data]);
+  expect(await unasked.exited).toBe(5);
+});
+
+test("data that lies beside it is taken, as every other command takes it", async () => {
+  await using home = await desktop();
+  const created = home.start(["orgs", "create", "Acme"]);
+  expect(await created.exited).toBe(0);
+  home.start();
+  await home.opened();
+  expect(existsSync(home.data)).toBe(false);
+  const listed = home.start(["orgs", "list"]);
+  expect(await new Response(listed.stdout).text()).toContain("acme");
+});
+
+test("where nobody looks at a screen nothing is opened", async () => {
+  await using home = await desktop();
+  home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
+  await untilHealthy(home.url);
+  const second = home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
+  expect(await second.exited).toBe(0);
+  expect(home.hasOpened()).toBe(false);
+});
+
+test("serve opens no browser unless it is told to", async () => {
+  await using home = await desktop();
+  const child = home.start(["serve"]);
+  await untilHealthy(home.url);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect([home.hasOpened(), existsSync(join(home.work, "signalbox-data"))]).toEqual([false, true]);
+});
