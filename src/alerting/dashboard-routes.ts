@@ -1,22 +1,18 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { NewTestMail, TestMail } from "./test-mail-schema.ts";
 import { sendTestMail } from "./test-mail-service.ts";
 
 export const testMailRoutes = new Elysia({ prefix: "/settings" }).use(requestContext).post(
-  ...endpoint(
-    "/test-mail",
-    {
-      name: "sendTestMail",
-      access: "write",
-      role: "admin",
-      timeoutSeconds: 30,
-      summary: "Send a test mail, also through a mail server that is not saved yet",
-      body: NewTestMail,
-      response: dataOf(TestMail),
-    },
-    async ({ scope, body, services }) => ({ data: await sendTestMail(scope, services, body) }),
-  ),
+  ...endpoint("/test-mail", {
+    name: "sendTestMail",
+    access: "write",
+    role: "admin",
+    timeoutSeconds: 30,
+    summary: "Send a test mail, also through a mail server that is not saved yet",
+    body: NewTestMail,
+    data: TestMail,
+    handle: ({ scope, body, services }) => sendTestMail(scope, services, body),
+  }),
 );

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { dataOf, pageOf } from "../core/paging.ts";
+import { pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import {
@@ -15,75 +15,54 @@ import { getAlert, listAlerts, listDeliveries, previewAlert, testChannel } from 
 export const alertRoutes = new Elysia({ prefix: "/api/v1" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/alerts",
-      {
-        name: "listAlerts",
-        access: "read",
-        summary: "List alerts",
-        description: "What was told to at least one channel, newest first; kept for 90 days.",
-        query: AlertQuery,
-        response: pageOf(AlertSummary),
-      },
-      async ({ scope, query }) => listAlerts(scope, query),
-    ),
+    ...endpoint("/alerts", {
+      name: "listAlerts",
+      access: "read",
+      summary: "List alerts",
+      description: "What was told to at least one channel, newest first; kept for 90 days.",
+      query: AlertQuery,
+      response: pageOf(AlertSummary),
+      handle: ({ scope, query }) => listAlerts(scope, query),
+    }),
   )
   .get(
-    ...endpoint(
-      "/alerts/:id",
-      {
-        name: "getAlert",
-        access: "read",
-        summary: "Get an alert with its deliveries",
-        response: dataOf(AlertWithDeliveries),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await getAlert(scope, params.id) }),
-    ),
+    ...endpoint("/alerts/:id", {
+      name: "getAlert",
+      access: "read",
+      summary: "Get an alert with its deliveries",
+      data: AlertWithDeliveries,
+      handle: ({ scope, params }) => getAlert(scope, params.id),
+    }),
   )
   .get(
-    ...endpoint(
-      "/alert-channels/:id/deliveries",
-      {
-        name: "listDeliveries",
-        access: "read",
-        summary: "List an alert channel's deliveries",
-        description: "Newest first, each with its attempts; kept for 90 days.",
-        query: PageQuery,
-        response: pageOf(Delivery),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, query }) => listDeliveries(scope, params.id, query),
-    ),
+    ...endpoint("/alert-channels/:id/deliveries", {
+      name: "listDeliveries",
+      access: "read",
+      summary: "List an alert channel's deliveries",
+      description: "Newest first, each with its attempts; kept for 90 days.",
+      query: PageQuery,
+      response: pageOf(Delivery),
+      handle: ({ scope, params, query }) => listDeliveries(scope, params.id, query),
+    }),
   )
   .post(
-    ...endpoint(
-      "/alert-channels/:id/test",
-      {
-        name: "testAlertChannel",
-        access: "write",
-        timeoutSeconds: 30,
-        summary: "Send a test alert",
-        description:
-          "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",
-        response: dataOf(Delivery),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, services }) => ({
-        data: await testChannel(scope, services, params.id),
-      }),
-    ),
+    ...endpoint("/alert-channels/:id/test", {
+      name: "testAlertChannel",
+      access: "write",
+      timeoutSeconds: 30,
+      summary: "Send a test alert",
+      description:
+        "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",
+      data: Delivery,
+      handle: ({ scope, params, services }) => testChannel(scope, services, params.id),
+    }),
   )
   .get(
-    ...endpoint(
-      "/monitors/:id/alert-preview",
-      {
-        name: "previewAlert",
-        access: "read",
-        summary: "See who would be told of an outage now",
-        response: dataOf(AlertPreview),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await previewAlert(scope, params.id) }),
-    ),
+    ...endpoint("/monitors/:id/alert-preview", {
+      name: "previewAlert",
+      access: "read",
+      summary: "See who would be told of an outage now",
+      data: AlertPreview,
+      handle: ({ scope, params }) => previewAlert(scope, params.id),
+    }),
   );

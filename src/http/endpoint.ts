@@ -2,6 +2,7 @@ import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import type { Scope } from "../events/scope.ts";
 import type { Role } from "../core/roles.ts";
+import { dataOf } from "../core/paging.ts";
 import { parse } from "../core/validation.ts";
 import { type ApiResponse, apiResponseOf, toResponse } from "./api-response.ts";
 import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
@@ -29,10 +30,11 @@ const NoBody = z.strictObject({}).optional();
 export type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
 /** Everything that is declared about one route: who may, what goes in, what comes out, what the document says. */
-export type Endpoint<
+export type Endpoint = Declared & { response: z.ZodType };
+
+type Declared<
   Q extends z.ZodType = z.ZodType,
   B extends z.ZodType = z.ZodType,
-  R extends z.ZodType = z.ZodType,
   X extends Access = Access,
   U extends readonly string[] = readonly string[],
 > = {
@@ -47,9 +49,7 @@ export type Endpoint<
   body?: B;
   /** Media types of a body that is taken as it is, instead of JSON. */
   upload?: U;
-  /** Drops whatever it does not declare: the secrecy filter of every route. */
-  response: R;
-  /** The media type of a response that goes on for as long as the client reads: `use` then returns the Response itself. */
+  /** The media type of a response that goes on for as long as the client reads: `handle` then returns the Response itself. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
   /** Whether the response is worth compressing. */
   compressed?: boolean;
@@ -61,9 +61,13 @@ export type Endpoint<
   cached?: boolean;
   /** How long a response may take, where that is longer than a connection may be idle. */
   timeoutSeconds?: number;
-  /** Error codes beyond those that every route may give. */
+  /** Error codes beyond those that every route may give, or every one with a parameter in its path. */
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
+
+/** What `handle` returns: the whole response, or what stands under its `data`. The schema drops whatever it does not declare: the secrecy filter of every route. */
+type Returns<R extends z.ZodType, D extends z.ZodType> =
+  { response: R; data?: never } | { data: D; response?: never };
 
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };
@@ -115,17 +119,33 @@ export function endpoint<
   R extends z.ZodType = z.ZodType,
   X extends Access = Access,
   U extends readonly string[] = never,
+  D extends z.ZodType = never,
 >(
   path: Path,
-  spec: Endpoint<Q, B, R, X, U>,
-  use: (input: Input<Path, Q, B, X>) => Promise<z.input<R> | Response>,
+  {
+    data,
+    response,
+    handle,
+    ...declared
+  }: Declared<Q, B, X, U> &
+    Returns<R, D> & {
+      handle?: (
+        input: Input<Path, Q, B, X>,
+      ) => Promise<[D] extends [never] ? z.input<R> | Response : z.input<D>>;
+    },
+  use = handle as NonNullable<typeof handle>,
 ) {
   type Context = HandlerContext<Path>;
+  type Sent = [D] extends [never] ? z.output<R> : { data: z.output<D> };
+  const spec: Endpoint = {
+    ...declared,
+    response: data === undefined ? (response as R) : dataOf(data),
+  };
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
   const needsBody = spec.upload !== undefined || !bodySchema.safeParse(undefined).success;
 
-  async function handle(context: Context): Promise<Response> {
+  async function serve(context: Context): Promise<Response> {
     const { request, requestContext } = context;
     const { services, requestId } = requestContext;
     try {
@@ -204,16 +224,17 @@ export function endpoint<
     caller: AnyCaller,
     parsed: Parsed<Q, B>,
   ): Promise<ApiResponse> {
-    const payload = await use(inputOf(context, caller, parsed));
-    if (payload instanceof Response)
+    const result: unknown = await use(inputOf(context, caller, parsed));
+    if (result instanceof Response)
       throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
+    const payload = data === undefined ? result : { data: result };
     return apiResponseOf(context.request, spec, payload);
   }
 
   // It really is a Response; its type says what the client finds in it. Elysia looks at the parameters
   // of a handler to decide what it has to prepare: these are all.
   const handler = ({ request, params, requestContext }: Context) =>
-    handle({ request, params, requestContext }) as unknown as Promise<z.output<R>>;
+    serve({ request, params, requestContext }) as unknown as Promise<Sent>;
   const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
   return [path, handler, hook as typeof hook & Accepts<Q, B, U>] as const;
 }

@@ -15,12 +15,17 @@ import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi
 export type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
 /** Every code that a route may answer with: what every route may give, and its own. */
-function codesOf(method: string, { access, body, errors = [] }: Endpoint): ErrorCode[] {
+function codesOf(
+  method: string,
+  path: string,
+  { access, body, errors = [] }: Endpoint,
+): ErrorCode[] {
   const codes: ErrorCode[] = ["BAD_REQUEST", "UNAUTHORIZED", "VALIDATION_ERROR", "RATE_LIMITED"];
   if (access === "write") codes.push("FORBIDDEN", "UNAVAILABLE");
   if (access === "write" || body !== undefined)
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");
   if (method === "POST") codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
+  if (path.includes(":")) codes.push("NOT_FOUND");
   return [...new Set([...codes, ...errors, "INTERNAL" as const])];
 }
 
@@ -94,7 +99,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
         content: { "application/json": { schema: spec.response } },
       },
       ...(method === "GET" && { "304": { description: "Unchanged since the ETag you sent." } }),
-      ...referencesTo(codesOf(method, spec)),
+      ...referencesTo(codesOf(method, path, spec)),
     },
   };
 }

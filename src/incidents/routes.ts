@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { dataOf, Deleted, deleted, pageOf } from "../core/paging.ts";
+import { Deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { Incident, IncidentPatch, IncidentQuery, IncidentSummary, NewIncident } from "./schema.ts";
@@ -15,93 +15,70 @@ import {
 export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listIncidents",
-        access: "read",
-        cached: true,
-        summary: "List incidents",
-        description: "Newest first; without their timelines.",
-        query: IncidentQuery,
-        response: pageOf(IncidentSummary),
-      },
-      ({ scope, query }) => listIncidents(scope, query),
-    ),
+    ...endpoint("/", {
+      name: "listIncidents",
+      access: "read",
+      cached: true,
+      summary: "List incidents",
+      description: "Newest first; without their timelines.",
+      query: IncidentQuery,
+      response: pageOf(IncidentSummary),
+      handle: ({ scope, query }) => listIncidents(scope, query),
+    }),
   )
   .post(
-    ...endpoint(
-      "/",
-      {
-        name: "openIncident",
-        access: "write",
-        summary: "Open an incident",
-        description: "Its first update, with status `investigating`, is posted with it.",
-        body: NewIncident,
-        response: dataOf(Incident),
-        status: 201,
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, body }) => ({ data: await openIncident(scope, body) }),
-    ),
+    ...endpoint("/", {
+      name: "openIncident",
+      access: "write",
+      summary: "Open an incident",
+      description: "Its first update, with status `investigating`, is posted with it.",
+      body: NewIncident,
+      data: Incident,
+      status: 201,
+      errors: ["NOT_FOUND"],
+      handle: ({ scope, body }) => openIncident(scope, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id",
-      {
-        name: "getIncident",
-        access: "read",
-        cached: true,
-        summary: "Get an incident with its timeline",
-        response: dataOf(Incident),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await getIncident(scope, params.id) }),
-    ),
+    ...endpoint("/:id", {
+      name: "getIncident",
+      access: "read",
+      cached: true,
+      summary: "Get an incident with its timeline",
+      data: Incident,
+      handle: ({ scope, params }) => getIncident(scope, params.id),
+    }),
   )
   .patch(
-    ...endpoint(
-      "/:id",
-      {
-        name: "updateIncident",
-        access: "write",
-        summary: "Post a status update",
-        description:
-          "With `status` or `message` it adds one update to the timeline: without `status` the current one is repeated, without `message` a default is used. `title`, `severity` and `public` correct the record and alone add no update.",
-        body: IncidentPatch,
-        response: dataOf(Incident),
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params, body }) => ({ data: await updateIncident(scope, params.id, body) }),
-    ),
+    ...endpoint("/:id", {
+      name: "updateIncident",
+      access: "write",
+      summary: "Post a status update",
+      description:
+        "With `status` or `message` it adds one update to the timeline: without `status` the current one is repeated, without `message` a default is used. `title`, `severity` and `public` correct the record and alone add no update.",
+      body: IncidentPatch,
+      data: Incident,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => updateIncident(scope, params.id, body),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id",
-      {
-        name: "deleteIncident",
-        access: "write",
-        summary: "Delete an incident with its timeline",
-        response: Deleted,
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => {
-        await deleteIncident(scope, params.id);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id", {
+      name: "deleteIncident",
+      access: "write",
+      summary: "Delete an incident with its timeline",
+      response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deleteIncident(scope, params.id),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/resolve",
-      {
-        name: "resolveIncident",
-        access: "write",
-        summary: "Resolve an incident",
-        description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",
-        response: dataOf(Incident),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await resolveIncident(scope, params.id) }),
-    ),
+    ...endpoint("/:id/resolve", {
+      name: "resolveIncident",
+      access: "write",
+      summary: "Resolve an incident",
+      description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",
+      data: Incident,
+      handle: ({ scope, params }) => resolveIncident(scope, params.id),
+    }),
   );

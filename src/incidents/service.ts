@@ -1,7 +1,7 @@
 import { commit, mustBeCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { AppError } from "../core/errors.ts";
-import { page } from "../core/paging.ts";
+import { deleted, page } from "../core/paging.ts";
 import { mustExist, unknownReference } from "../database/references.ts";
 import { retrying } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
@@ -53,7 +53,7 @@ export function resolveIncident(scope: Scope, id: string): Promise<IncidentRecor
 }
 
 /** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteIncident(scope: Scope, id: string): Promise<object> {
+export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const incident = await getIncident(scope, id);
@@ -61,7 +61,7 @@ export function deleteIncident(scope: Scope, id: string): Promise<object> {
       scope,
       [...mustBeCurrent(scope, incidents, incident), removeIncident(store, organizationId, id)],
       { action: "incident.deleted", subjectId: id },
-      {},
+      deleted,
     );
   });
 }

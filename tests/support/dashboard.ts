@@ -1,11 +1,6 @@
 import { expect } from "bun:test";
 import { openAll } from "../../src/core/secrets.ts";
-import {
-  muteGroup,
-  pauseGroup,
-  resumeGroup,
-  unmuteGroup,
-} from "../../src/monitoring/groups/service.ts";
+import { switchGroup } from "../../src/monitoring/groups/service.ts";
 import { testAppliance } from "./appliance.ts";
 
 /** An appliance with short ways to make and read groups, monitors and channels of our organization. */
@@ -47,10 +42,10 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
     changeMonitor: (id: string, body: object) => api("PATCH", `/api/v1/monitors/${id}`, { body }),
     /** Pauses or resumes a group as a whole. */
     pauseGroup: (id: string, paused: boolean) =>
-      (paused ? pauseGroup : resumeGroup)(appliance.ours.scope, id),
+      switchGroup(appliance.ours.scope, id, paused ? "group.paused" : "group.resumed"),
     /** Mutes a group as a whole, or has it heard again. */
     muteGroup: (id: string, muted: boolean) =>
-      (muted ? muteGroup : unmuteGroup)(appliance.ours.scope, id),
+      switchGroup(appliance.ours.scope, id, muted ? "group.muted" : "group.unmuted"),
     /** What the vault holds of one record, opened: the only way to see that a secret was kept. */
     secretsOf: (noun: "monitor" | "alert-channel", id: string) => {
       const table = noun === "monitor" ? "monitors" : "alert_channels";

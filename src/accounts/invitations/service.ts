@@ -5,6 +5,7 @@ import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
+import { deleted } from "../../core/paging.ts";
 import { hashPassword } from "../../core/passwords.ts";
 import { Role } from "../../core/roles.ts";
 import { invalid, parse } from "../../core/validation.ts";
@@ -101,16 +102,16 @@ export function reachedFrom(origin: string, elsewhere: string): string {
 }
 
 /** Takes an invitation back. Throws NOT_FOUND. */
-export async function revokeInvitation(scope: Scope, id: string): Promise<void> {
+export async function revokeInvitation(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   const none = () => new AppError("NOT_FOUND", "There is no open invitation with this id.");
   const open = await listInvitations(scope);
   if (!open.some((one) => one.id === id)) throw none();
-  await commit(
+  return commit(
     scope,
     takeInvitation(store, { organizationId, id }, none),
     { action: "invitation.revoked", subjectId: id },
-    {},
+    deleted,
   );
 }
 

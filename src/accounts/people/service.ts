@@ -2,6 +2,7 @@ import { commit, auditAndEventEach } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { deleted } from "../../core/paging.ts";
 import { hashPassword } from "../../core/passwords.ts";
 import type { HashingClient } from "../../core/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
@@ -113,12 +114,12 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
  * Ends somebody's membership and what it gave them; who belongs nowhere any more is forgotten. Throws
  * NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner and for an administrator of the appliance who belongs nowhere else.
  */
-export function removeMember(scope: Scope, personId: string): Promise<void> {
+export function removeMember(scope: Scope, personId: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getMembership(scope, personId);
     const allowed = await mustManage(scope, [before.role]);
-    await commit(
+    return commit(
       scope,
       [
         ...allowed,
@@ -135,7 +136,7 @@ export function removeMember(scope: Scope, personId: string): Promise<void> {
         removeIfAlone(store, personId),
       ],
       { action: "person.removed", subjectId: personId },
-      {},
+      deleted,
     );
   });
 }

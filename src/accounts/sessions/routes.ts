@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf, Deleted, deleted } from "../../core/paging.ts";
+import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { SessionEntry } from "./schema.ts";
@@ -9,45 +9,32 @@ import { endOtherSessions, endSession, listSessions } from "./service.ts";
 export const sessionRoutes = new Elysia({ prefix: "/sessions" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listSessions",
-        access: "person",
-        summary: "List the browsers in which one is signed in",
-        response: dataOf(z.array(SessionEntry)),
-      },
-      async ({ context }) => ({ data: await listSessions(context) }),
-    ),
+    ...endpoint("/", {
+      name: "listSessions",
+      access: "person",
+      summary: "List the browsers in which one is signed in",
+      data: z.array(SessionEntry),
+      handle: ({ context }) => listSessions(context),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id",
-      {
-        name: "endSession",
-        access: "person",
-        summary: "Sign out one browser",
-        response: Deleted,
-        errors: ["NOT_FOUND"],
-      },
-      async ({ context, params }) => {
-        await endSession(context, params.id);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id", {
+      name: "endSession",
+      access: "person",
+      summary: "Sign out one browser",
+      response: Deleted,
+      handle: ({ context, params }) => endSession(context, params.id),
+    }),
   )
   .post(
-    ...endpoint(
-      "/end-others",
-      {
-        name: "endOtherSessions",
-        access: "person",
-        summary: "Sign out everywhere else",
-        response: dataOf(z.array(SessionEntry)),
-      },
-      async ({ context }) => {
+    ...endpoint("/end-others", {
+      name: "endOtherSessions",
+      access: "person",
+      summary: "Sign out everywhere else",
+      data: z.array(SessionEntry),
+      handle: async ({ context }) => {
         await endOtherSessions(context);
-        return { data: await listSessions(context) };
+        return listSessions(context);
       },
-    ),
+    }),
   );

@@ -1,5 +1,6 @@
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { deleted } from "../../core/paging.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import type { Statement } from "../../database/store.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
@@ -85,13 +86,14 @@ export async function listSessions({
 }
 
 /** Ends one of the person's own sessions. Throws NOT_FOUND. */
-export async function endSession(context: SignedInContext, id: string): Promise<void> {
+export async function endSession(context: SignedInContext, id: string): Promise<typeof deleted> {
   const { store, session } = context;
   const own = await sessionsOf(store, session.person.id);
   if (!own.some((row) => row.id === id))
     throw new AppError("NOT_FOUND", "You have no session with this id.");
   await store.atomic([removeSession(store, id), ...auditOfPerson(context, "person.session-ended")]);
   if (id === session.id) context.clearSessionCookie();
+  return deleted;
 }
 
 /** Ends all of the person's sessions but this one. */

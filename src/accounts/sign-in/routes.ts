@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";
@@ -9,70 +8,55 @@ import { enterCode, presenceOf, setUp, signIn, signOut } from "./service.ts";
 export const signInRoutes = new Elysia()
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/session",
-      {
-        name: "getPresence",
-        access: "anyone",
-        summary: "Say who is signed in, and what to show first",
-        response: dataOf(Presence),
-      },
-      async ({ context }) => ({ data: await presenceOf(context) }),
-    ),
+    ...endpoint("/session", {
+      name: "getPresence",
+      access: "anyone",
+      summary: "Say who is signed in, and what to show first",
+      data: Presence,
+      handle: ({ context }) => presenceOf(context),
+    }),
   )
   .post(
-    ...endpoint(
-      "/set-up",
-      {
-        name: "setUp",
-        access: "anyone",
-        summary: "Claim a new appliance with the token from its console",
-        body: FirstRun,
-        response: dataOf(SignInStep),
-        status: 201,
-        isLocated: false,
-        errors: ["CONFLICT"],
-      },
-      async ({ context, body, services }) => ({
-        data: { state: await setUp(context, services.setUp, body) },
+    ...endpoint("/set-up", {
+      name: "setUp",
+      access: "anyone",
+      summary: "Claim a new appliance with the token from its console",
+      body: FirstRun,
+      data: SignInStep,
+      status: 201,
+      isLocated: false,
+      errors: ["CONFLICT"],
+      handle: async ({ context, body, services }) => ({
+        state: await setUp(context, services.setUp, body),
       }),
-    ),
+    }),
   )
   .post(
-    ...endpoint(
-      "/sign-in",
-      {
-        name: "signIn",
-        access: "anyone",
-        summary: "Sign in by e-mail address and password",
-        body: SignIn,
-        response: dataOf(SignInStep),
-      },
-      async ({ context, body }) => ({ data: { state: await signIn(context, body) } }),
-    ),
+    ...endpoint("/sign-in", {
+      name: "signIn",
+      access: "anyone",
+      summary: "Sign in by e-mail address and password",
+      body: SignIn,
+      data: SignInStep,
+      handle: async ({ context, body }) => ({ state: await signIn(context, body) }),
+    }),
   )
   .post(
-    ...endpoint(
-      "/sign-in/code",
-      {
-        name: "enterCode",
-        access: "anyone",
-        summary: "Give the code that a sign-in waits for",
-        body: Code,
-        response: dataOf(SignInStep),
-      },
-      async ({ context, body }) => ({ data: { state: await enterCode(context, body.code) } }),
-    ),
+    ...endpoint("/sign-in/code", {
+      name: "enterCode",
+      access: "anyone",
+      summary: "Give the code that a sign-in waits for",
+      body: Code,
+      data: SignInStep,
+      handle: async ({ context, body }) => ({ state: await enterCode(context, body.code) }),
+    }),
   )
   .post(
-    ...endpoint(
-      "/sign-out",
-      {
-        name: "signOut",
-        access: "anyone",
-        summary: "Sign out of this browser",
-        response: dataOf(SignInStep),
-      },
-      async ({ context }) => ({ data: { state: await signOut(context) } }),
-    ),
+    ...endpoint("/sign-out", {
+      name: "signOut",
+      access: "anyone",
+      summary: "Sign out of this browser",
+      data: SignInStep,
+      handle: async ({ context }) => ({ state: await signOut(context) }),
+    }),
   );

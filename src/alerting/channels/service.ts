@@ -2,6 +2,7 @@ import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import {
   joinSecrets,
@@ -184,7 +185,7 @@ function mergedChannel(
 }
 
 /** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteAlertChannel(scope: Scope, id: string): Promise<object> {
+export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const row = await getRow(scope, id);
@@ -195,7 +196,7 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<object> {
         ...removeChannel(store, organizationId, id, timestamp(scope.clock())),
       ],
       { action: "alert-channel.deleted", subjectId: id },
-      {},
+      deleted,
     );
   });
 }

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
@@ -14,39 +13,25 @@ const timeoutSeconds = 75;
 export const checkDashboardRoutes = new Elysia({ prefix: "/monitors" })
   .use(requestContext)
   .post(
-    ...endpoint(
-      "/try",
-      {
-        name: "tryMonitor",
-        access: "write",
-        timeoutSeconds,
-        summary: "Check what is no monitor yet",
-        body: NewMonitor,
-        response: dataOf(TestCheck),
-      },
-      async ({ scope, body, services }) => ({
-        data: await tryMonitor(scope, services.tryCheck, body),
-      }),
-    ),
+    ...endpoint("/try", {
+      name: "tryMonitor",
+      access: "write",
+      timeoutSeconds,
+      summary: "Check what is no monitor yet",
+      body: NewMonitor,
+      data: TestCheck,
+      handle: ({ scope, body, services }) => tryMonitor(scope, services.tryCheck, body),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/try",
-      {
-        name: "tryChangedMonitor",
-        access: "write",
-        timeoutSeconds,
-        summary: "Check a monitor as a change would leave it, with the secrets that are stored",
-        body: MonitorPatch,
-        response: dataOf(TestCheck),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, body, services }) => ({
-        data: await tryMonitor(
-          scope,
-          services.tryCheck,
-          await monitorAfter(scope, params.id, body),
-        ),
-      }),
-    ),
+    ...endpoint("/:id/try", {
+      name: "tryChangedMonitor",
+      access: "write",
+      timeoutSeconds,
+      summary: "Check a monitor as a change would leave it, with the secrets that are stored",
+      body: MonitorPatch,
+      data: TestCheck,
+      handle: async ({ scope, params, body, services }) =>
+        tryMonitor(scope, services.tryCheck, await monitorAfter(scope, params.id, body)),
+    }),
   );

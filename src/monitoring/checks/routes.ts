@@ -1,26 +1,20 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { Heartbeat } from "../uptime/schema.ts";
 import { checkNow } from "./service.ts";
 
 export const checkRoutes = new Elysia({ prefix: "/api/v1/monitors" }).use(requestContext).post(
-  ...endpoint(
-    "/:id/check",
-    {
-      name: "checkNow",
-      access: "write",
-      // The longest timeout of a monitor, and some.
-      timeoutSeconds: 75,
-      summary: "Check a monitor now",
-      description:
-        "Answers its heartbeat once that is stored. A check that is under way already is not made twice. A paused monitor and a push monitor can't be checked. One key or person has at most 4 at a time and 60 a minute, an organization 16 and 240: beyond, 429.",
-      response: dataOf(Heartbeat),
-      errors: ["NOT_FOUND", "CONFLICT"],
-    },
-    async ({ scope, params, services }) => ({
-      data: await checkNow(scope, services.checkNow, params.id),
-    }),
-  ),
+  ...endpoint("/:id/check", {
+    name: "checkNow",
+    access: "write",
+    // The longest timeout of a monitor, and some.
+    timeoutSeconds: 75,
+    summary: "Check a monitor now",
+    description:
+      "Answers its heartbeat once that is stored. A check that is under way already is not made twice. A paused monitor and a push monitor can't be checked. One key or person has at most 4 at a time and 60 a minute, an organization 16 and 240: beyond, 429.",
+    data: Heartbeat,
+    errors: ["CONFLICT"],
+    handle: ({ scope, params, services }) => checkNow(scope, services.checkNow, params.id),
+  }),
 );

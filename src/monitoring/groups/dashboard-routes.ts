@@ -1,70 +1,48 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { GroupOrder, MonitorGroup } from "./schema.ts";
-import { muteGroup, pauseGroup, reorderGroups, resumeGroup, unmuteGroup } from "./service.ts";
+import { reorderGroups, switchGroup } from "./service.ts";
 
 /** A verb that takes no body and answers the group. */
 const groupAction = (name: string, summary: string) =>
-  ({
-    name,
-    access: "write",
-    summary,
-    response: dataOf(MonitorGroup),
-    errors: ["NOT_FOUND"],
-  }) as const;
+  ({ name, access: "write", summary, data: MonitorGroup }) as const;
 
 /** What only the admin page does to groups. */
 export const groupDashboardRoutes = new Elysia({ prefix: "/monitor-groups" })
   .use(requestContext)
   .put(
-    ...endpoint(
-      "/order",
-      {
-        name: "reorderMonitorGroups",
-        access: "write",
-        summary: "Set the dashboard order",
-        body: GroupOrder,
-        response: dataOf(GroupOrder),
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ scope, body }) => ({ data: await reorderGroups(scope, body) }),
-    ),
+    ...endpoint("/order", {
+      name: "reorderMonitorGroups",
+      access: "write",
+      summary: "Set the dashboard order",
+      body: GroupOrder,
+      data: GroupOrder,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ scope, body }) => reorderGroups(scope, body),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/pause",
-      groupAction("pauseMonitorGroup", "Pause a group"),
-      async ({ scope, params }) => ({
-        data: await pauseGroup(scope, params.id),
-      }),
-    ),
+    ...endpoint("/:id/pause", {
+      ...groupAction("pauseMonitorGroup", "Pause a group"),
+      handle: ({ scope, params }) => switchGroup(scope, params.id, "group.paused"),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/resume",
-      groupAction("resumeMonitorGroup", "Resume a group"),
-      async ({ scope, params }) => ({
-        data: await resumeGroup(scope, params.id),
-      }),
-    ),
+    ...endpoint("/:id/resume", {
+      ...groupAction("resumeMonitorGroup", "Resume a group"),
+      handle: ({ scope, params }) => switchGroup(scope, params.id, "group.resumed"),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/mute",
-      groupAction("muteMonitorGroup", "Mute a group"),
-      async ({ scope, params }) => ({
-        data: await muteGroup(scope, params.id),
-      }),
-    ),
+    ...endpoint("/:id/mute", {
+      ...groupAction("muteMonitorGroup", "Mute a group"),
+      handle: ({ scope, params }) => switchGroup(scope, params.id, "group.muted"),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/unmute",
-      groupAction("unmuteMonitorGroup", "Unmute a group"),
-      async ({ scope, params }) => ({
-        data: await unmuteGroup(scope, params.id),
-      }),
-    ),
+    ...endpoint("/:id/unmute", {
+      ...groupAction("unmuteMonitorGroup", "Unmute a group"),
+      handle: ({ scope, params }) => switchGroup(scope, params.id, "group.unmuted"),
+    }),
   );

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf, Deleted, deleted } from "../../core/paging.ts";
+import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { MonitorGroup, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
@@ -9,79 +9,60 @@ import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "./s
 export const monitorGroupRoutes = new Elysia({ prefix: "/api/v1/monitor-groups" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listMonitorGroups",
-        access: "read",
-        cached: true,
-        summary: "List all monitor groups",
-        description: "Every group in dashboard order, each with the ids of its monitors.",
-        response: dataOf(z.array(MonitorGroup)),
-      },
-      async ({ scope }) => ({ data: await listGroups(scope) }),
-    ),
+    ...endpoint("/", {
+      name: "listMonitorGroups",
+      access: "read",
+      cached: true,
+      summary: "List all monitor groups",
+      description: "Every group in dashboard order, each with the ids of its monitors.",
+      data: z.array(MonitorGroup),
+      handle: ({ scope }) => listGroups(scope),
+    }),
   )
   .post(
-    ...endpoint(
-      "/",
-      {
-        name: "createMonitorGroup",
-        access: "write",
-        summary: "Create a monitor group",
-        body: NewMonitorGroup,
-        response: dataOf(MonitorGroup),
-        status: 201,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ scope, body }) => ({ data: await createGroup(scope, body) }),
-    ),
+    ...endpoint("/", {
+      name: "createMonitorGroup",
+      access: "write",
+      summary: "Create a monitor group",
+      body: NewMonitorGroup,
+      data: MonitorGroup,
+      status: 201,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ scope, body }) => createGroup(scope, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id",
-      {
-        name: "getMonitorGroup",
-        access: "read",
-        cached: true,
-        summary: "Get a monitor group",
-        response: dataOf(MonitorGroup),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await getGroup(scope, params.id) }),
-    ),
+    ...endpoint("/:id", {
+      name: "getMonitorGroup",
+      access: "read",
+      cached: true,
+      summary: "Get a monitor group",
+      data: MonitorGroup,
+      handle: ({ scope, params }) => getGroup(scope, params.id),
+    }),
   )
   .patch(
-    ...endpoint(
-      "/:id",
-      {
-        name: "updateMonitorGroup",
-        access: "write",
-        summary: "Update a monitor group",
-        description:
-          "Absent fields keep their value. `monitorIds` is the complete membership; an empty list empties the group.",
-        body: MonitorGroupPatch,
-        response: dataOf(MonitorGroup),
-        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params, body }) => ({ data: await updateGroup(scope, params.id, body) }),
-    ),
+    ...endpoint("/:id", {
+      name: "updateMonitorGroup",
+      access: "write",
+      summary: "Update a monitor group",
+      description:
+        "Absent fields keep their value. `monitorIds` is the complete membership; an empty list empties the group.",
+      body: MonitorGroupPatch,
+      data: MonitorGroup,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => updateGroup(scope, params.id, body),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id",
-      {
-        name: "deleteMonitorGroup",
-        access: "write",
-        summary: "Delete a monitor group",
-        description:
-          "Removes the group only: its monitors are kept and return to the ungrouped list.",
-        response: Deleted,
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => {
-        await deleteGroup(scope, params.id);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id", {
+      name: "deleteMonitorGroup",
+      access: "write",
+      summary: "Delete a monitor group",
+      description:
+        "Removes the group only: its monitors are kept and return to the ungrouped list.",
+      response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deleteGroup(scope, params.id),
+    }),
   );

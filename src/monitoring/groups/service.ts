@@ -2,6 +2,7 @@ import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
 import { must, retrying, type Statement } from "../../database/store.ts";
@@ -114,7 +115,7 @@ function mustKnow(
 }
 
 /** Removes the group alone; its monitors return to the ungrouped list. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteGroup(scope: Scope, id: string): Promise<object> {
+export function deleteGroup(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const group = await getGroup(scope, id);
@@ -128,42 +129,32 @@ export function deleteGroup(scope: Scope, id: string): Promise<object> {
         ...followPauses(organizationId, at, group.monitorIds),
       ],
       { action: "group.deleted", subjectId: id },
-      {},
+      deleted,
     );
   });
 }
 
-/** Pauses the group as a whole: its monitors are not checked, whatever they are themselves. Throws NOT_FOUND. */
-export function pauseGroup(scope: Scope, id: string): Promise<GroupRecord> {
-  return turn(scope, id, "group.paused", { paused: true });
-}
+const switches = {
+  "group.paused": { paused: true },
+  "group.resumed": { paused: false },
+  "group.muted": { muted: true },
+  "group.unmuted": { muted: false },
+};
 
-/** Its monitors, but those that are paused themselves, are checked again at once. Throws NOT_FOUND. */
-export function resumeGroup(scope: Scope, id: string): Promise<GroupRecord> {
-  return turn(scope, id, "group.resumed", { paused: false });
-}
-
-/** Mutes the group as a whole: its monitors are checked, and alert nobody. Throws NOT_FOUND. */
-export function muteGroup(scope: Scope, id: string): Promise<GroupRecord> {
-  return turn(scope, id, "group.muted", { muted: true });
-}
-
-/** Throws NOT_FOUND. */
-export function unmuteGroup(scope: Scope, id: string): Promise<GroupRecord> {
-  return turn(scope, id, "group.unmuted", { muted: false });
-}
-
-function turn(
+/**
+ * Pauses, resumes, mutes or unmutes the group as a whole, whatever its monitors are themselves: those of a
+ * paused group are not checked, those of a muted one alert nobody. Throws NOT_FOUND.
+ */
+export function switchGroup(
   scope: Scope,
   id: string,
-  action: `group.${"paused" | "resumed" | "muted" | "unmuted"}`,
-  change: Partial<Pick<GroupRecord, "paused" | "muted">>,
+  action: keyof typeof switches,
 ): Promise<GroupRecord> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getGroup(scope, id);
     const at = timestamp(scope.clock());
-    const after = { ...before, ...change, version: before.version + 1, updatedAt: at };
+    const after = { ...before, ...switches[action], version: before.version + 1, updatedAt: at };
     return commit(
       scope,
       [

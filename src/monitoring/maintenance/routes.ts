@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { dataOf, Deleted, deleted, pageOf } from "../../core/paging.ts";
+import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import {
@@ -13,79 +13,60 @@ import { createWindow, deleteWindow, getWindow, listWindows, updateWindow } from
 export const maintenanceRoutes = new Elysia({ prefix: "/api/v1/maintenance-windows" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listMaintenanceWindows",
-        access: "read",
-        summary: "List maintenance windows",
-        description: "Newest first.",
-        query: MaintenanceQuery,
-        response: pageOf(MaintenanceWindow),
-      },
-      ({ scope, query }) => listWindows(scope, query),
-    ),
+    ...endpoint("/", {
+      name: "listMaintenanceWindows",
+      access: "read",
+      summary: "List maintenance windows",
+      description: "Newest first.",
+      query: MaintenanceQuery,
+      response: pageOf(MaintenanceWindow),
+      handle: ({ scope, query }) => listWindows(scope, query),
+    }),
   )
   .post(
-    ...endpoint(
-      "/",
-      {
-        name: "createMaintenanceWindow",
-        access: "write",
-        summary: "Plan maintenance",
-        description:
-          "While the window holds, its monitors are in the state `maintenance` and nobody is alerted about them. Whoever is down at its end is told of then.",
-        body: NewMaintenanceWindow,
-        response: dataOf(MaintenanceWindow),
-        status: 201,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ scope, body }) => ({ data: await createWindow(scope, body) }),
-    ),
+    ...endpoint("/", {
+      name: "createMaintenanceWindow",
+      access: "write",
+      summary: "Plan maintenance",
+      description:
+        "While the window holds, its monitors are in the state `maintenance` and nobody is alerted about them. Whoever is down at its end is told of then.",
+      body: NewMaintenanceWindow,
+      data: MaintenanceWindow,
+      status: 201,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ scope, body }) => createWindow(scope, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id",
-      {
-        name: "getMaintenanceWindow",
-        access: "read",
-        summary: "Get a maintenance window",
-        response: dataOf(MaintenanceWindow),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await getWindow(scope, params.id) }),
-    ),
+    ...endpoint("/:id", {
+      name: "getMaintenanceWindow",
+      access: "read",
+      summary: "Get a maintenance window",
+      data: MaintenanceWindow,
+      handle: ({ scope, params }) => getWindow(scope, params.id),
+    }),
   )
   .patch(
-    ...endpoint(
-      "/:id",
-      {
-        name: "updateMaintenanceWindow",
-        access: "write",
-        summary: "Change a maintenance window",
-        description:
-          "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. What it changes about an occurrence under way holds at once.",
-        body: MaintenanceWindowPatch,
-        response: dataOf(MaintenanceWindow),
-        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params, body }) => ({ data: await updateWindow(scope, params.id, body) }),
-    ),
+    ...endpoint("/:id", {
+      name: "updateMaintenanceWindow",
+      access: "write",
+      summary: "Change a maintenance window",
+      description:
+        "Absent fields keep their value. `monitorIds` and `groupIds` are complete lists. What it changes about an occurrence under way holds at once.",
+      body: MaintenanceWindowPatch,
+      data: MaintenanceWindow,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => updateWindow(scope, params.id, body),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id",
-      {
-        name: "deleteMaintenanceWindow",
-        access: "write",
-        summary: "Delete a maintenance window",
-        description: "Where it holds, it ends at once.",
-        response: Deleted,
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => {
-        await deleteWindow(scope, params.id);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id", {
+      name: "deleteMaintenanceWindow",
+      access: "write",
+      summary: "Delete a maintenance window",
+      description: "Where it holds, it ends at once.",
+      response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deleteWindow(scope, params.id),
+    }),
   );

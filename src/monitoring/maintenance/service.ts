@@ -4,7 +4,7 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { fairQueue } from "../../core/fair-queue.ts";
 import { newId } from "../../core/ids.ts";
-import { page } from "../../core/paging.ts";
+import { deleted, page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
 import { retrying, type Statement } from "../../database/store.ts";
@@ -107,7 +107,7 @@ export function updateWindow(
 }
 
 /** Removes a window, which ends at once where it holds. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteWindow(scope: Scope, id: string): Promise<object> {
+export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const window = await getStored(scope, id);
@@ -118,7 +118,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<object> {
         removeWindow(store, organizationId, id),
       ],
       { action: "maintenance.deleted", subjectId: id },
-      {},
+      deleted,
     );
   });
 }

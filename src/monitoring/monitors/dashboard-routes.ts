@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { changeMany, orderMonitors } from "./many-service.ts";
@@ -10,30 +9,24 @@ import { ManyMonitors, MonitorOrder } from "./many-schema.ts";
 export const monitorDashboardRoutes = new Elysia({ prefix: "/monitors" })
   .use(requestContext)
   .put(
-    ...endpoint(
-      "/order",
-      {
-        name: "orderMonitors",
-        access: "write",
-        summary: "Set the order of a group's monitors, or of the ungrouped list",
-        body: MonitorOrder,
-        response: dataOf(MonitorOrder),
-        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, body }) => ({ data: await orderMonitors(scope, body) }),
-    ),
+    ...endpoint("/order", {
+      name: "orderMonitors",
+      access: "write",
+      summary: "Set the order of a group's monitors, or of the ungrouped list",
+      body: MonitorOrder,
+      data: MonitorOrder,
+      errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, body }) => orderMonitors(scope, body),
+    }),
   )
   .post(
-    ...endpoint(
-      "/bulk",
-      {
-        name: "changeMonitors",
-        access: "write",
-        summary: "Change or delete many monitors, all or none",
-        body: ManyMonitors,
-        response: dataOf(z.object({ changed: z.int() })),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, body }) => ({ data: await changeMany(scope, body) }),
-    ),
+    ...endpoint("/bulk", {
+      name: "changeMonitors",
+      access: "write",
+      summary: "Change or delete many monitors, all or none",
+      body: ManyMonitors,
+      data: z.object({ changed: z.int() }),
+      errors: ["NOT_FOUND"],
+      handle: ({ scope, body }) => changeMany(scope, body),
+    }),
   );

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { dataOf, Deleted, deleted, pageOf } from "../../core/paging.ts";
+import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
@@ -14,78 +14,59 @@ import {
 export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listMonitors",
-        access: "read",
-        summary: "List monitors",
-        description: "Newest first.",
-        query: MonitorQuery,
-        response: pageOf(Monitor),
-      },
-      ({ scope, query }) => listMonitors(scope, query),
-    ),
+    ...endpoint("/", {
+      name: "listMonitors",
+      access: "read",
+      summary: "List monitors",
+      description: "Newest first.",
+      query: MonitorQuery,
+      response: pageOf(Monitor),
+      handle: ({ scope, query }) => listMonitors(scope, query),
+    }),
   )
   .post(
-    ...endpoint(
-      "/",
-      {
-        name: "createMonitor",
-        access: "write",
-        summary: "Create a monitor",
-        body: NewMonitor,
-        response: dataOf(Monitor),
-        status: 201,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ scope, body }) => ({ data: await createMonitor(scope, body) }),
-    ),
+    ...endpoint("/", {
+      name: "createMonitor",
+      access: "write",
+      summary: "Create a monitor",
+      body: NewMonitor,
+      data: Monitor,
+      status: 201,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ scope, body }) => createMonitor(scope, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id",
-      {
-        name: "getMonitor",
-        access: "read",
-        summary: "Get a monitor",
-        response: dataOf(Monitor),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await getMonitor(scope, params.id) }),
-    ),
+    ...endpoint("/:id", {
+      name: "getMonitor",
+      access: "read",
+      summary: "Get a monitor",
+      data: Monitor,
+      handle: ({ scope, params }) => getMonitor(scope, params.id),
+    }),
   )
   .patch(
-    ...endpoint(
-      "/:id",
-      {
-        name: "updateMonitor",
-        access: "write",
-        summary: "Update a monitor",
-        description:
-          "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
-        body: MonitorPatch,
-        response: dataOf(Monitor),
-        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params, body }) => ({ data: await updateMonitor(scope, params.id, body) }),
-    ),
+    ...endpoint("/:id", {
+      name: "updateMonitor",
+      access: "write",
+      summary: "Update a monitor",
+      description:
+        "Absent fields keep their value; for a secret, null clears it. A secret stays with its address: a change of that has to send the secret again.",
+      body: MonitorPatch,
+      data: Monitor,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => updateMonitor(scope, params.id, body),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id",
-      {
-        name: "deleteMonitor",
-        access: "write",
-        summary: "Delete a monitor",
-        description:
-          "Its incidents stay; their `monitorId` becomes null. What it opened by itself and is still open is resolved.",
-        response: Deleted,
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => {
-        await deleteMonitor(scope, params.id);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id", {
+      name: "deleteMonitor",
+      access: "write",
+      summary: "Delete a monitor",
+      description:
+        "Its incidents stay; their `monitorId` becomes null. What it opened by itself and is still open is resolved.",
+      response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deleteMonitor(scope, params.id),
+    }),
   );

@@ -4,7 +4,7 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { merged, mustNotFollow } from "../../core/kind-secrets.ts";
-import { page } from "../../core/paging.ts";
+import { deleted, page } from "../../core/paging.ts";
 import { pingCommand } from "../../core/ping-command.ts";
 import { mustBeAllowed } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
@@ -232,7 +232,7 @@ function mustKnow(
 }
 
 /** Removes a monitor with its results; its incidents stay, and what it opened is resolved. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteMonitor(scope: Scope, id: string): Promise<object> {
+export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const { monitor } = await getStored(scope, id);
     const at = timestamp(scope.clock());
@@ -244,7 +244,7 @@ export function deleteMonitor(scope: Scope, id: string): Promise<object> {
         ...removeMonitors(scope.organizationId, [id], at),
       ],
       { action: "monitor.deleted", subjectId: id },
-      {},
+      deleted,
     );
   });
 }

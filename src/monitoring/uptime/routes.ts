@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { Heartbeat, HeartbeatQuery, LatencyPoint, LatencyQuery, Uptime } from "./schema.ts";
@@ -9,46 +8,34 @@ import { heartbeatsOf, latenciesOf, uptimeOf } from "./service.ts";
 export const uptimeRoutes = new Elysia({ prefix: "/api/v1/monitors" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/:id/heartbeats",
-      {
-        name: "listHeartbeats",
-        access: "read",
-        summary: "List a monitor's heartbeats",
-        description: "Newest first. They are kept for 14 days, unless configured otherwise.",
-        query: HeartbeatQuery,
-        response: dataOf(z.array(Heartbeat)),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, query }) => ({ data: await heartbeatsOf(scope, params.id, query) }),
-    ),
+    ...endpoint("/:id/heartbeats", {
+      name: "listHeartbeats",
+      access: "read",
+      summary: "List a monitor's heartbeats",
+      description: "Newest first. They are kept for 14 days, unless configured otherwise.",
+      query: HeartbeatQuery,
+      data: z.array(Heartbeat),
+      handle: ({ scope, params, query }) => heartbeatsOf(scope, params.id, query),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id/uptime",
-      {
-        name: "getUptime",
-        access: "read",
-        summary: "Get a monitor's uptime",
-        response: dataOf(Uptime),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await uptimeOf(scope, params.id) }),
-    ),
+    ...endpoint("/:id/uptime", {
+      name: "getUptime",
+      access: "read",
+      summary: "Get a monitor's uptime",
+      data: Uptime,
+      handle: ({ scope, params }) => uptimeOf(scope, params.id),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id/latency",
-      {
-        name: "getLatency",
-        access: "read",
-        summary: "Get a monitor's latency over time",
-        description:
-          "The last 24 hours unless `from` and `to` say otherwise, oldest first; without the times in which nothing was measured. Long spans come from hourly or daily sums, which then begin on the hour or day.",
-        query: LatencyQuery,
-        response: dataOf(z.array(LatencyPoint)),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, query }) => ({ data: await latenciesOf(scope, params.id, query) }),
-    ),
+    ...endpoint("/:id/latency", {
+      name: "getLatency",
+      access: "read",
+      summary: "Get a monitor's latency over time",
+      description:
+        "The last 24 hours unless `from` and `to` say otherwise, oldest first; without the times in which nothing was measured. Long spans come from hourly or daily sums, which then begin on the hour or day.",
+      query: LatencyQuery,
+      data: z.array(LatencyPoint),
+      handle: ({ scope, params, query }) => latenciesOf(scope, params.id, query),
+    }),
   );
