@@ -19,7 +19,7 @@ export function channelReceivers(context: SendingContext): Receivers {
     looks: [20, 10_000],
     subjectsOf: (organizationId, ids) => subjectsOf(store, organizationId, ids),
     async find({ organizationId, receiverId }) {
-      const channel = await findChannel(store, organizationId, receiverId);
+      const channel = await findChannel({ store, organizationId }, receiverId);
       if (channel === null) return null;
       return {
         refusal: channel.enabled ? null : "The channel was disabled.",

@@ -87,7 +87,7 @@ export async function testChannel(
   channelId: string,
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
-  const channel = await findChannel(store, organizationId, channelId);
+  const channel = await findChannel(scope, channelId);
   if (channel === null) throw noSuchChannel();
   consume(context.testAlertLimit, organizationId);
   const now = scope.clock();

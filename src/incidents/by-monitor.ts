@@ -34,7 +34,7 @@ const openOne = `select id from incidents where organization_id = ? and monitor_
 export async function incidentStatements(store: Store, change: StateChange): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
   const [found] = await store.query<{ id: string }>(openOne, [organizationId, monitor.id]);
-  const open = found === undefined ? null : await findIncident(store, organizationId, found.id);
+  const open = found === undefined ? null : await findIncident({ store, organizationId }, found.id);
   const step = automaticStep(open !== null, severity, change.after);
   if (step === "open") {
     const none: Statement = {
@@ -82,7 +82,7 @@ export async function resolvingStatements(
   );
   const now = scope.clock();
   const writes = open.map(async ({ id, name }) => {
-    const before = await findIncident(store, organizationId, id);
+    const before = await findIncident(scope, id);
     if (before === null) throw new StaleRead();
     const update = { kind: "removed" as const };
     const patch = { status: "resolved" as const, message: updateInWords(update, name, null) };

@@ -3,21 +3,22 @@ import type { Scope } from "../events/scope.ts";
 import { AppError } from "../core/errors.ts";
 import { deleted, page } from "../core/paging.ts";
 import { mustExist, unknownReference } from "../database/references.ts";
+import { removeRow } from "../database/rows.ts";
 import { retrying } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
 import type { IncidentPatch, IncidentQuery, NewIncident } from "./schema.ts";
-import { findIncident, type IncidentRecord, pageOfIncidents, removeIncident } from "./store.ts";
+import { findIncident, type IncidentRecord, pageOfIncidents } from "./store.ts";
 import { opening, patching } from "./statements.ts";
 
 export async function listIncidents(scope: Scope, query: IncidentQuery) {
-  const { incidents, total } = await pageOfIncidents(scope.store, scope.organizationId, query);
+  const { incidents, total } = await pageOfIncidents(scope, query);
   return page(query, incidents, total);
 }
 
 /** Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {
-  const incident = await findIncident(scope.store, scope.organizationId, id);
+  const incident = await findIncident(scope, id);
   if (incident === null) throw new AppError("NOT_FOUND", "There is no such incident.");
   return incident;
 }
@@ -54,12 +55,11 @@ export function resolveIncident(scope: Scope, id: string): Promise<IncidentRecor
 
 /** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const incident = await getIncident(scope, id);
     return commit(
       scope,
-      [...mustBeCurrent(scope, incidents, incident), removeIncident(store, organizationId, id)],
+      [...mustBeCurrent(scope, incidents, incident), removeRow(scope, incidents, id)],
       { action: "incident.deleted", subjectId: id },
       deleted,
     );

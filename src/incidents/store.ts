@@ -1,6 +1,6 @@
-import { and, eq } from "drizzle-orm";
 import { offsetOf } from "../core/paging.ts";
 import { containing } from "../database/references.ts";
+import type { Tenant } from "../database/rows.ts";
 import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
 import { incidents, incidentUpdates } from "../database/tables/incidents.ts";
 import {
@@ -38,8 +38,7 @@ const one = `SELECT ${summary}, version, automatic, (
   ) AS updates FROM incidents WHERE organization_id = ? AND id = ?`;
 
 export async function findIncident(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   id: string,
 ): Promise<IncidentRecord | null> {
   const [row] = await store.query<Row>(one, [organizationId, id]);
@@ -51,8 +50,7 @@ export async function findIncident(
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
 export async function pageOfIncidents(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   query: IncidentQuery,
 ): Promise<{ incidents: IncidentSummary[]; total: number }> {
   if (query.monitorId !== undefined || query.q !== undefined)
@@ -192,10 +190,4 @@ export function insertUpdate(
     ...update,
     automatic: storedFacts(update.automatic),
   });
-}
-
-export function removeIncident(store: Store, organizationId: string, id: string): Statement {
-  return store.db
-    .delete(incidents)
-    .where(and(eq(incidents.organizationId, organizationId), eq(incidents.id, id)));
 }

@@ -26,7 +26,6 @@ import {
   type ChannelRow,
   findChannel,
   findChannels,
-  insertChannel,
   removeChannel,
 } from "./store.ts";
 
@@ -34,7 +33,7 @@ type AlertChannelRecord = AlertChannel & { version: number };
 
 /** Every channel of the organization, newest first. */
 export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecord[]> {
-  const rows = await findChannels(scope.store, scope.organizationId);
+  const rows = await findChannels(scope);
   return rows.map(shown);
 }
 
@@ -44,7 +43,7 @@ export async function getAlertChannel(scope: Scope, id: string): Promise<AlertCh
 }
 
 async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
-  const row = await findChannel(scope.store, scope.organizationId, id);
+  const row = await findChannel(scope, id);
   if (row === null) throw new AppError("NOT_FOUND", "There is no such alert channel.");
   return row;
 }
@@ -117,7 +116,7 @@ export async function createAlertChannel(
   return commit(
     scope,
     [
-      insertChannel(scope.store, row),
+      scope.store.db.insert(alertChannels).values(row),
       mustBeWithin(scope, "alert-channels", alertChannels),
       ...(input.default ? [mustBeFewDefaults(scope)] : []),
     ],
@@ -161,7 +160,7 @@ export function updateAlertChannel(
       scope,
       [
         ...mustBeCurrent(scope, alertChannels, before),
-        changeChannel(scope.store, after),
+        changeChannel(scope, after),
         ...(after.isDefault && !before.isDefault ? [mustBeFewDefaults(scope)] : []),
       ],
       { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
@@ -186,14 +185,13 @@ function mergedChannel(
 
 /** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const row = await getRow(scope, id);
     return commit(
       scope,
       [
         ...mustBeCurrent(scope, alertChannels, row),
-        ...removeChannel(store, organizationId, id, timestamp(scope.clock())),
+        ...removeChannel(scope, id, timestamp(scope.clock())),
       ],
       { action: "alert-channel.deleted", subjectId: id },
       deleted,

@@ -1,5 +1,6 @@
-import { and, desc, eq, sql } from "drizzle-orm";
-import type { Statement, Store } from "../../database/store.ts";
+import { desc, sql } from "drizzle-orm";
+import { matching, removeRow, type Tenant } from "../../database/rows.ts";
+import type { Statement } from "../../database/store.ts";
 import {
   alertChannels,
   deliveries,
@@ -10,44 +11,36 @@ import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 export type ChannelRow = typeof alertChannels.$inferSelect;
 
-export function findChannels(store: Store, organizationId: string): Promise<ChannelRow[]> {
+export function findChannels({ store, organizationId }: Tenant): Promise<ChannelRow[]> {
   return store.db
     .select()
     .from(alertChannels)
-    .where(eq(alertChannels.organizationId, organizationId))
+    .where(matching(alertChannels, { organizationId }))
     .orderBy(desc(alertChannels.id));
 }
 
 export async function findChannel(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   id: string,
 ): Promise<ChannelRow | null> {
   const [row] = await store.db
     .select()
     .from(alertChannels)
-    .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id)));
+    .where(matching(alertChannels, { organizationId, id }));
   return row ?? null;
 }
 
-export function insertChannel(store: Store, row: ChannelRow): Statement {
-  return store.db.insert(alertChannels).values(row);
-}
-
-export function changeChannel(store: Store, { organizationId, id, ...row }: ChannelRow): Statement {
+export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
+  const { organizationId, id, ...change } = row;
   return store.db
     .update(alertChannels)
-    .set(row)
-    .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id)));
+    .set(change)
+    .where(matching(alertChannels, { organizationId, id }));
 }
 
 /** Detaches the channel from its monitors and groups, whose records show it, and removes it with its deliveries. */
-export function removeChannel(
-  store: Store,
-  organizationId: string,
-  id: string,
-  at: string,
-): Statement[] {
+export function removeChannel(tenant: Tenant, id: string, at: string): Statement[] {
+  const { store, organizationId } = tenant;
   const users = [
     [monitors, monitorChannels, monitorChannels.monitorId] as const,
     [monitorGroups, monitorGroupChannels, monitorGroupChannels.groupId] as const,
@@ -58,11 +51,7 @@ export function removeChannel(
         where organization_id = ${organizationId} and id in (select ${userId} from ${attached}
           where ${attached.organizationId} = ${organizationId} and ${attached.channelId} = ${id})`,
     ),
-    store.db
-      .delete(deliveries)
-      .where(and(eq(deliveries.organizationId, organizationId), eq(deliveries.receiverId, id))),
-    store.db
-      .delete(alertChannels)
-      .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.id, id))),
+    store.db.delete(deliveries).where(matching(deliveries, { organizationId, receiverId: id })),
+    removeRow(tenant, alertChannels, id),
   ];
 }

@@ -5,8 +5,9 @@ import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
+import { removeRow, replaceLinks } from "../../database/rows.ts";
 import { must, retrying, type Statement } from "../../database/store.ts";
-import { alertChannels } from "../../database/tables/alerting.ts";
+import { alertChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "./pauses.ts";
 import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
@@ -18,26 +19,24 @@ import {
   namesEveryGroup,
   leaveGroup,
   assignMonitors,
-  removeGroup,
-  replaceChannels,
   replaceOrder,
 } from "./store.ts";
 
 /** Every group in dashboard order. */
 export function listGroups(scope: Scope): Promise<GroupRecord[]> {
-  return findGroups(scope.store, scope.organizationId);
+  return findGroups(scope);
 }
 
 /** Throws NOT_FOUND. */
 export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
-  const [group] = await findGroups(scope.store, scope.organizationId, id);
+  const [group] = await findGroups(scope, id);
   if (group === undefined) throw new AppError("NOT_FOUND", "There is no such monitor group.");
   return group;
 }
 
 /** Makes a group at the end of the dashboard order. Throws NOT_FOUND, and makes none, for an unknown monitor or channel. */
 export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   const now = scope.clock();
   const at = timestamp(now);
   const group: GroupRecord = {
@@ -53,9 +52,9 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
     scope,
     [
       ...mustKnow(scope, input),
-      insertGroup(store, organizationId, group),
+      insertGroup(scope, group),
       mustBeWithin(scope, "monitor-groups", monitorGroups),
-      ...replaceChannels(store, organizationId, group.id, group.alertChannelIds),
+      ...replaceChannels(scope, group.id, group.alertChannelIds),
       ...assignMonitors(scope, group.id, group.monitorIds, 0, at),
       ...followPauses(organizationId, at, group.monitorIds),
     ],
@@ -70,7 +69,7 @@ export function updateGroup(
   id: string,
   patch: MonitorGroupPatch,
 ): Promise<GroupRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   return retrying(async () => {
     const before = await getGroup(scope, id);
     const at = timestamp(scope.clock());
@@ -86,8 +85,8 @@ export function updateGroup(
       [
         ...mustKnow(scope, patch),
         ...mustBeCurrent(scope, monitorGroups, before),
-        changeGroup(store, organizationId, after),
-        ...(alertChannelIds ? replaceChannels(store, organizationId, id, alertChannelIds) : []),
+        changeGroup(scope, after),
+        ...(alertChannelIds ? replaceChannels(scope, id, alertChannelIds) : []),
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
@@ -100,6 +99,16 @@ export function updateGroup(
       after,
     );
   });
+}
+
+/** Monitors already in the group keep the channels that they have. */
+function replaceChannels(
+  { store, organizationId }: Scope,
+  groupId: string,
+  ids: readonly string[],
+) {
+  const owner = { organizationId, groupId };
+  return replaceLinks(store, monitorGroupChannels, owner, "channelId", ids);
 }
 
 function mustKnow(
@@ -116,7 +125,7 @@ function mustKnow(
 
 /** Removes the group alone; its monitors return to the ungrouped list. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteGroup(scope: Scope, id: string): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   return retrying(async () => {
     const group = await getGroup(scope, id);
     const at = timestamp(scope.clock());
@@ -125,7 +134,7 @@ export function deleteGroup(scope: Scope, id: string): Promise<typeof deleted> {
       [
         ...mustBeCurrent(scope, monitorGroups, group),
         leaveGroup(organizationId, id, [], at),
-        removeGroup(store, organizationId, id),
+        removeRow(scope, monitorGroups, id),
         ...followPauses(organizationId, at, group.monitorIds),
       ],
       { action: "group.deleted", subjectId: id },
@@ -150,7 +159,7 @@ export function switchGroup(
   id: string,
   action: keyof typeof switches,
 ): Promise<GroupRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   return retrying(async () => {
     const before = await getGroup(scope, id);
     const at = timestamp(scope.clock());
@@ -159,7 +168,7 @@ export function switchGroup(
       scope,
       [
         ...mustBeCurrent(scope, monitorGroups, before),
-        changeGroup(store, organizationId, after),
+        changeGroup(scope, after),
         ...followPauses(organizationId, at, before.monitorIds),
       ],
       { action, subjectId: id },

@@ -1,7 +1,8 @@
-import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { and, asc, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
-import { must, type Statement, type Store } from "../../database/store.ts";
+import { matching, type Tenant } from "../../database/rows.ts";
+import { must, type Statement } from "../../database/store.ts";
 import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
@@ -11,117 +12,53 @@ export type GroupRecord = MonitorGroup & { version: number };
 
 /** All groups of an organization in dashboard order, or the one with this id. */
 export async function findGroups(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   id?: string,
 ): Promise<GroupRecord[]> {
   const [rows, members, channels] = await Promise.all([
     store.db
       .select()
       .from(monitorGroups)
-      .where(
-        and(
-          eq(monitorGroups.organizationId, organizationId),
-          id === undefined ? undefined : eq(monitorGroups.id, id),
-        ),
-      )
+      .where(matching(monitorGroups, { organizationId, id }))
       .orderBy(asc(monitorGroups.position), asc(monitorGroups.id)),
     store.db
       .select({ groupId: monitors.groupId, id: monitors.id })
       .from(monitors)
-      .where(
-        and(
-          eq(monitors.organizationId, organizationId),
-          id === undefined ? sql`${monitors.groupId} is not null` : eq(monitors.groupId, id),
-        ),
-      )
+      .where(and(matching(monitors, { organizationId, groupId: id }), isNotNull(monitors.groupId)))
       .orderBy(asc(monitors.groupId), asc(monitors.position), asc(monitors.id)),
     store.db
       .select({ groupId: monitorGroupChannels.groupId, id: monitorGroupChannels.channelId })
       .from(monitorGroupChannels)
-      .where(
-        and(
-          eq(monitorGroupChannels.organizationId, organizationId),
-          id === undefined ? undefined : eq(monitorGroupChannels.groupId, id),
-        ),
-      )
+      .where(matching(monitorGroupChannels, { organizationId, groupId: id }))
       .orderBy(asc(monitorGroupChannels.position)),
   ]);
-  const monitorIds = byGroup(members);
-  const channelIds = byGroup(channels);
+  const membersOf = Map.groupBy(members, ({ groupId }) => groupId);
+  const channelsOf = Map.groupBy(channels, ({ groupId }) => groupId);
   return rows.map(({ organizationId: _organization, position: _position, tags, ...row }) => ({
     ...row,
     tags: JSON.parse(tags) as string[],
-    alertChannelIds: channelIds.get(row.id) ?? [],
-    monitorIds: monitorIds.get(row.id) ?? [],
+    alertChannelIds: (channelsOf.get(row.id) ?? []).map(({ id }) => id),
+    monitorIds: (membersOf.get(row.id) ?? []).map(({ id }) => id),
     color: row.color as MonitorGroup["color"],
   }));
 }
 
-function byGroup(rows: readonly { groupId: string | null; id: string }[]): Map<string, string[]> {
-  const groups = new Map<string, string[]>();
-  for (const { groupId, id } of rows) {
-    if (groupId === null) continue;
-    const ids = groups.get(groupId);
-    if (ids === undefined) groups.set(groupId, [id]);
-    else ids.push(id);
-  }
-  return groups;
-}
-
-function columnsOf(group: GroupRecord) {
-  const { name, description, color, tags, paused, muted, version, updatedAt } = group;
-  return {
-    name,
-    description,
-    color,
-    tags: JSON.stringify(tags),
-    paused,
-    muted,
-    version,
-    updatedAt,
-  };
-}
-
 /** Appends the group to the dashboard order. */
-export function insertGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
-  const { id, createdAt } = group;
+export function insertGroup({ store, organizationId }: Tenant, group: GroupRecord): Statement {
   return store.db.insert(monitorGroups).values({
+    ...group,
     organizationId,
-    id,
-    ...columnsOf(group),
-    createdAt,
+    tags: JSON.stringify(group.tags),
     position: sql`(select coalesce(max(position) + 1, 0) from monitor_groups
       where organization_id = ${organizationId})`,
   });
 }
 
-export function changeGroup(store: Store, organizationId: string, group: GroupRecord): Statement {
+export function changeGroup({ store, organizationId }: Tenant, group: GroupRecord): Statement {
   return store.db
     .update(monitorGroups)
-    .set(columnsOf(group))
-    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, group.id)));
-}
-
-/** Gives the group exactly these channels; monitors already in it keep what they have. */
-export function replaceChannels(
-  store: Store,
-  organizationId: string,
-  groupId: string,
-  channelIds: readonly string[],
-): Statement[] {
-  return [
-    store.db
-      .delete(monitorGroupChannels)
-      .where(
-        and(
-          eq(monitorGroupChannels.organizationId, organizationId),
-          eq(monitorGroupChannels.groupId, groupId),
-        ),
-      ),
-    sql`insert into ${monitorGroupChannels} (organization_id, group_id, channel_id, position)
-      select ${organizationId}, ${groupId}, value, key from ${listed(channelIds)}`,
-  ];
+    .set({ ...group, tags: JSON.stringify(group.tags) })
+    .where(matching(monitorGroups, { organizationId, id: group.id }));
 }
 
 type Owner = { organizationId: string; limits: Limits };
@@ -202,22 +139,11 @@ export function leaveGroup(
 }
 
 /** Marks a group as changed whose membership a monitor's own record changed. */
-export function touchGroup(
-  store: Store,
-  organizationId: string,
-  groupId: string,
-  at: string,
-): Statement {
+export function touchGroup({ store, organizationId }: Tenant, id: string, at: string): Statement {
   return store.db
     .update(monitorGroups)
     .set({ version: sql`${monitorGroups.version} + 1`, updatedAt: at })
-    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, groupId)));
-}
-
-export function removeGroup(store: Store, organizationId: string, id: string): Statement {
-  return store.db
-    .delete(monitorGroups)
-    .where(and(eq(monitorGroups.organizationId, organizationId), eq(monitorGroups.id, id)));
+    .where(matching(monitorGroups, { organizationId, id }));
 }
 
 /** Holds when no group of the organization is missing among these. */

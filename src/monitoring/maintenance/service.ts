@@ -7,6 +7,7 @@ import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
+import { removeRow } from "../../database/rows.ts";
 import { retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
@@ -21,7 +22,6 @@ import {
   findWindow,
   insertWindow,
   pageOfWindows,
-  removeWindow,
   replaceMembers,
   type StoredWindow,
 } from "./store.ts";
@@ -30,9 +30,8 @@ import {
 type MaintenanceRecord = MaintenanceWindow & { version: number };
 
 export async function listWindows(scope: Scope, query: MaintenanceQuery) {
-  const { store, organizationId } = scope;
   const now = scope.clock();
-  const { windows, total } = await pageOfWindows(store, organizationId, query, now);
+  const { windows, total } = await pageOfWindows(scope, query, now);
   return page(
     query,
     windows.map((window) => shown(window, now)),
@@ -45,8 +44,8 @@ export async function getWindow(scope: Scope, id: string): Promise<MaintenanceRe
   return shown(await getStored(scope, id), scope.clock());
 }
 
-async function getStored({ store, organizationId }: Scope, id: string): Promise<StoredWindow> {
-  const window = await findWindow(store, organizationId, id);
+async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
+  const window = await findWindow(scope, id);
   if (window === null) throw new AppError("NOT_FOUND", "There is no such maintenance window.");
   return window;
 }
@@ -56,7 +55,7 @@ export async function createWindow(
   scope: Scope,
   input: NewMaintenanceWindow,
 ): Promise<MaintenanceRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   await mustBePossible(scope, input);
   const now = scope.clock();
   const at = timestamp(now);
@@ -68,7 +67,7 @@ export async function createWindow(
       ...mustKnow(scope, input),
       insertWindow(window),
       mustBeFew(scope, at),
-      ...replaceMembers(store, window, input),
+      ...replaceMembers(scope, id, input),
     ],
     { action: "maintenance.created", subjectId: id },
     shown(window, now),
@@ -98,7 +97,7 @@ export function updateWindow(
         ...mustBeCurrent(scope, maintenanceWindows, before),
         changeWindow(after),
         mustBeFew(scope, after.updatedAt),
-        ...replaceMembers(scope.store, after, patch as Partial<StoredWindow>),
+        ...replaceMembers(scope, id, patch as Partial<StoredWindow>),
       ],
       { action: "maintenance.updated", subjectId: id, fields: Object.keys(patch) },
       shown(after, now),
@@ -108,14 +107,13 @@ export function updateWindow(
 
 /** Removes a window, which ends at once where it holds. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const window = await getStored(scope, id);
     return commit(
       scope,
       [
         ...mustBeCurrent(scope, maintenanceWindows, window),
-        removeWindow(store, organizationId, id),
+        removeRow(scope, maintenanceWindows, id),
       ],
       { action: "maintenance.deleted", subjectId: id },
       deleted,

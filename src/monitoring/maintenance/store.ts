@@ -1,10 +1,11 @@
-import { and, eq, sql } from "drizzle-orm";
 import { offsetOf } from "../../core/paging.ts";
 import { mapYielding } from "../../core/yielding.ts";
-import { listed } from "../../database/references.ts";
+import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
   insertInto,
+  mustText,
   type Parameter,
+  StaleRead,
   type Statement,
   type Store,
   updateOf,
@@ -58,8 +59,7 @@ async function select(
 }
 
 export async function findWindow(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   id: string,
 ): Promise<StoredWindow | null> {
   const [found] = await select(store, "w.organization_id = ? and w.id = ?", [organizationId, id]);
@@ -75,8 +75,7 @@ const holdsFor = `(
 
 /** One page of an organization's windows, newest first, and how many there are in all. */
 export async function pageOfWindows(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   query: MaintenanceQuery,
   now: number,
 ): Promise<{ windows: StoredWindow[]; total: number }> {
@@ -114,8 +113,8 @@ export function publicWindows(
   );
 }
 
-const insertRow = insertInto(maintenanceWindows);
-const changeRow = updateOf(maintenanceWindows, [
+export const insertWindow = insertInto(maintenanceWindows);
+const updateWindow = updateOf(maintenanceWindows, [
   "title",
   "description",
   "startsAt",
@@ -128,56 +127,21 @@ const changeRow = updateOf(maintenanceWindows, [
   "updatedAt",
 ]);
 
-export function insertWindow(window: StoredWindow): Statement {
-  return insertRow(window);
-}
-
 export function changeWindow(window: StoredWindow): Statement {
-  return changeRow(window.organizationId, window);
+  return updateWindow(window.organizationId, window);
 }
 
 /** Makes it hold for exactly these monitors and groups; an absent list stays as it is. */
 export function replaceMembers(
-  store: Store,
-  { organizationId, id }: Pick<StoredWindow, "organizationId" | "id">,
+  { store, organizationId }: Tenant,
+  windowId: string,
   { monitorIds, groupIds }: { monitorIds?: readonly string[]; groupIds?: readonly string[] },
 ): Statement[] {
-  const statements: Statement[] = [];
-  if (monitorIds !== undefined)
-    statements.push(
-      store.db
-        .delete(maintenanceMonitors)
-        .where(
-          and(
-            eq(maintenanceMonitors.organizationId, organizationId),
-            eq(maintenanceMonitors.windowId, id),
-          ),
-        ),
-      sql`insert into ${maintenanceMonitors} (organization_id, window_id, monitor_id, position)
-        select ${organizationId}, ${id}, value, key from ${listed(monitorIds)}`,
-    );
-  if (groupIds !== undefined)
-    statements.push(
-      store.db
-        .delete(maintenanceGroups)
-        .where(
-          and(
-            eq(maintenanceGroups.organizationId, organizationId),
-            eq(maintenanceGroups.windowId, id),
-          ),
-        ),
-      sql`insert into ${maintenanceGroups} (organization_id, window_id, group_id, position)
-        select ${organizationId}, ${id}, value, key from ${listed(groupIds)}`,
-    );
-  return statements;
-}
-
-export function removeWindow(store: Store, organizationId: string, id: string): Statement {
-  return store.db
-    .delete(maintenanceWindows)
-    .where(
-      and(eq(maintenanceWindows.organizationId, organizationId), eq(maintenanceWindows.id, id)),
-    );
+  const owner = { organizationId, windowId };
+  return [
+    ...(monitorIds ? replaceLinks(store, maintenanceMonitors, owner, "monitorId", monitorIds) : []),
+    ...(groupIds ? replaceLinks(store, maintenanceGroups, owner, "groupId", groupIds) : []),
+  ];
 }
 
 /** Windows that hold now or may yet, and those whose end was not told: of one organization, or of all. */
@@ -244,21 +208,17 @@ export async function findMarks(store: Store): Promise<Mark[]> {
 
 const nameOf = ({ organizationId, windowId }: Mark) => `${markPrefix}${organizationId} ${windowId}`;
 
-/** Condition, as SQL text and its parameters, that this is the mark of its window; or that it has none. */
-export function markCondition(
-  mark: Mark,
-  isSet: boolean,
-): { text: string; parameters: Parameter[] } {
-  if (!isSet)
-    return {
-      text: "not exists (select 1 from followers where name = ?)",
-      parameters: [nameOf(mark)],
-    };
-  return {
-    text: "exists (select 1 from followers where name = ? and seq = ?)",
-    parameters: [nameOf(mark), mark.start],
-  };
+/** Holds while this is the mark of its window; or it has none. */
+export function mustBeMarked(mark: Mark, isSet: boolean): Statement {
+  const name = nameOf(mark);
+  const guard = isSet
+    ? { ...whileMarked, parameters: [name, mark.start] }
+    : { ...whileUnmarked, parameters: [name] };
+  return { ...guard, otherwise: () => new StaleRead() };
 }
+
+const whileMarked = mustText("exists (select 1 from followers where name = ? and seq = ?)");
+const whileUnmarked = mustText("not exists (select 1 from followers where name = ?)");
 
 export function setMark(mark: Mark): Statement {
   return {

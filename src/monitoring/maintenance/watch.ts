@@ -2,7 +2,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/yielding.ts";
 import { mustBeUnchanged } from "../../database/references.ts";
-import { mustText, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
 import { type EventTable, valueIn, type LoggedEvent } from "../../events/catalogue.ts";
 import { appendEvent, lastSeq, readSince } from "../../events/log.ts";
@@ -15,7 +15,7 @@ import {
   groupsOfMonitors,
   maintainedMonitors,
   type Mark,
-  markCondition,
+  mustBeMarked,
   plannedWindows,
   setMark,
 } from "./store.ts";
@@ -151,7 +151,7 @@ export function maintenanceWatch({
     const mark = { organizationId, windowId: id, start };
     return [
       mustBeUnchanged(maintenanceWindows, organizationId, window),
-      mustBe(mark, false),
+      mustBeMarked(mark, false),
       setMark(mark),
       eventOf("maintenance.started", mark, end, now),
     ];
@@ -162,7 +162,11 @@ export function maintenanceWatch({
     const window = plans.get(mark.organizationId)?.windows.find(({ id }) => id === mark.windowId);
     const [last] = window ? occurrencesBetween(window, mark.start, mark.start + 1, 1) : [];
     const end = last?.start === mark.start ? Math.min(last.end, now) : now;
-    return [mustBe(mark, true), clearMark(mark), eventOf("maintenance.ended", mark, end, now)];
+    return [
+      mustBeMarked(mark, true),
+      clearMark(mark),
+      eventOf("maintenance.ended", mark, end, now),
+    ];
   }
 
   /** Somebody else may have told it, or changed the window: then it is looked at again with the next tick. */
@@ -238,11 +242,6 @@ const concerns: EventTable<"windows" | "groups" | "monitor" | null> = {
 };
 
 const nobody: ReadonlyMap<string, MaintenanceEffect> = new Map();
-
-function mustBe(mark: Mark, isSet: boolean): Statement {
-  const { text, parameters } = markCondition(mark, isSet);
-  return { ...mustText(text), parameters, otherwise: () => new StaleRead() };
-}
 
 function eventOf(
   type: "maintenance.started" | "maintenance.ended",

@@ -29,7 +29,7 @@ export function orderMonitors(
   scope: Scope,
   { groupId, monitorIds }: MonitorOrder,
 ): Promise<MonitorOrder> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   return retrying(async () => {
     const group = await groupToJoin(scope, groupId);
     const at = timestamp(scope.clock());
@@ -39,10 +39,7 @@ export function orderMonitors(
         ...mustKnowMonitors(scope, monitorIds),
         ...(group === null
           ? []
-          : [
-              ...mustBeCurrent(scope, monitorGroups, group),
-              touchGroup(store, organizationId, group.id, at),
-            ]),
+          : [...mustBeCurrent(scope, monitorGroups, group), touchGroup(scope, group.id, at)]),
         must(
           namesAllOf(organizationId, groupId, monitorIds),
           () => new AppError("CONFLICT", "The order leaves monitors out. Read them again."),
@@ -98,7 +95,7 @@ function changing(
   change: ChangeOfMany,
   at: string,
 ): Statement[] {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   const { paused, muted, groupId, addTags, removeTags } = change;
   const { addAlertChannelIds, removeAlertChannelIds } = change;
   const tags =
@@ -127,7 +124,7 @@ function changing(
         ...mustExist(monitorGroups, organizationId, [groupId], () =>
           unknownReference("change.groupId", "monitor group"),
         ),
-        touchGroup(store, organizationId, groupId, at),
+        touchGroup(scope, groupId, at),
       );
     statements.push(...assignMonitors(scope, groupId, ids, "end", at));
   }

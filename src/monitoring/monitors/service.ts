@@ -64,7 +64,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
 
 /** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
-  const { store, organizationId, limits } = scope;
+  const { organizationId, limits } = scope;
   return retrying(async () => {
     await mustBeCheckable(scope, input);
     const now = scope.clock();
@@ -73,7 +73,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
     const group = await groupToJoin(scope, input.groupId);
     const alertChannelIds = channelsOfNew(
       input.alertChannelIds,
-      await defaultChannelIds(store, organizationId),
+      await defaultChannelIds(scope),
       group?.alertChannelIds ?? [],
       limits["alert-channels-of-a-monitor"],
     );
@@ -93,10 +93,10 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       scope,
       [
         ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
-        ...insertMonitor(store, monitor, at),
+        ...insertMonitor(scope, monitor, at),
         mustBeWithin(scope, "monitors", monitors),
         ...(group === null ? [] : move(scope, monitor, group, at)),
-        ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        ...replaceMonitorChannels(scope, id, alertChannelIds),
         mustHaveFewChannels(scope, [id]),
         ...followPauses(organizationId, at, [id]),
       ],
@@ -112,7 +112,6 @@ export function updateMonitor(
   id: string,
   patch: MonitorPatch,
 ): Promise<MonitorRecord> {
-  const { store } = scope;
   return retrying(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
@@ -143,8 +142,8 @@ export function updateMonitor(
         ...mustKnow(scope, patch.alertChannelIds ?? [], alertChannelIds),
         ...mustBeCurrent(scope, monitors, before),
         ...(moves ? move(scope, before, group, at) : []),
-        changeMonitor(store, monitor),
-        ...replaceMonitorChannels(store, monitor, alertChannelIds),
+        changeMonitor(scope, monitor),
+        ...replaceMonitorChannels(scope, id, alertChannelIds),
         ...(moves || patch.alertChannelIds ? [mustHaveFewChannels(scope, [id])] : []),
         ...followPauses(scope.organizationId, at, [id]),
       ],
@@ -194,7 +193,7 @@ export async function groupToJoin(
   groupId: string | null,
 ): Promise<GroupRecord | null> {
   if (groupId === null) return null;
-  const [group] = await findGroups(scope.store, scope.organizationId, groupId);
+  const [group] = await findGroups(scope, groupId);
   if (group === undefined) throw unknownReference("groupId", "monitor group");
   return group;
 }
@@ -206,16 +205,14 @@ function move(
   group: GroupRecord | null,
   at: string,
 ): Statement[] {
-  const { store, organizationId } = scope;
-  return [
-    ...(group === null
+  const joined =
+    group === null
       ? []
       : [
-          mustBeUnchanged(monitorGroups, organizationId, group),
-          touchGroup(store, organizationId, group.id, at),
-        ]),
-    ...assignMonitors(scope, group?.id ?? null, [id], "end", at),
-  ];
+          mustBeUnchanged(monitorGroups, scope.organizationId, group),
+          touchGroup(scope, group.id, at),
+        ];
+  return [...joined, ...assignMonitors(scope, group?.id ?? null, [id], "end", at)];
 }
 
 /** All these channels must exist; of them, the caller named `given`. */

@@ -2,7 +2,8 @@ import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Clock } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { containing, listed } from "../../database/references.ts";
-import type { Statement, Store } from "../../database/store.ts";
+import { matching, replaceLinks, type Tenant } from "../../database/rows.ts";
+import type { Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
 import { incidents } from "../../database/tables/incidents.ts";
 import {
@@ -17,8 +18,8 @@ import type { MonitorQuery } from "./schema.ts";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 type StateRow = typeof monitorStates.$inferSelect;
-/** What reading takes of a scope: uptime depends on what time it is. */
-type Reading = { store: Store; organizationId: string; clock: Clock };
+/** Uptime depends on what time it is. */
+type Reading = Tenant & { clock: Clock };
 
 /** A monitor's row with what belongs to it in other tables. */
 export type StoredMonitor = {
@@ -85,8 +86,8 @@ async function select(
 }
 
 export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {
-  const where = and(eq(monitors.organizationId, reading.organizationId), eq(monitors.id, id));
-  const [found] = await select(reading, where, 1, 0);
+  const { organizationId } = reading;
+  const [found] = await select(reading, matching(monitors, { organizationId, id }), 1, 0);
   return found ?? null;
 }
 
@@ -99,10 +100,7 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
   const { store, organizationId } = reading;
   const { status, type, groupId, tag, q, paused } = query;
   const where = and(
-    eq(monitors.organizationId, organizationId),
-    when(type, (value) => eq(monitors.type, value)),
-    when(groupId, (value) => eq(monitors.groupId, value)),
-    when(paused, (value) => eq(monitors.paused, value === "true")),
+    matching(monitors, { organizationId, type, groupId, paused: paused && paused === "true" }),
     when(status, (value) => sql`${currentStatus} = ${value}`),
     when(tag, (value) => sql`${value} in (select value from json_each(${monitors.tags}))`),
     when(q, (value) => sql`${monitors.name} like ${containing(value)} escape '\\'`),
@@ -120,8 +118,12 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
 }
 
 /** Appends the monitor to the ungrouped list, from where it may join a group. */
-export function insertMonitor(store: Store, monitor: MonitorRow, at: string): Statement[] {
-  const { organizationId, id } = monitor;
+export function insertMonitor(
+  { store, organizationId }: Tenant,
+  monitor: MonitorRow,
+  at: string,
+): Statement[] {
+  const { id } = monitor;
   const position = sql<number>`(${endOf(organizationId, null)})`;
   const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
   return [
@@ -141,29 +143,19 @@ export const unchecked = {
 } as const;
 
 /** Writes what people edit; the group and the place in it change by joining and leaving alone. */
-export function changeMonitor(store: Store, monitor: MonitorRow): Statement {
+export function changeMonitor({ store }: Tenant, monitor: MonitorRow): Statement {
   const { organizationId, id, groupId: _group, position: _position, ...change } = monitor;
-  return store.db
-    .update(monitors)
-    .set(change)
-    .where(and(eq(monitors.organizationId, organizationId), eq(monitors.id, id)));
+  return store.db.update(monitors).set(change).where(matching(monitors, { organizationId, id }));
 }
 
 /** Attaches exactly these channels. */
 export function replaceMonitorChannels(
-  store: Store,
-  { organizationId, id }: MonitorRow,
+  { store, organizationId }: Tenant,
+  monitorId: string,
   channelIds: readonly string[],
 ): Statement[] {
-  return [
-    store.db
-      .delete(monitorChannels)
-      .where(
-        and(eq(monitorChannels.organizationId, organizationId), eq(monitorChannels.monitorId, id)),
-      ),
-    sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
-      select ${organizationId}, ${id}, value, key from ${listed(channelIds)}`,
-  ];
+  const owner = { organizationId, monitorId };
+  return replaceLinks(store, monitorChannels, owner, "channelId", channelIds);
 }
 
 /** Removes the monitors; their incidents stay and name none, their results go later. */
@@ -186,11 +178,11 @@ export function removeMonitors(
 }
 
 /** Ids of the channels that every new monitor gets, oldest first. */
-export async function defaultChannelIds(store: Store, organizationId: string): Promise<string[]> {
+export async function defaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
   const rows = await store.db
     .select({ id: alertChannels.id })
     .from(alertChannels)
-    .where(and(eq(alertChannels.organizationId, organizationId), eq(alertChannels.isDefault, true)))
+    .where(matching(alertChannels, { organizationId, isDefault: true }))
     .orderBy(alertChannels.id);
   return rows.map(({ id }) => id);
 }
