@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { offsetOf } from "../core/paging.ts";
-import type { Store } from "../database/store.ts";
+import { matching, type Tenant } from "../database/rows.ts";
 import {
   alerts,
   deliveries,
@@ -11,19 +11,15 @@ import {
 import type { AlertQuery, Delivery, PageQuery } from "./schema.ts";
 
 type AlertRow = typeof alerts.$inferSelect;
-type Reading = { store: Store; organizationId: string };
 
 /** A page of a channel's deliveries, newest first. */
 export async function pageOfDeliveries(
-  reading: Reading,
+  tenant: Tenant,
   channelId: string,
   query: PageQuery,
 ): Promise<{ deliveries: Delivery[]; total: number }> {
-  const { store, organizationId } = reading;
-  const where = and(
-    eq(deliveries.organizationId, organizationId),
-    eq(deliveries.receiverId, channelId),
-  );
+  const { store, organizationId } = tenant;
+  const where = matching(deliveries, { organizationId, receiverId: channelId });
   const [total, rows] = await Promise.all([
     store.db.$count(deliveries, where),
     store.db
@@ -34,12 +30,12 @@ export async function pageOfDeliveries(
       .limit(query.per_page)
       .offset(offsetOf(query)),
   ]);
-  return { deliveries: await whole(reading, rows), total };
+  return { deliveries: await withAttempts(tenant, rows), total };
 }
 
 /** The deliveries that tell an alert, oldest first. */
-export async function deliveriesOfAlert(reading: Reading, alertId: string): Promise<Delivery[]> {
-  const { store, organizationId } = reading;
+export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promise<Delivery[]> {
+  const { store, organizationId } = tenant;
   const rows = await store.db
     .select({ delivery: deliveries })
     .from(deliveryAlerts)
@@ -50,19 +46,15 @@ export async function deliveriesOfAlert(reading: Reading, alertId: string): Prom
         eq(deliveries.id, deliveryAlerts.deliveryId),
       ),
     )
-    .where(
-      and(eq(deliveryAlerts.organizationId, organizationId), eq(deliveryAlerts.alertId, alertId)),
-    )
+    .where(matching(deliveryAlerts, { organizationId, alertId }))
     .orderBy(deliveries.seq);
-  return whole(
-    reading,
-    rows.map(({ delivery }) => delivery),
-  );
+  const told = rows.map(({ delivery }) => delivery);
+  return withAttempts(tenant, told);
 }
 
 /** Deliveries with their attempts and what they tell. */
-async function whole(
-  { store, organizationId }: Reading,
+async function withAttempts(
+  { store, organizationId }: Tenant,
   rows: readonly (typeof deliveries.$inferSelect)[],
 ): Promise<Delivery[]> {
   const ids = rows.map(({ id }) => id);
@@ -128,16 +120,11 @@ async function whole(
 }
 
 export async function pageOfAlerts(
-  { store, organizationId }: Reading,
+  { store, organizationId }: Tenant,
   query: AlertQuery,
 ): Promise<{ alerts: AlertRow[]; total: number }> {
   const { monitorId, incidentId, type } = query;
-  const where = and(
-    eq(alerts.organizationId, organizationId),
-    monitorId === undefined ? undefined : eq(alerts.monitorId, monitorId),
-    incidentId === undefined ? undefined : eq(alerts.incidentId, incidentId),
-    type === undefined ? undefined : eq(alerts.type, type),
-  );
+  const where = matching(alerts, { organizationId, monitorId, incidentId, type });
   const [total, rows] = await Promise.all([
     store.db.$count(alerts, where),
     store.db
@@ -152,12 +139,10 @@ export async function pageOfAlerts(
 }
 
 export async function findAlert(
-  { store, organizationId }: Reading,
+  { store, organizationId }: Tenant,
   id: string,
 ): Promise<AlertRow | null> {
-  const [row] = await store.db
-    .select()
-    .from(alerts)
-    .where(and(eq(alerts.organizationId, organizationId), eq(alerts.id, id)));
+  const where = matching(alerts, { organizationId, id });
+  const [row] = await store.db.select().from(alerts).where(where);
   return row ?? null;
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import { commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
@@ -7,6 +7,7 @@ import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import { parse } from "../../core/validation.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
+import { matching } from "../../database/rows.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Principal } from "../../http/session.ts";
@@ -61,49 +62,36 @@ function mustMakeKeys(organizationId: string, personId: string) {
 }
 
 /** The keys that somebody made and that open something still. */
-export async function keysMadeBy(
-  store: Store,
-  organizationId: string,
-  personId: string,
-): Promise<string[]> {
+export async function keysMadeBy({ store, organizationId }: Scope, createdById: string) {
   const rows = await store.db
     .select({ id: apiKeys.id })
     .from(apiKeys)
-    .where(and(madeBy(organizationId, personId), isNull(apiKeys.revokedAt)));
+    .where(unrevoked({ organizationId, createdById }));
   return rows.map(({ id }) => id);
 }
 
 /** Ends the keys that somebody made: they could have kept them. */
 export function revokeKeysMadeBy(
-  store: Store,
-  organizationId: string,
-  personId: string,
+  { store, organizationId }: Scope,
+  createdById: string,
   revokedAt: string,
 ): Statement {
   return store.db
     .update(apiKeys)
     .set({ revokedAt })
-    .where(and(madeBy(organizationId, personId), isNull(apiKeys.revokedAt)));
+    .where(unrevoked({ organizationId, createdById }));
 }
 
-function madeBy(organizationId: string, personId: string) {
-  return and(eq(apiKeys.organizationId, organizationId), eq(apiKeys.createdById, personId));
+function unrevoked(values: { organizationId: string; id?: string; createdById?: string }) {
+  return and(matching(apiKeys, values), isNull(apiKeys.revokedAt));
 }
 
 export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]> {
+  const { organizationId: _organization, hash: _hash, ...shown } = getTableColumns(apiKeys);
   return store.db
-    .select({
-      id: apiKeys.id,
-      name: apiKeys.name,
-      scope: apiKeys.scope,
-      createdById: apiKeys.createdById,
-      createdAt: apiKeys.createdAt,
-      expiresAt: apiKeys.expiresAt,
-      revokedAt: apiKeys.revokedAt,
-      lastUsedAt: apiKeys.lastUsedAt,
-    })
+    .select(shown)
     .from(apiKeys)
-    .where(eq(apiKeys.organizationId, organizationId))
+    .where(matching(apiKeys, { organizationId }))
     .orderBy(asc(apiKeys.id));
 }
 
@@ -113,17 +101,13 @@ export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> 
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
   if (key === undefined) throw new AppError("NOT_FOUND", "There is no API key with this id.");
   if (key.revokedAt !== null) throw alreadyRevoked();
-  const unrevoked = and(
-    eq(apiKeys.organizationId, organizationId),
-    eq(apiKeys.id, id),
-    isNull(apiKeys.revokedAt),
-  );
+  const current = unrevoked({ organizationId, id });
   const revokedAt = timestamp(context.clock());
   return commit(
     context,
     [
-      must(sql`exists (select 1 from ${apiKeys} where ${unrevoked})`, alreadyRevoked),
-      store.db.update(apiKeys).set({ revokedAt }).where(unrevoked),
+      must(sql`exists (select 1 from ${apiKeys} where ${current})`, alreadyRevoked),
+      store.db.update(apiKeys).set({ revokedAt }).where(current),
     ],
     { action: "api-key.revoked", subjectId: id },
     { ...key, revokedAt },
@@ -138,13 +122,10 @@ function alreadyRevoked() {
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
-type Row = {
-  organizationId: string;
-  id: string;
-  name: string;
-  scope: "read" | "write";
-  expiresAt: string | null;
-};
+type Row = Pick<
+  typeof apiKeys.$inferSelect,
+  "organizationId" | "id" | "name" | "scope" | "expiresAt"
+>;
 
 const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;

@@ -77,13 +77,13 @@ async function whenNoLonger(
   const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
   const invitationIds = await invitationIdsOf(store, organizationId, personId, ended);
   const mayMakeKeys = left !== null && isAtLeast(left, "admin");
-  const keyIds = mayMakeKeys ? [] : await keysMadeBy(store, organizationId, personId);
+  const keyIds = mayMakeKeys ? [] : await keysMadeBy(scope, personId);
   return [
     ...(role === "owner" ? [mustHaveOwner(organizationId)] : []),
     ...auditAndEventEach(scope, { action: "invitation.revoked", subjectIds: invitationIds }, at),
     endInvitationsOf(store, organizationId, personId, ended),
     ...auditAndEventEach(scope, { action: "api-key.revoked", subjectIds: keyIds }, at),
-    ...(mayMakeKeys ? [] : [revokeKeysMadeBy(store, organizationId, personId, at)]),
+    ...(mayMakeKeys ? [] : [revokeKeysMadeBy(scope, personId, at)]),
   ];
 }
 
