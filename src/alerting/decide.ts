@@ -1,3 +1,4 @@
+import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import {
   type EventTable,
@@ -17,12 +18,17 @@ import {
   incidentAudience,
   type IncidentStep,
   channelsForOwnTrouble,
-  type Memory,
   type Step,
 } from "./rules.ts";
 import { isOfCertificate, opensCases } from "./cases.ts";
 import type { AlertType } from "./schema.ts";
-import { alerted, emptyMemory, type WatchedMonitor, type Snapshot } from "./snapshot.ts";
+import {
+  alerted,
+  emptyMemory,
+  type Remembered,
+  type Snapshot,
+  type WatchedMonitor,
+} from "./snapshot.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
 /** Whether an event may lead to an alert, closes a case, or says that from here on somebody listens. */
@@ -83,8 +89,12 @@ export const mayReopen = ({ type }: LoggedEvent) => reopening.has(type);
 /** Something to decide about a monitor without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
 
+/** What is known, what follows from it, and what time it is. */
+export type Decision = { snapshot: Snapshot; out: Outbox; now: number };
+
 /** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
-export function applyEvent(snapshot: Snapshot, out: Outbox, event: AlertingEvent, now: number) {
+export function applyEvent(decision: Decision, event: AlertingEvent) {
+  const { snapshot, out } = decision;
   if (snapshot.channels.size === 0) return;
   const { subjectId } = event;
   switch (event.type) {
@@ -92,35 +102,35 @@ export function applyEvent(snapshot: Snapshot, out: Outbox, event: AlertingEvent
       out.close(subjectId);
       return out.forget(subjectId);
     case "monitor.updated":
-      monitorUpdated(snapshot, out, subjectId, now);
-      return reopenAll(snapshot, out, event, now);
+      monitorUpdated(decision, subjectId);
+      return reopenAll(decision, event);
     case "group.updated":
     case "group.unmuted":
     case "alert-channel.updated":
-      return reopenAll(snapshot, out, event, now);
+      return reopenAll(decision, event);
     case "monitor.pending":
-      return monitorChanged(snapshot, out, event, "pending", now);
     case "monitor.up":
-      return monitorChanged(snapshot, out, event, "up", now);
     case "monitor.degraded":
-      return monitorChanged(snapshot, out, event, "degraded", now);
     case "monitor.down":
-      return monitorChanged(snapshot, out, event, "down", now);
     case "monitor.maintenance":
-      return monitorChanged(snapshot, out, event, "maintenance", now);
+      return monitorChanged(decision, event);
     case "incident.opened":
-      return incidentChanged(snapshot, out, event, "opened", now);
+      return incidentChanged(decision, event, "opened");
     case "incident.updated":
     case "incident.reopened":
-      return incidentChanged(snapshot, out, event, "updated", now);
+      return incidentChanged(decision, event, "updated");
     case "incident.resolved":
-      return incidentChanged(snapshot, out, event, "resolved", now);
+      return incidentChanged(decision, event, "resolved");
     case "incident.deleted":
       return out.close(subjectId);
-    case "channel.failed":
-      return channelFailed(snapshot, out, event, now);
+    case "channel.failed": {
+      const failed = snapshot.channels.get(subjectId);
+      if (failed === undefined) return;
+      const { id, name, type } = failed;
+      return ownTrouble(decision, event, { channel: { id, name, type }, ...event.data }, id);
+    }
     case "appliance.troubled":
-      return applianceTroubled(snapshot, out, event, now);
+      return ownTrouble(decision, event, event.data);
     case "alert-channel.created":
       return;
     default:
@@ -129,41 +139,34 @@ export function applyEvent(snapshot: Snapshot, out: Outbox, event: AlertingEvent
 }
 
 function monitorChanged(
-  snapshot: Snapshot,
-  out: Outbox,
-  { subjectId, at, data }: LoggedEvent<`monitor.${StoredStatus}`>,
-  to: StoredStatus,
-  now: number,
+  decision: Decision,
+  { type, subjectId, at, data }: LoggedEvent<`monitor.${StoredStatus}`>,
 ) {
+  const { snapshot } = decision;
   const monitor = snapshot.monitors.get(subjectId);
   if (monitor === undefined) return;
+  const to = type.slice("monitor.".length) as StoredStatus;
   const { before: from, since, message, latencyMs } = data;
-  const told = snapshot.told.get(subjectId) ?? new Map();
+  const notified = snapshot.told.get(subjectId) ?? new Map();
   const step = afterChange(
     memoryOf(snapshot, subjectId),
-    told,
+    notified,
     { from, to, at: Date.parse(at) },
     audienceOf(snapshot, monitor),
     reminderMs(monitor),
   );
-  const downSince = from === "down" ? since : toldDownSince(snapshot, subjectId);
-  const ended = to !== "down" && downSince !== null;
+  const toldDown = [...notified.values()].find(({ state }) => state === "down");
+  const downSince = from === "down" ? since : toldDown?.since;
+  const ended = to !== "down" && downSince !== undefined;
   const length = ended && { downSeconds: secondsBetween(downSince, at) };
-  follow(snapshot, out, monitor, step, now, at, { since: at, message, latencyMs, ...length });
-}
-
-function toldDownSince(snapshot: Snapshot, monitorId: string): string | null {
-  const told = [...(snapshot.told.get(monitorId)?.values() ?? [])];
-  return told.find(({ state }) => state === "down")?.since ?? null;
+  follow(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
 }
 
 /** Carries out a step of the rules about a monitor. */
 function follow(
-  snapshot: Snapshot,
-  out: Outbox,
+  { snapshot, out, now }: Decision,
   monitor: WatchedMonitor,
   { memory, alert, believes, isOver }: Step,
-  now: number,
   at: string,
   about: Omit<AlertData["monitor.down"], "monitor">,
 ) {
@@ -174,43 +177,38 @@ function follow(
       ...about,
       ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
     };
-    const told = out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
-    if (believes !== null) out.believe(id, told, believes, about.since);
+    const to = out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
+    if (believes !== null) out.believe(id, to, believes, about.since);
   }
   if (isOver) out.close(id);
-  const { certificate, ...before } = snapshot.memories.get(id) ?? emptyMemory;
-  if (!Bun.deepEquals(before, memory)) out.remember(id, { ...memory, certificate });
+  const before = memoryOf(snapshot, id);
+  const after = { ...before, ...memory };
+  if (!Bun.deepEquals(before, after)) out.remember(id, after);
 }
 
 /** A reminder interval that was set, changed or removed during an outage. */
-function monitorUpdated(snapshot: Snapshot, out: Outbox, monitorId: string, now: number) {
+function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
   const monitor = snapshot.monitors.get(monitorId);
   if (monitor?.status !== "down") return;
-  const { certificate, ...memory } = snapshot.memories.get(monitorId) ?? emptyMemory;
+  const memory = memoryOf(snapshot, monitorId);
   const interval = reminderMs(monitor);
   const soonest = interval === null ? null : now + interval;
   const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
-  if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt, certificate });
+  if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt });
 }
 
-/** Whether a monitor is this, is in this group, or has this channel. */
-function isOf({ id, groupId, channelIds }: WatchedMonitor, subjectId: string): boolean {
-  return id === subjectId || groupId === subjectId || channelIds.includes(subjectId);
-}
-
-function reopenAll(snapshot: Snapshot, out: Outbox, event: LoggedEvent, now: number) {
-  for (const monitor of snapshot.monitors.values())
-    if (isOf(monitor, event.subjectId)) reopen(snapshot, out, monitor, event, now);
+/** A monitor that is the event's subject, is in that group, or has that channel. */
+function reopenAll(decision: Decision, event: LoggedEvent) {
+  const { subjectId } = event;
+  for (const monitor of decision.snapshot.monitors.values()) {
+    const { id, groupId, channelIds } = monitor;
+    if (id === subjectId || groupId === subjectId || channelIds.includes(subjectId))
+      reopen(decision, monitor, event);
+  }
 }
 
 /** A case is open as long as its problem lasts: channels that open cases are told of one that they don't have. */
-function reopen(
-  snapshot: Snapshot,
-  out: Outbox,
-  monitor: WatchedMonitor,
-  event: LoggedEvent,
-  now: number,
-) {
+function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
   const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
   // What came to be after this event is told by its own.
@@ -229,36 +227,30 @@ function reopen(
 }
 
 /** Reminds of an outage, or tells what a monitor has come to that flapped. */
-export function applyTimer(snapshot: Snapshot, out: Outbox, { monitorId }: Timer, now: number) {
+export function applyTimer(decision: Decision, { monitorId }: Timer) {
+  const { snapshot, out, now } = decision;
   const monitor = snapshot.monitors.get(monitorId);
   if (monitor === undefined) return out.forget(monitorId);
   const { status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   const state = paused || groupPaused ? "pending" : status;
   const audience = audienceOf(snapshot, monitor);
   const memory = memoryOf(snapshot, monitorId);
-  const told = snapshot.told.get(monitorId) ?? new Map();
+  const notified = snapshot.told.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
-  const at = new Date(now).toISOString();
-  const steady = afterFlapping(memory, told, state, audience, now);
-  if (steady !== null) return follow(snapshot, out, monitor, steady, now, at, about);
-  const isDue = memory.remindAt !== null && memory.remindAt <= now;
-  if (!isDue) return;
+  const at = timestamp(now);
+  const steady = afterFlapping(memory, notified, state, audience, now);
+  if (steady !== null) return follow(decision, monitor, steady, at, about);
+  if (memory.remindAt === null || memory.remindAt > now) return;
   const step = afterReminder(memory, state, audience, reminderMs(monitor), now);
-  const downSeconds = secondsBetween(since, at);
-  follow(snapshot, out, monitor, step, now, at, { ...about, downSeconds });
+  follow(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
 }
 
 /** Tells of a certificate that ends soon, once for each step. */
-export function alertOfCertificate(
-  snapshot: Snapshot,
-  out: Outbox,
-  { monitorId }: Timer,
-  now: number,
-) {
+export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
   const monitor = snapshot.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
   if (monitor === undefined || expiresAt === null) return;
-  const before = snapshot.memories.get(monitorId) ?? emptyMemory;
+  const before = memoryOf(snapshot, monitorId);
   const found = certificateStep(expiresAt, before.certificate, monitor.certificateExpiryDays, now);
   const { channels, muted } = audienceOf(snapshot, monitor);
   if (found === null || muted || channels.length === 0) return;
@@ -269,75 +261,47 @@ export function alertOfCertificate(
       : `The certificate ends on ${expiresAt.slice(0, 10)}.`;
   const { since, latencyMs } = monitor;
   const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
-  out.tell(
-    alertOf("certificate.expiring", new Date(now).toISOString(), data, now),
-    channels,
-    false,
-  );
+  out.tell(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);
   out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
 }
 
 function incidentChanged(
-  snapshot: Snapshot,
-  out: Outbox,
-  {
-    subjectId,
-    at,
-    data,
-  }: LoggedEvent<Exclude<`incident.${string}` & EventType, "incident.deleted">>,
+  { snapshot, out, now }: Decision,
+  event: LoggedEvent<Exclude<`incident.${string}` & EventType, "incident.deleted">>,
   step: IncidentStep,
-  now: number,
 ) {
+  const { subjectId, at, data } = event;
   const found = snapshot.incidents.get(subjectId);
   const update = data.updateId === null ? undefined : found?.updates.get(data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
   if (found === undefined || update === undefined) return;
   const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
-  const told = snapshot.told.get(subjectId) ?? new Map();
-  const to = incidentAudience([...snapshot.channels.values()], step, told, {
+  const notified = snapshot.told.get(subjectId) ?? new Map();
+  const to = incidentAudience([...snapshot.channels.values()], step, notified, {
     byMonitor: data.automatic === true,
     monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
     monitorChannels: monitor?.channelIds ?? [],
   });
   const { id, title, severity, monitorId } = found;
+  const isOver = step === "resolved";
   if (to.length > 0) {
     const incident = { id, title, status: update.status, severity, monitorId };
-    const alert = { incident, message: update.message };
-    const isOver = step === "resolved";
-    const told = out.tell(alertOf(`incident.${step}`, at, alert, now), to, isOver);
+    const alert = alertOf(`incident.${step}`, at, { incident, message: update.message }, now);
+    const told = out.tell(alert, to, isOver);
     if (!isOver) out.believe(id, told, "open", at);
   }
-  if (step === "resolved") out.close(id);
+  if (isOver) out.close(id);
 }
 
-function channelFailed(
-  snapshot: Snapshot,
-  out: Outbox,
-  event: LoggedEvent<"channel.failed">,
-  now: number,
+/** Tells of trouble on this side; a channel that fails hears nothing of itself. */
+function ownTrouble(
+  { snapshot, out, now }: Decision,
+  { type, at }: LoggedEvent<"channel.failed" | "appliance.troubled">,
+  data: object,
+  except: string | null = null,
 ) {
-  const failed = snapshot.channels.get(event.subjectId);
-  if (failed === undefined) return;
-  const { id, name, type } = failed;
-  const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
-  const { message } = event.data;
-  if (to.length > 0)
-    out.tell(
-      alertOf("channel.failed", event.at, { channel: { id, name, type }, message }, now),
-      to,
-      false,
-    );
-}
-
-function applianceTroubled(
-  snapshot: Snapshot,
-  out: Outbox,
-  event: LoggedEvent<"appliance.troubled">,
-  now: number,
-) {
-  const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
-  const { message } = event.data;
-  if (to.length > 0) out.tell(alertOf("appliance.troubled", event.at, { message }, now), to, false);
+  const to = channelsForOwnTrouble([...snapshot.channels.values()], except).map(({ id }) => id);
+  if (to.length > 0) out.tell(alertOf(type, at, data, now), to, false);
 }
 
 export function alertOf(type: AlertType, at: string, data: object, now: number): Alert {
@@ -352,9 +316,8 @@ function audienceOf(
   return { muted: muted || groupMuted, channels };
 }
 
-function memoryOf(snapshot: Snapshot, monitorId: string): Memory {
-  const { certificate: _, ...memory } = snapshot.memories.get(monitorId) ?? emptyMemory;
-  return memory;
+function memoryOf(snapshot: Snapshot, monitorId: string): Remembered {
+  return snapshot.memories.get(monitorId) ?? emptyMemory;
 }
 
 function reminderMs({ reminderSeconds }: WatchedMonitor): number | null {

@@ -13,16 +13,6 @@ const portionMs = 100;
 /** Requests under way when the appliance is told to stop have so long to be answered. */
 const graceMs = 3_000;
 
-type AlertEngine = {
-  start(): Promise<void>;
-  /** Ends what is under way; what was not delivered goes out after the next start. */
-  stop(): Promise<void>;
-  /** Writes down how far it has come with the events, where nothing else did. */
-  save(): Promise<void>;
-  /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
-  runOnce(): Promise<void>;
-};
-
 type Dependencies = SendingContext & {
   events: EventReader;
   /** How what waits for subscribers of status pages is sent. */
@@ -31,7 +21,7 @@ type Dependencies = SendingContext & {
 };
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
-export function alertEngine(dependencies: Dependencies): AlertEngine {
+export function alertEngine(dependencies: Dependencies) {
   const { store, log, events } = dependencies;
   const fan = fanOut(dependencies);
   const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
@@ -59,6 +49,7 @@ export function alertEngine(dependencies: Dependencies): AlertEngine {
       }, tickMs);
       sending.wake();
     },
+    /** Ends what is under way; what was not delivered goes out after the next start. */
     async stop() {
       if (ticking !== null) clearInterval(ticking);
       await subscription?.stop();
@@ -66,7 +57,9 @@ export function alertEngine(dependencies: Dependencies): AlertEngine {
       await fan.save().catch(() => {});
       await sending.stop(graceMs);
     },
+    /** Writes down how far it has come with the events, where nothing else did. */
     save: () => fan.save(),
+    /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
     async runOnce() {
       await fan.take(await readSince(store, await fan.position(), 10_000));
       await fan.tick();

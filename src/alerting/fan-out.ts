@@ -9,13 +9,14 @@ import {
   applyEvent,
   applyTimer,
   concernsAlerting,
+  type Decision,
   mayReopen,
   alertOfCertificate,
   type Timer,
 } from "./decide.ts";
-import { type Budget, type Outbox, outbox, type Part } from "./outbox.ts";
+import { type Budget, outbox, type Part } from "./outbox.ts";
 import { certificateDays, certificateStep } from "./rules.ts";
-import { type Snapshot, loadSnapshot } from "./snapshot.ts";
+import { loadSnapshot } from "./snapshot.ts";
 
 /** Monitors looked at in one write without an event. */
 const timersAtOnce = 500;
@@ -25,24 +26,13 @@ const rowsAtOnce = 2_000;
 /** Writes of one tick; what is due beyond them waits for the next. */
 const writesAtOnce = 50;
 
-type FanOut = {
-  /** The `seq` up to which events were turned into deliveries. */
-  position(): Promise<number>;
-  /** Turns events into deliveries, exactly once whatever dies when. */
-  take(events: readonly LoggedEvent[]): Promise<void>;
-  /** Writes down how far it has come, where nothing else did. */
-  save(): Promise<void>;
-  /** Decides what is due without an event: reminders, the end of flapping, certificates, cases to close. */
-  tick(): Promise<void>;
-};
-
 type Dependencies = { store: Store; clock: Clock; origin: () => string; signals: Signals };
 
 /** What of an event or a timer earlier writes have told. */
 type Parts = { event?: Part & { seq: number }; timer?: Part & { timer: string } };
 
 /** Turns events into alerts and these into deliveries: the new deliveries and the cursor stand in one atomic write. */
-export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut {
+export function fanOut({ store, clock, origin, signals }: Dependencies) {
   const cursor = eventCursor(store, "alerting");
   const cases = caseRound(store);
   let turn: Promise<unknown> = Promise.resolve();
@@ -70,24 +60,23 @@ export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut 
     }
     const portion = unread.slice(0, eventsAtOnce);
     const { event: part, ...parts } = partsOf(position);
-    const decisions = decisionsOf(portion[0]?.seq === part?.seq ? part : undefined);
+    const decisions = decisionsOf(clock(), portion[0]?.seq === part?.seq ? part : undefined);
     for (const [organizationId, own] of Map.groupBy(portion, (one) => one.organizationId)) {
       const subjects = [...own.map(({ subjectId }) => subjectId), ...(await reopened(own))];
-      const wanted = { monitorIds: subjects, incidentIds: subjects };
-      await decisions.begin(organizationId, wanted);
+      await decisions.begin(organizationId, { monitorIds: subjects, incidentIds: subjects });
     }
     let { seq } = position;
     for (const event of portion) {
-      const { snapshot, out } = decisions.of(event.organizationId);
-      applyEvent(snapshot, out, event, clock());
-      const rest = out.rest();
+      const decision = decisions.of(event.organizationId);
+      applyEvent(decision, event);
+      const rest = decision.out.rest();
       if (rest !== null) {
         const told = rest.part === null ? {} : { event: { seq: event.seq, ...rest.part } };
         await decisions.write(position, seq, { ...parts, ...told });
         return true;
       }
       ({ seq } = event);
-      if (out.isFull()) break;
+      if (decision.out.isFull()) break;
     }
     await decisions.write(position, seq, parts);
     return seq < last.seq;
@@ -116,10 +105,10 @@ export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut 
 
   const save = () => retrying(() => cursor.save());
 
-  /** What is decided for one write, each organization on a world of its own; `part` is of what comes first. */
-  function decisionsOf(part: Part | undefined) {
+  /** What is decided for one write, each organization on a snapshot of its own; `part` is of what comes first. */
+  function decisionsOf(now: number, part: Part | undefined) {
     const budget: Budget = { left: rowsAtOnce };
-    const all = new Map<string, { snapshot: Snapshot; out: Outbox }>();
+    const all = new Map<string, Decision>();
     const statements = () => [...all.values()].flatMap(({ out }) => out.statements());
     return {
       async begin(
@@ -127,13 +116,9 @@ export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut 
         wanted: { monitorIds: readonly string[]; incidentIds: readonly string[] },
       ) {
         const snapshot = await loadSnapshot(store, organizationId, wanted);
-        const isFirst = all.size === 0;
-        const out = outbox(snapshot, clock(), {
-          budget,
-          origin: origin(),
-          part: isFirst ? (part ?? null) : null,
-        });
-        all.set(organizationId, { snapshot, out });
+        const resumed = all.size === 0 ? (part ?? null) : null;
+        const out = outbox(snapshot, now, { budget, origin: origin(), part: resumed });
+        all.set(organizationId, { snapshot, out, now });
       },
       of(organizationId: string) {
         const found = all.get(organizationId);
@@ -169,20 +154,15 @@ export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut 
       return false;
     }
     const [first] = timers;
-    const decisions = decisionsOf(first !== undefined && isUnderWay(first) ? part : undefined);
-    const own = Map.groupBy<string, { organizationId: string }>(
-      [...timers, ...over],
-      ({ organizationId }) => organizationId,
-    );
-    for (const organizationId of own.keys()) {
-      const ofOwn = timers.filter((timer) => timer.organizationId === organizationId);
-      const monitorIds = [
-        ...ofOwn.map(({ monitorId }) => monitorId),
-        ...over
-          .filter((one) => one.organizationId === organizationId)
-          .map(({ subjectId }) => subjectId),
-      ];
-      await decisions.begin(organizationId, { monitorIds, incidentIds: [] });
+    const resumed = first !== undefined && isUnderWay(first) ? part : undefined;
+    const decisions = decisionsOf(now, resumed);
+    const subjects = [
+      ...timers.map(({ organizationId, monitorId: id }) => ({ organizationId, id })),
+      ...over.map(({ organizationId, subjectId: id }) => ({ organizationId, id })),
+    ];
+    for (const [organizationId, own] of Map.groupBy(subjects, (one) => one.organizationId)) {
+      const wanted = { monitorIds: own.map(({ id }) => id), incidentIds: [] };
+      await decisions.begin(organizationId, wanted);
     }
     const write = async (told: Parts, isMore: boolean) => {
       if (decisions.statements().length > 0)
@@ -190,16 +170,16 @@ export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut 
       return isMore;
     };
     for (const timer of timers) {
-      const { snapshot, out } = decisions.of(timer.organizationId);
-      if (timer.kind === "memory") applyTimer(snapshot, out, timer, now);
-      else alertOfCertificate(snapshot, out, timer, now);
-      const rest = out.rest();
+      const decision = decisions.of(timer.organizationId);
+      if (timer.kind === "memory") applyTimer(decision, timer);
+      else alertOfCertificate(decision, timer);
+      const rest = decision.out.rest();
       if (rest !== null)
         return write(
           rest.part === null ? {} : { timer: { timer: nameOf(timer), ...rest.part } },
           true,
         );
-      if (out.isFull()) return write({}, true);
+      if (decision.out.isFull()) return write({}, true);
     }
     for (const { organizationId, ...one } of over) {
       const { snapshot, out } = decisions.of(organizationId);
@@ -240,9 +220,13 @@ export function fanOut({ store, clock, origin, signals }: Dependencies): FanOut 
   }
 
   return {
+    /** The `seq` up to which events were turned into deliveries. */
     position: async () => (await cursor.read()).seq,
-    take: (events) => inTurn(() => take(events)),
+    /** Turns events into deliveries, exactly once whatever dies when. */
+    take: (events: readonly LoggedEvent[]) => inTurn(() => take(events)),
+    /** Decides what is due without an event: reminders, the end of flapping, certificates, cases to close. */
     tick: () => inTurn(() => save().then(tick)),
+    /** Writes down how far it has come, where nothing else did. */
     save: () => inTurn(save),
   };
 }

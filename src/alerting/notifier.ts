@@ -29,17 +29,6 @@ import {
 /** An attempt that a crash ended is made again so long after it began. */
 const leaseMs = attemptMs + 10_000;
 
-type Notifier = {
-  /** Frees what a crash left claimed: a data directory has one process. */
-  start(): Promise<void>;
-  /** Sends what is due now; to be called often. */
-  wake(): void;
-  /** Lets attempts under way come to their end, for so many milliseconds; then cuts them off: they are made again. */
-  stop(graceMs: number): Promise<void>;
-  /** Sends what is due now and waits for it: for tests. */
-  runOnce(): Promise<void>;
-};
-
 type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
   receivers: Readonly<Record<ReceiverType, Receivers>>;
   random?: () => number;
@@ -56,7 +45,7 @@ export function notifier({
   signals,
   receivers,
   random = Math.random,
-}: Dependencies): Notifier {
+}: Dependencies) {
   const working = new Map<string, Promise<void>>();
   const rotations = new Map(
     Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),
@@ -212,14 +201,18 @@ export function notifier({
   }
 
   return {
+    /** Frees what a crash left claimed: a data directory has one process. */
     start: () => store.atomic([releaseAll]),
+    /** Sends what is due now; to be called often. */
     wake,
-    async stop(graceMs) {
+    /** Lets attempts under way come to their end, for so many milliseconds; then cuts them off: they are made again. */
+    async stop(graceMs: number) {
       stopped = true;
       const cut = setTimeout(() => cancelling.abort(), graceMs);
       await Promise.all(working.values());
       clearTimeout(cut);
     },
+    /** Sends what is due now and waits for it: for tests. */
     async runOnce() {
       let isMore = true;
       while (isMore) {

@@ -68,32 +68,14 @@ export type Part = {
 export type Budget = { left: number };
 const rowsOfOneChannel = 4;
 
-/** Deliveries in the making, on top of what an organization's world is; `statements` write them. */
-export type Outbox = {
-  /** Puts an alert into the deliveries of these channels, as many as the write takes; a recovery names what it follows. Returns whom it told. */
-  tell(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[];
-  /** From now on these channels believe this of the subject of the alert they were just told. */
-  believe(subjectId: string, to: readonly string[], state: NotifiedState, since: string): void;
-  /** The problem is over for everybody, and every case of it is closed. */
-  close(subjectId: string): void;
-  /** Closes a case of whose end its channel is told by nothing else. */
-  closeCase(one: OpenCase): void;
-  remember(monitorId: string, memory: Remembered): void;
-  forget(monitorId: string): void;
-  /** Whether the write takes no more. */
-  isFull(): boolean;
-  /** Leaves the rest of what is being decided to the next write, which decides anew. */
-  stop(): void;
-  /** What is left to the next write; null where all was written. */
-  rest(): { part: Part | null } | null;
-  statements(): Statement[];
-};
+export type Outbox = ReturnType<typeof outbox>;
 
+/** Deliveries in the making, on top of what an organization's snapshot says; `statements` write them. */
 export function outbox(
   snapshot: Snapshot,
   now: number,
   { budget, origin, part }: { budget: Budget; origin: string; part: Part | null },
-): Outbox {
+) {
   const { organizationId, told, memories, gathering, cases } = snapshot;
   const written: Statement[] = [];
   /** The delivery that each channel was just told in. */
@@ -238,7 +220,8 @@ export function outbox(
   }
 
   return {
-    tell(alert, to, isRecovery) {
+    /** Puts an alert into the deliveries of these channels, as many as the write takes; a recovery names what it follows. Returns whom it told. */
+    tell(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[] {
       const { type, at, data } = alert;
       const known = resumed;
       resumed = null;
@@ -278,7 +261,8 @@ export function outbox(
       }
       return those;
     },
-    believe(subjectId, to, state, since) {
+    /** From now on these channels believe this of the subject of the alert they were just told. */
+    believe(subjectId: string, to: readonly string[], state: NotifiedState, since: string) {
       const known = told.get(subjectId) ?? new Map();
       told.set(subjectId, known);
       for (const channelId of to) {
@@ -300,7 +284,8 @@ export function outbox(
         known.set(channelId, { state, since, notifications });
       }
     },
-    close(subjectId) {
+    /** The problem is over for everybody, and every case of it is closed. */
+    close(subjectId: string) {
       if (rest !== null) return;
       for (const one of cases.get(subjectId) ?? [])
         if (!isOfCertificate(one.problem)) closeCase(one);
@@ -311,7 +296,8 @@ export function outbox(
         parameters: [organizationId, subjectId],
       });
     },
-    closeCase(one) {
+    /** Closes a case of whose end its channel is told by nothing else. */
+    closeCase(one: OpenCase) {
       closeCase(one);
       if (isOfCertificate(one.problem)) return;
       const { subjectId, channelId } = one;
@@ -321,7 +307,7 @@ export function outbox(
         parameters: [organizationId, subjectId, channelId],
       });
     },
-    remember(monitorId, memory) {
+    remember(monitorId: string, memory: Remembered) {
       if (rest !== null) return;
       memories.set(monitorId, memory);
       const { changes, flappingSince, remindAt, certificate } = memory;
@@ -338,17 +324,20 @@ export function outbox(
         }),
       );
     },
-    forget(monitorId) {
+    forget(monitorId: string) {
       memories.delete(monitorId);
       write({
         text: "delete from alert_memory where organization_id = ? and monitor_id = ?",
         parameters: [organizationId, monitorId],
       });
     },
+    /** Whether the write takes no more. */
     isFull: () => budget.left <= 0,
+    /** Leaves the rest of what is being decided to the next write, which decides anew. */
     stop: () => void (rest = { part: null }),
+    /** What is left to the next write; null where all was written. */
     rest: () => rest,
-    statements() {
+    statements(): Statement[] {
       return [
         ...mustExist(alertChannels, organizationId, [...used], () => new StaleRead()),
         ...written,

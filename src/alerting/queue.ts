@@ -36,13 +36,8 @@ export type Waiting = ReceiverKey & { failing: boolean };
 const looksAtOnce = 1_500;
 const looksOfEach = 5;
 
-type ReceiverRound = {
-  /** Receivers for which something is due, those first that have not failed; `isMore` where not all were looked at. */
-  find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }>;
-};
-
 /** Goes round the receivers of every organization, some at each look: however much waits, a look takes little. */
-export function receiverRound(store: Store): ReceiverRound {
+export function receiverRound(store: Store) {
   /** By type and organization: whom the last look ended with. */
   const places = new Map<string, string>();
 
@@ -76,7 +71,8 @@ export function receiverRound(store: Store): ReceiverRound {
   }
 
   return {
-    async find(now) {
+    /** Receivers for which something is due, those first that have not failed; `isMore` where not all were looked at. */
+    async find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }> {
       const types = ["channel", "mailbox", "webhook"] as const;
       const found = await Promise.all(
         types.map((type) => store.query<{ organizationId: string }>(organizationsText, [type])),

@@ -3,22 +3,13 @@ import type { Slots } from "./receivers.ts";
 /** Whoever waits for a slot; `failing` while what waits for it has failed. */
 type Waiting = { organizationId: string; receiverId: string; failing: boolean };
 
-export type Rotation<T extends Waiting> = {
-  /** These wait from now on, and nobody else. */
-  replace(waiting: readonly T[]): void;
-  /** Waits for another turn, behind the others of its organization. */
-  rejoin(waiting: T): void;
-  /** Whose turn it is, which takes a slot; null while there is none for whoever waits. */
-  next(): T | null;
-  /** Gives the slot back. */
-  release(waiting: T): void;
-};
+export type Rotation<T extends Waiting> = ReturnType<typeof rotation<T>>;
 
 /**
  * Slots of all organizations: the next goes to the organization that has fewest, in turn among equals,
  * and within it to the receiver that has waited longest.
  */
-export function rotation<T extends Waiting>({ shared, kept }: Slots): Rotation<T> {
+export function rotation<T extends Waiting>({ shared, kept }: Slots) {
   /** By organization, whose turn is next first. */
   let queues = new Map<string, T[]>();
   const taken = new Map<string, { all: number; failing: number }>();
@@ -35,20 +26,23 @@ export function rotation<T extends Waiting>({ shared, kept }: Slots): Rotation<T
   }
 
   return {
-    replace(waiting) {
+    /** These wait from now on, and nobody else. */
+    replace(waiting: readonly T[]) {
       const found = Map.groupBy(waiting, ({ organizationId }) => organizationId);
       const known = [...queues.keys()].filter((id) => found.has(id));
       queues = new Map(
         [...new Set([...known, ...found.keys()])].map((id) => [id, [...(found.get(id) ?? [])]]),
       );
     },
-    rejoin(waiting) {
+    /** Waits for another turn, behind the others of its organization. */
+    rejoin(waiting: T) {
       const { organizationId, receiverId } = waiting;
       const queue = queues.get(organizationId) ?? [];
       queues.set(organizationId, queue);
       if (!queue.some((one) => one.receiverId === receiverId)) queue.push(waiting);
     },
-    next() {
+    /** Whose turn it is, which takes a slot; null while there is none for whoever waits. */
+    next(): T | null {
       let best: { organizationId: string; queue: T[]; index: number } | null = null;
       for (const [organizationId, queue] of queues) {
         if (best !== null && takenBy(organizationId).all >= takenBy(best.organizationId).all)
@@ -66,7 +60,8 @@ export function rotation<T extends Waiting>({ shared, kept }: Slots): Rotation<T
       free -= 1;
       return chosen;
     },
-    release({ organizationId, failing: failed }) {
+    /** Gives the slot back. */
+    release({ organizationId, failing: failed }: T) {
       const { all, failing } = takenBy(organizationId);
       if (all === 1) taken.delete(organizationId);
       else taken.set(organizationId, { all: all - 1, failing: failing - Number(failed) });

@@ -160,7 +160,7 @@ export async function loadSnapshot(
       ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
     ]),
   ];
-  const [monitors, attached, channels, told, memories, gathering, cases] = await Promise.all([
+  const [monitors, attached, channels, notified, memories, gathering, cases] = await Promise.all([
     read<MonitorRow>(monitorText, wanted),
     read<{ monitorId: string; channelId: string }>(attachedText, wanted),
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
@@ -208,7 +208,7 @@ export async function loadSnapshot(
       ]),
     ),
     told: new Map(
-      [...Map.groupBy(told, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
+      [...Map.groupBy(notified, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
         subjectId,
         new Map(rows.flatMap(stillTold)),
       ]),
