@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
-import { NewTestMail, TestMail } from "./test-mail-schema.ts";
-import { sendTestMail } from "./test-mail-service.ts";
+import { NewTestMail, TestMail } from "./schema.ts";
+import { sendTestMail } from "./service.ts";
 
 export const testMailRoutes = new Elysia({ prefix: "/settings" }).use(requestContext).post(
   ...endpoint("/test-mail", {

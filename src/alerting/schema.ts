@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { Id, Severity, Timestamp } from "../core/fields.ts";
+import { SmtpPatch } from "../accounts/settings/schema.ts";
+import { EmailAddress, Id, Severity, Timestamp } from "../core/fields.ts";
 import { pageFields } from "../core/paging.ts";
 
 export const AlertType = z
@@ -213,3 +214,11 @@ const WebhookAlert = z
 export const WebhookBody = z
   .union([WebhookAlert, bodyOf(z.literal("digest"), z.object({ alerts: z.array(WebhookAlert) }))])
   .meta({ id: "WebhookBody" });
+
+/** `smtp` is what would be saved; without it the stored mail server is tried. */
+export const NewTestMail = z.strictObject({ to: EmailAddress, smtp: SmtpPatch.optional() });
+export type NewTestMail = z.output<typeof NewTestMail>;
+
+/** What became of it, in a sentence. */
+export const TestMail = z.object({ delivered: z.boolean(), message: z.string() });
+export type TestMail = z.infer<typeof TestMail>;

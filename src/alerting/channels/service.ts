@@ -13,14 +13,13 @@ import {
 } from "../../core/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
-import { mustBeAllowed } from "../../core/target-guard.ts";
+import { mustBeAllowed, type Place, portOf } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { retrying } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { channelKinds } from "./kinds-schema.ts";
-import { targetsOf } from "./rules.ts";
 import {
   changeChannel,
   type ChannelRow,
@@ -196,5 +195,14 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
       { action: "alert-channel.deleted", subjectId: id },
       deleted,
     );
+  });
+}
+
+/** Where a channel's alerts go, as far as its own fields say, and the field that says so. */
+function targetsOf(channel: { [field: string]: unknown }): Place[] {
+  return ["url", "server", "webhookUrl"].flatMap((path) => {
+    const text = channel[path];
+    const url = typeof text === "string" ? URL.parse(text) : null;
+    return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
   });
 }

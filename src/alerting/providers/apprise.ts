@@ -1,8 +1,6 @@
 import type { Tone } from "../messages.ts";
 import { judged, overHttp, temporary, permanent } from "../provider.ts";
-import { addressOn } from "./shared-address.ts";
-import { textWithin } from "./shared-layout.ts";
-import { withoutMentions } from "./shared-markup.ts";
+import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
 
 // What the strictest of the usual services behind it takes, less the address.
 const maxLength = 1_000;

@@ -1,9 +1,6 @@
 import type { Message } from "../messages.ts";
-import { final, judged, overHttp } from "../provider.ts";
-import { hasDottedHost } from "./shared-address.ts";
-import { objectIn, patienceIn } from "./shared-json.ts";
-import { colours, partsOf, textWithin } from "./shared-layout.ts";
-import { markdown } from "./shared-markup.ts";
+import { final, judged, objectIn, overHttp, patienceIn } from "../provider.ts";
+import { colours, hasDottedHost, markdown, partsOf, textWithin } from "./formatting.ts";
 
 /**
  * `wait` makes Discord answer only once the message is saved; a 429 says how long to wait in its body.

@@ -5,12 +5,12 @@ import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryContext,
-  temporary,
+  objectIn,
   permanent,
+  temporary,
   type Verdict,
   withRetryAfter,
 } from "../provider.ts";
-import { objectIn } from "./shared-json.ts";
 
 /** No token was given; the verdict says why. */
 export class TokenRefused extends Error {

@@ -1,9 +1,14 @@
 import type { Message } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
-import { hasDottedHost } from "./shared-address.ts";
-import { isObject, objectIn } from "./shared-json.ts";
-import { bytesOf, colours, partsOf, within } from "./shared-layout.ts";
-import { entities, withoutMentions } from "./shared-markup.ts";
+import { isObject, judged, objectIn, overHttp, permanent } from "../provider.ts";
+import {
+  bytesOf,
+  colours,
+  entities,
+  hasDottedHost,
+  partsOf,
+  within,
+  withoutMentions,
+} from "./formatting.ts";
 
 /**
  * A `requestId` that was seen before makes no second message; errors have a `status`.

@@ -1,7 +1,6 @@
 import type { Tone } from "../messages.ts";
 import { overHttp } from "../provider.ts";
-import { addressOn } from "./shared-address.ts";
-import { bytesOf, within } from "./shared-layout.ts";
+import { addressOn, bytesOf, within } from "./formatting.ts";
 
 /**
  * One message of an application; shown as plain text, and opened by a touch.

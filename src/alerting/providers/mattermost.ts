@@ -1,8 +1,6 @@
 import type { Message } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
-import { objectIn } from "./shared-json.ts";
-import { colours, partsOf, textWithin, within } from "./shared-layout.ts";
-import { markdown, withoutMentions } from "./shared-markup.ts";
+import { judged, objectIn, overHttp, permanent } from "../provider.ts";
+import { colours, markdown, partsOf, textWithin, within, withoutMentions } from "./formatting.ts";
 
 /**
  * Success is 2xx; errors have an id, and that of a webhook which was removed comes with HTTP 400.

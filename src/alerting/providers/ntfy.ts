@@ -1,9 +1,7 @@
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { Tone } from "../messages.ts";
-import { judged, overHttp, permanent } from "../provider.ts";
-import { addressOn } from "./shared-address.ts";
-import { objectIn } from "./shared-json.ts";
-import { within } from "./shared-layout.ts";
+import { judged, objectIn, overHttp, permanent } from "../provider.ts";
+import { addressOn, within } from "./formatting.ts";
 
 /**
  * Published as JSON; messages of the same `sequence_id` replace each other, so that a repeated delivery

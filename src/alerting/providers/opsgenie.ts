@@ -11,6 +11,16 @@ export const opsgenie = alertsApi<"opsgenie">(
   ({ region }) => `${hosts[region]}/v2/alerts`,
 );
 
+/**
+ * Operations of Jira Service Management, where Opsgenie has gone: the same keys and bodies at one address
+ * for all regions.
+ * https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
+ */
+export const jsm = alertsApi<"jsm">(
+  "Jira Service Management",
+  () => "https://api.atlassian.com/jsm/ops/integration/v2/alerts",
+);
+
 const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" };
 
 /** What opens a case creates an alert with the case as its alias, what closes it closes that. */

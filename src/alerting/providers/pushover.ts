@@ -4,13 +4,13 @@ import { casesOf, cut, fitted, type Message } from "../messages.ts";
 import {
   final,
   judged,
-  temporary,
+  objectIn,
   post,
   type Provider,
+  temporary,
   type ToPost,
   type Verdict,
 } from "../provider.ts";
-import { objectIn } from "./shared-json.ts";
 
 type Settings = ChannelSettings<"pushover">;
 

@@ -1,10 +1,8 @@
 import { named } from "../../core/outgoing/http-request.ts";
 import { type Message, cut } from "../messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
-import { final, judged, overHttp, temporary, type Verdict } from "../provider.ts";
-import { colours, partsOf, textWithin } from "./shared-layout.ts";
-import { objectIn } from "./shared-json.ts";
-import { entities } from "./shared-markup.ts";
+import { final, judged, objectIn, overHttp, temporary, type Verdict } from "../provider.ts";
+import { colours, entities, partsOf, textWithin } from "./formatting.ts";
 
 /**
  * Success is 2xx with `ok`, as a text or in JSON; what can't be mended by trying again is said by name,

@@ -1,9 +1,7 @@
 import type { Fact, Message, Tone } from "../messages.ts";
-import { judged, overHttp, permanent, type Verdict } from "../provider.ts";
+import { isObject, judged, objectIn, overHttp, permanent, type Verdict } from "../provider.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
-import { hasDottedHost } from "./shared-address.ts";
-import { isObject, objectIn } from "./shared-json.ts";
-import { bytesOf, partsOf, within } from "./shared-layout.ts";
+import { bytesOf, hasDottedHost, partsOf, within } from "./formatting.ts";
 
 /**
  * Workflows answer 202, connectors of old 200 with what went wrong as a text.

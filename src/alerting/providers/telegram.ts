@@ -1,11 +1,18 @@
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { Message, Tone } from "../messages.ts";
-import { judged, permanent, post, type Provider, type ToPost, type Verdict } from "../provider.ts";
-import { addressOn } from "./shared-address.ts";
-import { isObject, objectIn, patienceIn } from "./shared-json.ts";
-import { textWithin } from "./shared-layout.ts";
-import { withoutMentions } from "./shared-markup.ts";
+import {
+  isObject,
+  judged,
+  objectIn,
+  patienceIn,
+  permanent,
+  post,
+  type Provider,
+  type ToPost,
+  type Verdict,
+} from "../provider.ts";
+import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
 
 type Settings = ChannelSettings<"telegram">;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { jsm } from "../../../src/alerting/providers/jsm.ts";
+import { jsm } from "../../../src/alerting/providers/opsgenie.ts";
 import { opsgenie } from "../../../src/alerting/providers/opsgenie.ts";
 import {
   alertOf,

@@ -4,7 +4,7 @@ import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import { messageOf } from "../../../src/alerting/messages.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
-import { hasDottedHost } from "../../../src/alerting/providers/shared-address.ts";
+import { hasDottedHost } from "../../../src/alerting/providers/formatting.ts";
 import { alertOf, deliveryId, monitor, receiver } from "../../support/delivering.ts";
 import { newChannels } from "../../support/samples.ts";
 

@@ -1,6 +1,6 @@
 import { Alert, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { TestMail as Verdict } from "../../../src/alerting/test-mail-schema.ts";
+import type { TestMail as Verdict } from "../../../src/alerting/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { useForm } from "../../components/form.tsx";

@@ -47,3 +47,40 @@ export function textWithin(
 }
 
 export const bytesOf = (body: object) => Buffer.byteLength(JSON.stringify(body));
+
+/** Text that Markdown shows as it is. Addresses stay whole, so that people can open them. */
+export function markdown(text: string): string {
+  return text.replace(
+    /(https?:\/\/[^\s<>()[\]*`~|\\@]+)|[\\*_~`|>#[\]]/g,
+    (found, address?: string) => address ?? `\\${found}`,
+  );
+}
+
+/** Text that HTML, and what took its escapes from it, shows as it is. */
+export function entities(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** Text in which `@all`, `<!all>` and `<users/all>` call nobody: a space of no width follows the sign. */
+export function withoutMentions(text: string): string {
+  return text.replace(/(?<![A-Za-z0-9])@|<(?=\S)/g, (sign) => `${sign}\u200b`);
+}
+
+/** The address of `path` on a server that may itself stand under a path, with or without a slash behind it. */
+export function addressOn(server: string, path: string): string {
+  const url = new URL(server);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
+  url.search = "";
+  url.hash = "";
+  return url.href;
+}
+
+/**
+ * Whether services take this for the address of a page: an appliance is often opened under a name without
+ * a dot (`http://nas:3210`), which Discord refuses with the whole message, and behind which the buttons of
+ * Teams open nothing. https://github.com/grafana/grafana/issues/65270 and
+ * https://github.com/MicrosoftDocs/msteams-docs/issues/4033
+ */
+export function hasDottedHost(url: string): boolean {
+  return new URL(url).hostname.replace(/\.$/, "").includes(".");
+}
