@@ -5,7 +5,7 @@ import type { Statement, Store } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./cases.ts";
-import { type Message, subjectOf } from "./messages.ts";
+import { subjectOf } from "./messages.ts";
 import { makeAttempt, type Missed, type SendingContext } from "./attempt.ts";
 import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
 import type { Receivers } from "./receivers.ts";
@@ -98,11 +98,7 @@ export function channelAfter(
 }
 
 /** Monitors and incidents that these deliveries tell of, and the cases that they open and close. */
-async function subjectsOf(
-  store: Store,
-  organizationId: string,
-  deliveryIds: readonly string[],
-): Promise<ReadonlyMap<string, string[]>> {
+async function subjectsOf(store: Store, organizationId: string, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
      from json_each(?1) wanted
@@ -119,11 +115,7 @@ async function subjectsOf(
 }
 
 /** What a delivery tells, without what was withheld, in order; and of recoveries, whether what they follow got there. */
-async function alertsOf(
-  store: Store,
-  organizationId: string,
-  deliveryId: string,
-): Promise<{ position: number; alert: Alert; isFollowable: boolean }[]> {
+async function alertsOf(store: Store, organizationId: string, deliveryId: string) {
   type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
   const rows = await store.query<Row>(
     `select t.position, a.id, a.type, a.at, a.data,
@@ -188,11 +180,7 @@ function reachedIn(progress: string | null): readonly string[] | "all" {
 }
 
 /** The case that a delivery opens or closes; null for none. */
-async function caseOf(
-  store: Store,
-  organizationId: string,
-  deliveryId: string,
-): Promise<Message["problem"]> {
+async function caseOf(store: Store, organizationId: string, deliveryId: string) {
   const [row] = await store.query<{ key: string; isOver: number | null }>(
     `select case_key as key, closes_case as isOver from deliveries
      where organization_id = ? and id = ? and case_key is not null`,
@@ -202,11 +190,7 @@ async function caseOf(
 }
 
 /** Leaves these alerts out of a delivery for good. */
-function withhold(
-  organizationId: string,
-  deliveryId: string,
-  positions: readonly number[],
-): Statement[] {
+function withhold(organizationId: string, deliveryId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
   return [
     {

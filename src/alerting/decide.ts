@@ -13,7 +13,6 @@ import {
   afterChange,
   afterFlapping,
   afterReminder,
-  type Audience,
   certificateStep,
   incidentAudience,
   type IncidentStep,
@@ -308,10 +307,7 @@ export function alertOf(type: AlertType, at: string, data: object, now: number):
   return { id: newId(now), type, at, data } as Alert;
 }
 
-function audienceOf(
-  snapshot: Snapshot,
-  { muted, groupMuted, channelIds }: WatchedMonitor,
-): Audience {
+function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: WatchedMonitor) {
   const channels = channelIds.filter((id) => snapshot.channels.get(id)?.enabled === true);
   return { muted: muted || groupMuted, channels };
 }

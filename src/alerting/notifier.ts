@@ -98,9 +98,7 @@ export function notifier({
     }
   }
 
-  async function nextOf(
-    key: ReceiverKey,
-  ): Promise<{ next: Queued; overtaken: readonly Queued[] } | null> {
+  async function nextOf(key: ReceiverKey) {
     const kind = receivers[key.receiverType];
     for (const look of kind.looks) {
       const queue = await queueOf(store, key, look);

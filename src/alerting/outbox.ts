@@ -205,11 +205,7 @@ export function outbox(
   }
 
   /** Those who are told in this write: all in their order, or as many as it takes, by their ids. */
-  function inThisWrite(
-    alertId: string,
-    all: readonly string[],
-    known: Part | null,
-  ): readonly string[] {
+  function inThisWrite(alertId: string, all: readonly string[], known: Part | null) {
     const available = Math.max(1, Math.floor(budget.left / rowsOfOneChannel));
     if (known === null && all.length <= available) return all;
     const left = all.filter((id) => known === null || id > known.after).toSorted();

@@ -174,12 +174,7 @@ function mustBeUnclaimed(organizationId: string, { id, attempts, leasedUntil }: 
 }
 
 /** Takes a delivery for one attempt; from now on it takes no further alerts. */
-export function claim(
-  organizationId: string,
-  queued: Queued,
-  leasedUntil: number,
-  now: number,
-): Statement[] {
+export function claim(organizationId: string, queued: Queued, leasedUntil: number, now: number) {
   return [
     mustBeUnclaimed(organizationId, queued),
     {

@@ -10,14 +10,8 @@ import {
 } from "../database/tables/alerting.ts";
 import type { AlertQuery, Delivery, PageQuery } from "./schema.ts";
 
-type AlertRow = typeof alerts.$inferSelect;
-
 /** A page of a channel's deliveries, newest first. */
-export async function pageOfDeliveries(
-  tenant: Tenant,
-  channelId: string,
-  query: PageQuery,
-): Promise<{ deliveries: Delivery[]; total: number }> {
+export async function pageOfDeliveries(tenant: Tenant, channelId: string, query: PageQuery) {
   const { store, organizationId } = tenant;
   const where = matching(deliveries, { organizationId, receiverId: channelId });
   const [total, rows] = await Promise.all([
@@ -119,10 +113,7 @@ async function withAttempts(
   });
 }
 
-export async function pageOfAlerts(
-  { store, organizationId }: Tenant,
-  query: AlertQuery,
-): Promise<{ alerts: AlertRow[]; total: number }> {
+export async function pageOfAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
   const { monitorId, incidentId, type } = query;
   const where = matching(alerts, { organizationId, monitorId, incidentId, type });
   const [total, rows] = await Promise.all([
@@ -138,10 +129,7 @@ export async function pageOfAlerts(
   return { alerts: rows, total };
 }
 
-export async function findAlert(
-  { store, organizationId }: Tenant,
-  id: string,
-): Promise<AlertRow | null> {
+export async function findAlert({ store, organizationId }: Tenant, id: string) {
   const where = matching(alerts, { organizationId, id });
   const [row] = await store.db.select().from(alerts).where(where);
   return row ?? null;

@@ -69,10 +69,7 @@ const openOfMany = `from json_each(?) wanted cross join incidents i
  * Resolves what these monitors have opened, in the name of whoever deletes them: nothing else would. It
  * belongs before what removes them. The write fails with StaleRead when somebody was quicker.
  */
-export async function resolvingStatements(
-  scope: Scope,
-  monitorIds: readonly string[],
-): Promise<Statement[]> {
+export async function resolvingStatements(scope: Scope, monitorIds: readonly string[]) {
   const { store, organizationId } = scope;
   const parameters = [JSON.stringify(monitorIds), organizationId];
   const open = await store.query<{ id: string; name: string }>(

@@ -35,11 +35,7 @@ export async function openIncident(scope: Scope, input: NewIncident): Promise<In
 }
 
 /** Corrects an incident and posts to its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function updateIncident(
-  scope: Scope,
-  id: string,
-  patch: IncidentPatch,
-): Promise<IncidentRecord> {
+export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   return retrying(async () => {
     const before = await getIncident(scope, id);
     const write = patching(scope.organizationId, before, patch, scope.clock());

@@ -49,10 +49,7 @@ export async function findIncident(
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
-export async function pageOfIncidents(
-  { store, organizationId }: Tenant,
-  query: IncidentQuery,
-): Promise<{ incidents: IncidentSummary[]; total: number }> {
+export async function pageOfIncidents({ store, organizationId }: Tenant, query: IncidentQuery) {
   if (query.monitorId !== undefined || query.q !== undefined)
     return search(store, organizationId, query);
   const { source, parameters, total } = selection(organizationId, query);
@@ -115,11 +112,7 @@ function namesOf(states: NonNullable<ReturnType<typeof statesWanted>>): string {
 const stride = 10_000;
 
 /** A search has to look at every title; it does so in strides, so that it holds up nobody. */
-async function search(
-  store: Store,
-  organizationId: string,
-  query: IncidentQuery,
-): Promise<{ incidents: IncidentSummary[]; total: number }> {
+async function search(store: Store, organizationId: string, query: IncidentQuery) {
   const states = statesWanted(query);
   const place = `organization_id = ? ${query.monitorId === undefined ? "" : "AND monitor_id = ?"}`;
   const where = [organizationId, ...(query.monitorId === undefined ? [] : [query.monitorId])];

@@ -26,14 +26,7 @@ import {
 } from "../people/store.ts";
 import type { Stage } from "../sign-in/schema.ts";
 import { awaitCode, begin, personOf } from "../sign-in/service.ts";
-import {
-  type Acceptance,
-  type Invitation,
-  type InvitationLook,
-  type NewInvitation,
-  NewAccount,
-  type SentInvitation,
-} from "./schema.ts";
+import { type Acceptance, type Invitation, type NewInvitation, NewAccount } from "./schema.ts";
 import {
   findByToken,
   type InvitationRow,
@@ -53,11 +46,7 @@ export function listInvitations({ store, clock, organizationId }: Scope): Promis
  * Invites an address for seven days, in place of an earlier invitation of it. `origin` is where the
  * invited one finds this appliance. Throws CONFLICT for a member, FORBIDDEN for an owner-to-be whom no owner invites.
  */
-export async function invite(
-  scope: Scope,
-  { email, role }: NewInvitation,
-  origin: string,
-): Promise<SentInvitation> {
+export async function invite(scope: Scope, { email, role }: NewInvitation, origin: string) {
   const { store, organizationId, actor } = scope;
   const now = scope.clock();
   const token = randomToken(43);
@@ -131,10 +120,7 @@ async function openedBy(context: VisitorContext, token: string) {
 }
 
 /** What the holder of the link is invited to. Throws NOT_FOUND for a wrong, used or old token, RATE_LIMITED. */
-export async function lookAtInvitation(
-  context: VisitorContext,
-  token: string,
-): Promise<InvitationLook> {
+export async function lookAtInvitation(context: VisitorContext, token: string) {
   const { invitation, organizationName } = await openedBy(context, token);
   const { email, role } = invitation;
   return { organization: { name: organizationName }, email, role };
@@ -164,11 +150,7 @@ export async function acceptInvitation(context: VisitorContext, input: Acceptanc
   return joinAs(context, known, invitation);
 }
 
-function joinAs(
-  context: VisitorContext,
-  person: PersonRow,
-  invitation: InvitationRow,
-): Promise<Stage> {
+function joinAs(context: VisitorContext, person: PersonRow, invitation: InvitationRow) {
   const joining = joins(context, invitation, person);
   return person.totpSecret === null
     ? begin(context, person, joining)

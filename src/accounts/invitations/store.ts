@@ -10,11 +10,7 @@ import { organizations } from "../../database/tables/organizations.ts";
 export type InvitationRow = typeof invitations.$inferSelect;
 
 /** Those that still can be accepted, newest first. */
-export function openInvitations(
-  store: Store,
-  organizationId: string,
-  now: number,
-): Promise<InvitationRow[]> {
+export function openInvitations(store: Store, organizationId: string, now: number) {
   return store.db
     .select()
     .from(invitations)

@@ -42,11 +42,7 @@ export async function getOrganization(store: Store, slug: string): Promise<Organ
 }
 
 /** Makes an organization with a free slug, and its default status page under that slug. Throws VALIDATION_ERROR for a blank or overlong name. */
-export function createOrganization(
-  store: Store,
-  clock: Clock,
-  name: string,
-): Promise<Organization> {
+export function createOrganization(store: Store, clock: Clock, name: string) {
   parse(OrganizationName, name, "name");
   return retrying(async () => {
     const { organization, statements } = await newOrganization({ store, clock }, name, {
@@ -119,13 +115,8 @@ export async function newOrganization(
   return { organization, statements };
 }
 
-type OwnOrganization = Organization & { timeZone: string; version: number };
-
 /** The organization that asks. */
-export async function getOwnOrganization({
-  store,
-  organizationId,
-}: Scope): Promise<OwnOrganization> {
+export async function getOwnOrganization({ store, organizationId }: Scope) {
   const [row] = await store.db
     .select({
       id: organizations.id,
@@ -143,10 +134,7 @@ export async function getOwnOrganization({
 }
 
 /** Its slug stays, whatever it is called: addresses of status pages hold it. Throws PRECONDITION_FAILED. */
-export function updateOrganization(
-  scope: Scope,
-  patch: OrganizationPatch,
-): Promise<OwnOrganization> {
+export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getOwnOrganization(scope);

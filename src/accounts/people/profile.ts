@@ -90,10 +90,7 @@ async function movedTo(context: SignedInContext, email: string, password: string
 }
 
 /** Takes a new password for the current one, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR, RATE_LIMITED. */
-export async function changePassword(
-  context: SignedInContext,
-  change: PasswordChange,
-): Promise<void> {
+export async function changePassword(context: SignedInContext, change: PasswordChange) {
   const { store, clock, session } = context;
   const { name, email } = session.person;
   mustBeStrongPassword(change.password, [

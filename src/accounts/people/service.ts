@@ -67,11 +67,7 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
  * the one they had is over, also where it was done already and waits to be used. Their sessions go
  * on, for what else they may.
  */
-async function whenNoLonger(
-  scope: Scope,
-  { personId, role }: MembershipRow,
-  left: Role | null,
-): Promise<Statement[]> {
+async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, left: Role | null) {
   const { store, organizationId } = scope;
   const at = timestamp(scope.clock());
   const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
@@ -187,10 +183,7 @@ function adding(scope: Scope, personId: string, role: Role): Statement[] {
  * Adds somebody new to the organization, whoever else signs in with the address: nobody has proved that
  * it is theirs. Throws CONFLICT where a member has it, and VALIDATION_ERROR for the password of another.
  */
-export function addMember(
-  scope: Scope,
-  input: NewPerson & { role: Role },
-): Promise<{ id: string; isShared: boolean }> {
+export function addMember(scope: Scope, input: NewPerson & { role: Role }) {
   const { store, organizationId } = scope;
   const emailKey = emailKeyOf(input.email);
   return retrying(async () => {
@@ -211,10 +204,7 @@ export function addMember(
  * Adds who signs in with this address in another organization; they keep their name and their password.
  * Throws NOT_FOUND for nobody of the address there, and CONFLICT for a member.
  */
-export function addExisting(
-  scope: Scope,
-  input: { email: string; role: Role; memberOf: string },
-): Promise<PersonSummary> {
+export function addExisting(scope: Scope, input: { email: string; role: Role; memberOf: string }) {
   const { store } = scope;
   return retrying(async () => {
     const person = await onlyPersonOf(store, input.email, input.memberOf);

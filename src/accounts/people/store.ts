@@ -32,11 +32,7 @@ export function findPeopleByEmail(store: Store, emailKey: string): Promise<Perso
 }
 
 /** Who signs in with this address in this organization. */
-export async function findMemberByEmail(
-  store: Store,
-  organizationId: string,
-  emailKey: string,
-): Promise<PersonRow | null> {
+export async function findMemberByEmail(store: Store, organizationId: string, emailKey: string) {
   const [row] = await store.db
     .select({ person: people })
     .from(people)
@@ -149,11 +145,7 @@ export function removeIfAlone(store: Store, id: string): Statement {
     );
 }
 
-export async function findMembership(
-  store: Store,
-  organizationId: string,
-  personId: string,
-): Promise<MembershipRow | null> {
+export async function findMembership(store: Store, organizationId: string, personId: string) {
   const [row] = await store.db.select().from(memberships).where(ofMember(organizationId, personId));
   return row ?? null;
 }

@@ -2,10 +2,8 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
-import type { Statement } from "../../database/store.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { oldestMs } from "./rules.ts";
-import type { SessionEntry } from "./schema.ts";
 import {
   addSession,
   copySession,
@@ -20,11 +18,7 @@ import { auditOfPerson } from "./audit.ts";
  * The statements that begin a session in the visitor's browser, in place of the one it has, and what
  * hands over its cookie once they are written. A session never changes its stage: it gets a new cookie.
  */
-export function newSession(
-  context: VisitorContext,
-  personId: string,
-  stage: SessionRow["stage"],
-): { statements: Statement[]; handOver: () => void } {
+export function newSession(context: VisitorContext, personId: string, stage: SessionRow["stage"]) {
   const { store, session, address, userAgent } = context;
   const now = context.clock();
   const token = randomToken(43);
@@ -44,7 +38,7 @@ export function newSession(
       ...(session === null ? [] : [removeSession(store, session.id)]),
       addSession(store, row),
     ],
-    handOver() {
+    handOver: () => {
       context.setSessionCookie(token, oldestMs / 1000);
       if (stage === "signed-in") context.knownNetworks.add(address);
     },
@@ -55,10 +49,7 @@ export function newSession(
  * The statements that put a new session, as old as this one, in the place of all that the person has,
  * and what hands over its cookie once they are written: a copy of the old cookie opens nothing.
  */
-export function renewedSession(context: SignedInContext): {
-  statements: Statement[];
-  handOver: () => void;
-} {
+export function renewedSession(context: SignedInContext) {
   const { store, session } = context;
   const now = context.clock();
   const [id, token] = [newId(now), randomToken(43)];
@@ -72,11 +63,7 @@ export function renewedSession(context: SignedInContext): {
 }
 
 /** The person's sessions, newest first. */
-export async function listSessions({
-  store,
-  clock,
-  session,
-}: SignedInContext): Promise<SessionEntry[]> {
+export async function listSessions({ store, clock, session }: SignedInContext) {
   const rows = await sessionsOf(store, session.person.id);
   return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
     const current = id === session.id;

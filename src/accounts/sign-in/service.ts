@@ -45,11 +45,7 @@ let nobodysHash: Promise<string> | null = null;
  * Whose password this is, of those with the address; one that nobody has, or several have, costs as
  * much time as one person's. Throws RATE_LIMITED, for such an address like for any other.
  */
-export async function personOf(
-  context: VisitorContext,
-  email: string,
-  password: string,
-): Promise<PersonRow | null> {
+export async function personOf(context: VisitorContext, email: string, password: string) {
   const found = findPeopleByEmail(context.store, emailKeyOf(email));
   // Made once, outside the queue, which may turn work away.
   nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");

@@ -11,7 +11,6 @@ import { changePerson, type PersonRow } from "../people/store.ts";
 import { renewedSession } from "../sessions/service.ts";
 import { auditOfPerson } from "../sessions/audit.ts";
 import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
-import type { PendingTwoFactor, RecoveryCodes } from "./schema.ts";
 import {
   hasRecoveryCode,
   setRecoveryCodes,
@@ -41,10 +40,7 @@ export async function usedCode(
 }
 
 /** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
-export function beginTwoFactor(
-  context: SignedInContext,
-  password: string,
-): Promise<PendingTwoFactor> {
+export function beginTwoFactor(context: SignedInContext, password: string) {
   const { store, vault } = context;
   return retrying(async () => {
     const person = await reauthenticated(context, password);
@@ -61,10 +57,7 @@ export function beginTwoFactor(
 }
 
 /** Turns two-factor on, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT where none was begun. */
-export async function confirmTwoFactor(
-  context: SignedInContext,
-  code: string,
-): Promise<RecoveryCodes> {
+export async function confirmTwoFactor(context: SignedInContext, code: string) {
   const { store, vault, clock } = context;
   const { codes, handOver } = await retrying(async () => {
     const person = await ownRow(context);
@@ -121,10 +114,7 @@ export async function disableTwoFactor(context: SignedInContext, password: strin
 }
 
 /** New recovery codes in place of the old ones. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is off. */
-export async function renewRecoveryCodes(
-  context: SignedInContext,
-  password: string,
-): Promise<RecoveryCodes> {
+export async function renewRecoveryCodes(context: SignedInContext, password: string) {
   const { store } = context;
   return retrying(async () => {
     const person = await reauthenticated(context, password);

@@ -37,11 +37,7 @@ export function consumeRecoveryCode(
 }
 
 /** These codes in place of whatever codes there were. */
-export function setRecoveryCodes(
-  store: Store,
-  personId: string,
-  hashes: readonly string[],
-): Statement[] {
+export function setRecoveryCodes(store: Store, personId: string, hashes: readonly string[]) {
   return [
     store.db.delete(recoveryCodes).where(eq(recoveryCodes.personId, personId)),
     ...hashes.map((hash) => store.db.insert(recoveryCodes).values({ personId, hash })),
@@ -49,12 +45,7 @@ export function setRecoveryCodes(
 }
 
 /** Counts a wrong code for the person to be told of. */
-export function countWrongCodeOf(
-  store: Store,
-  personId: string,
-  at: string,
-  address: string,
-): Statement {
+export function countWrongCodeOf(store: Store, personId: string, at: string, address: string) {
   return store.db
     .update(people)
     .set({

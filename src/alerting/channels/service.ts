@@ -94,10 +94,7 @@ function placeOf({ organizationId }: { organizationId: string }, id: string): st
   return `${organizationId}/alert-channel/${id}`;
 }
 
-export async function createAlertChannel(
-  scope: Scope,
-  input: NewAlertChannel,
-): Promise<AlertChannelRecord> {
+export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
   await mustBeAllowed(scope.targets, targetsOf(input));
   const now = scope.clock();
   const id = newId(now);
@@ -129,11 +126,7 @@ const mustBeFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for what the channel's type does not take. */
-export function updateAlertChannel(
-  scope: Scope,
-  id: string,
-  patch: AlertChannelPatch,
-): Promise<AlertChannelRecord> {
+export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannelPatch) {
   return retrying(async () => {
     const before = await getRow(scope, id);
     if (patch.type !== undefined && patch.type !== before.type)

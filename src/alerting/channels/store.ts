@@ -19,10 +19,7 @@ export function findChannels({ store, organizationId }: Tenant): Promise<Channel
     .orderBy(desc(alertChannels.id));
 }
 
-export async function findChannel(
-  { store, organizationId }: Tenant,
-  id: string,
-): Promise<ChannelRow | null> {
+export async function findChannel({ store, organizationId }: Tenant, id: string) {
   const [row] = await store.db
     .select()
     .from(alertChannels)

@@ -89,12 +89,7 @@ class OneToken extends XOAuth2 {
 }
 
 /** A connection to the first of these addresses that takes it. */
-function opened(
-  host: string,
-  addresses: readonly Address[],
-  port: number,
-  signal: AbortSignal,
-): Promise<Socket> {
+function opened(host: string, addresses: readonly Address[], port: number, signal: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket = connect({
     host,

@@ -78,10 +78,7 @@ export async function sendAsMail(
 }
 
 /** Who was refused, also where that was everybody. Throws SessionError. */
-function refusalsOf(
-  handedOver: Promise<SessionError[]>,
-  to: readonly string[],
-): Promise<SessionError[]> {
+function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) {
   return handedOver.catch((error: unknown) => {
     const { rejectedErrors } = error as SessionError;
     if (rejectedErrors?.length === to.length) return rejectedErrors;

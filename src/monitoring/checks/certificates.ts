@@ -1,11 +1,7 @@
 import { dayMs } from "../uptime/rules.ts";
 
 /** The sentence about a certificate that ends within so many days; null when there is nothing to say. */
-export function expiryOf(
-  expiresAt: string | undefined,
-  withinDays: number | null,
-  nowMs: number,
-): string | null {
+export function expiryOf(expiresAt: string | undefined, withinDays: number | null, nowMs: number) {
   if (expiresAt === undefined || withinDays === null) return null;
   const leftMs = Date.parse(expiresAt) - nowMs;
   if (leftMs > withinDays * dayMs) return null;

@@ -75,10 +75,7 @@ export async function watchedAmong(
 }
 
 /** The epochs of an organization's monitors that are to be checked, by id. */
-export async function watchedEpochs(
-  { store }: Reading,
-  organizationId: string,
-): Promise<ReadonlyMap<string, number>> {
+export async function watchedEpochs({ store }: Reading, organizationId: string) {
   const rows = await store.query<{ id: string; epoch: number }>(
     `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
     [organizationId],
@@ -87,10 +84,7 @@ export async function watchedEpochs(
 }
 
 /** The monitor that this push token belongs to; null for none. */
-export async function findByPushToken(
-  store: Store,
-  tokenHash: string,
-): Promise<{ key: number; organizationId: string; id: string } | null> {
+export async function findByPushToken(store: Store, tokenHash: string) {
   const [row] = await store.query<{ key: number; organizationId: string; id: string }>(
     `select s.key, m.organization_id as organizationId, m.id from monitors m
      join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
@@ -101,10 +95,7 @@ export async function findByPushToken(
 }
 
 /** The epochs that these monitors have now; those that are gone have none. */
-export async function epochsOf(
-  store: Store,
-  keys: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
+export async function epochsOf(store: Store, keys: readonly number[]) {
   const rows = await store.query<{ key: number; epoch: number }>(
     "select key, epoch from monitor_states where key in (select value from json_each(?))",
     [JSON.stringify(keys)],

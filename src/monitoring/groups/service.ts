@@ -6,7 +6,7 @@ import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
 import { removeRow, replaceLinks } from "../../database/rows.ts";
-import { must, retrying, type Statement } from "../../database/store.ts";
+import { must, retrying } from "../../database/store.ts";
 import { alertChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "./pauses.ts";
@@ -64,11 +64,7 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
 }
 
 /** Throws NOT_FOUND, also for an unknown monitor or channel, and PRECONDITION_FAILED; nothing is changed then. */
-export function updateGroup(
-  scope: Scope,
-  id: string,
-  patch: MonitorGroupPatch,
-): Promise<GroupRecord> {
+export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) {
   const { organizationId } = scope;
   return retrying(async () => {
     const before = await getGroup(scope, id);
@@ -111,10 +107,7 @@ function replaceChannels(
   return replaceLinks(store, monitorGroupChannels, owner, "channelId", ids);
 }
 
-function mustKnow(
-  { organizationId }: Scope,
-  { alertChannelIds, monitorIds }: MonitorGroupPatch,
-): Statement[] {
+function mustKnow({ organizationId }: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {
   const monitor = () => unknownReference("monitorIds", "monitor");
   const channel = () => unknownReference("alertChannelIds", "alert channel");
   return [
@@ -154,11 +147,7 @@ const switches = {
  * Pauses, resumes, mutes or unmutes the group as a whole, whatever its monitors are themselves: those of a
  * paused group are not checked, those of a muted one alert nobody. Throws NOT_FOUND.
  */
-export function switchGroup(
-  scope: Scope,
-  id: string,
-  action: keyof typeof switches,
-): Promise<GroupRecord> {
+export function switchGroup(scope: Scope, id: string, action: keyof typeof switches) {
   const { organizationId } = scope;
   return retrying(async () => {
     const before = await getGroup(scope, id);

@@ -51,10 +51,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
 }
 
 /** Plans maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for times that can't be. */
-export async function createWindow(
-  scope: Scope,
-  input: NewMaintenanceWindow,
-): Promise<MaintenanceRecord> {
+export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
   const { organizationId } = scope;
   await mustBePossible(scope, input);
   const now = scope.clock();
@@ -75,11 +72,7 @@ export async function createWindow(
 }
 
 /** Throws NOT_FOUND, also for an unknown monitor or group, PRECONDITION_FAILED and VALIDATION_ERROR. */
-export function updateWindow(
-  scope: Scope,
-  id: string,
-  patch: MaintenanceWindowPatch,
-): Promise<MaintenanceRecord> {
+export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowPatch) {
   return retrying(async () => {
     const before = await getStored(scope, id);
     const now = scope.clock();
@@ -138,10 +131,7 @@ async function mustBePossible({ organizationId }: Scope, times: Times) {
   if (issue !== null) throw invalid(issue.path, issue.message);
 }
 
-function mustKnow(
-  { organizationId }: Scope,
-  { monitorIds, groupIds }: MaintenanceWindowPatch,
-): Statement[] {
+function mustKnow({ organizationId }: Scope, { monitorIds, groupIds }: MaintenanceWindowPatch) {
   const monitor = () => unknownReference("monitorIds", "monitor");
   const group = () => unknownReference("groupIds", "monitor group");
   return [

@@ -58,10 +58,7 @@ async function select(
   }));
 }
 
-export async function findWindow(
-  { store, organizationId }: Tenant,
-  id: string,
-): Promise<StoredWindow | null> {
+export async function findWindow({ store, organizationId }: Tenant, id: string) {
   const [found] = await select(store, "w.organization_id = ? and w.id = ?", [organizationId, id]);
   return found ?? null;
 }

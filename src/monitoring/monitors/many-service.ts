@@ -25,10 +25,7 @@ import { removeMonitors } from "./store.ts";
  * Sets the order of a group's monitors, or of the ungrouped list; those that were elsewhere join.
  * Throws NOT_FOUND for an unknown id, CONFLICT where the list leaves a monitor out, PRECONDITION_FAILED.
  */
-export function orderMonitors(
-  scope: Scope,
-  { groupId, monitorIds }: MonitorOrder,
-): Promise<MonitorOrder> {
+export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrder) {
   const { organizationId } = scope;
   return retrying(async () => {
     const group = await groupToJoin(scope, groupId);
@@ -56,10 +53,7 @@ export function orderMonitors(
 }
 
 /** Changes or deletes many monitors in one write, all or none. Throws NOT_FOUND for an unknown id, VALIDATION_ERROR for too many tags. */
-export function changeMany(
-  scope: Scope,
-  { monitorIds, change }: ManyMonitors,
-): Promise<{ changed: number }> {
+export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
   const { organizationId } = scope;
   return retrying(async () => {
     const at = timestamp(scope.clock());
@@ -89,12 +83,7 @@ function mustKnowMonitors({ organizationId }: Scope, ids: readonly string[]): St
 }
 
 /** A group's channels come last, so that whoever joins has them. */
-function changing(
-  scope: Scope,
-  ids: readonly string[],
-  change: ChangeOfMany,
-  at: string,
-): Statement[] {
+function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at: string) {
   const { organizationId } = scope;
   const { paused, muted, groupId, addTags, removeTags } = change;
   const { addAlertChannelIds, removeAlertChannelIds } = change;

@@ -15,7 +15,7 @@ import {
   unknownReference,
 } from "../../database/references.ts";
 import { resolvingStatements } from "../../incidents/by-monitor.ts";
-import { retrying, StaleRead, type Statement } from "../../database/store.ts";
+import { retrying, StaleRead } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "../groups/pauses.ts";
@@ -107,11 +107,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for what the monitor's type does not take. */
-export function updateMonitor(
-  scope: Scope,
-  id: string,
-  patch: MonitorPatch,
-): Promise<MonitorRecord> {
+export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
   return retrying(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
@@ -154,11 +150,7 @@ export function updateMonitor(
 }
 
 /** The whole of a monitor as a patch would leave it, secrets included. Throws NOT_FOUND, VALIDATION_ERROR. */
-export async function monitorAfter(
-  scope: Scope,
-  id: string,
-  patch: MonitorPatch,
-): Promise<NewMonitor> {
+export async function monitorAfter(scope: Scope, id: string, patch: MonitorPatch) {
   const { monitor } = await getStored(scope, id);
   return changed(scope, monitor, patch);
 }
@@ -199,12 +191,7 @@ export async function groupToJoin(
 }
 
 /** To the end of the group, or of the ungrouped list for null. */
-function move(
-  scope: Scope,
-  { id }: MonitorRow,
-  group: GroupRecord | null,
-  at: string,
-): Statement[] {
+function move(scope: Scope, { id }: MonitorRow, group: GroupRecord | null, at: string) {
   const joined =
     group === null
       ? []
@@ -216,11 +203,7 @@ function move(
 }
 
 /** All these channels must exist; of them, the caller named `given`. */
-function mustKnow(
-  { organizationId }: Scope,
-  given: readonly string[],
-  all: readonly string[],
-): Statement[] {
+function mustKnow({ organizationId }: Scope, given: readonly string[], all: readonly string[]) {
   const unknown = () => unknownReference("alertChannelIds", "alert channel");
   return [
     ...mustExist(alertChannels, organizationId, given, unknown),

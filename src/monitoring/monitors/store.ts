@@ -118,11 +118,7 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
 }
 
 /** Appends the monitor to the ungrouped list, from where it may join a group. */
-export function insertMonitor(
-  { store, organizationId }: Tenant,
-  monitor: MonitorRow,
-  at: string,
-): Statement[] {
+export function insertMonitor({ store, organizationId }: Tenant, monitor: MonitorRow, at: string) {
   const { id } = monitor;
   const position = sql<number>`(${endOf(organizationId, null)})`;
   const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
@@ -159,11 +155,7 @@ export function replaceMonitorChannels(
 }
 
 /** Removes the monitors; their incidents stay and name none, their results go later. */
-export function removeMonitors(
-  organizationId: string,
-  ids: readonly string[],
-  at: string,
-): Statement[] {
+export function removeMonitors(organizationId: string, ids: readonly string[], at: string) {
   const among = sql`(select value from ${listed(ids)})`;
   return [
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}

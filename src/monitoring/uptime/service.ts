@@ -1,7 +1,7 @@
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { dayMs, hourMs, lastPeriods, latencySpan, ratioOf, type Sums } from "./rules.ts";
-import type { Heartbeat, HeartbeatQuery, LatencyPoint, LatencyQuery, Uptime } from "./schema.ts";
+import type { HeartbeatQuery, LatencyQuery, Uptime } from "./schema.ts";
 import { findKey, listDays, listHeartbeats, listLatencies, sumsOfHours } from "./store.ts";
 
 async function keyOf({ store, organizationId }: Scope, monitorId: string): Promise<number> {
@@ -11,20 +11,12 @@ async function keyOf({ store, organizationId }: Scope, monitorId: string): Promi
 }
 
 /** Newest first. Throws NOT_FOUND. */
-export async function heartbeatsOf(
-  scope: Scope,
-  monitorId: string,
-  query: HeartbeatQuery,
-): Promise<Heartbeat[]> {
+export async function heartbeatsOf(scope: Scope, monitorId: string, query: HeartbeatQuery) {
   return listHeartbeats(scope.store, await keyOf(scope, monitorId), query);
 }
 
 /** At most `points` points, oldest first; without the times in which nothing was measured. Throws NOT_FOUND. */
-export async function latenciesOf(
-  scope: Scope,
-  monitorId: string,
-  query: LatencyQuery,
-): Promise<LatencyPoint[]> {
+export async function latenciesOf(scope: Scope, monitorId: string, query: LatencyQuery) {
   const key = await keyOf(scope, monitorId);
   return listLatencies(scope.store, key, latencySpan(query, scope.clock()));
 }

@@ -77,11 +77,7 @@ function rollupInto(table: typeof uptimeHours) {
 }
 
 /** The number that names the monitor in its results; null when the organization has no such monitor. */
-export async function findKey(
-  store: Store,
-  organizationId: string,
-  monitorId: string,
-): Promise<number | null> {
+export async function findKey(store: Store, organizationId: string, monitorId: string) {
   const [row] = await store.query<{ key: number }>(
     "select key from monitor_states where organization_id = ? and monitor_id = ?",
     [organizationId, monitorId],

@@ -57,11 +57,7 @@ function plain(value: string): string {
 }
 
 /** Records in the notation of zone files (RFC 1035 §5, 2782, 8659). */
-async function recordsOf(
-  resolver: Resolver,
-  host: string,
-  type: Settings["recordType"],
-): Promise<string[]> {
+async function recordsOf(resolver: Resolver, host: string, type: Settings["recordType"]) {
   try {
     switch (type) {
       case "A":

@@ -80,11 +80,7 @@ function searchFor(texts: readonly string[], charset: Bun.Encoding | undefined) 
   };
 }
 
-function validateJson(
-  text: string,
-  path: string,
-  wanted: string | number | boolean | null,
-): string | null {
+function validateJson(text: string, path: string, wanted: string | number | boolean | null) {
   let json: unknown;
   try {
     json = JSON.parse(text);
