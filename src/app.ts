@@ -33,7 +33,7 @@ import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/schema.ts";
-import { newSetUp, noSetUp } from "./accounts/sign-in/set-up-token.ts";
+import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
 import { sharingOf } from "./accounts/organizations/sharing.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";

@@ -32,7 +32,7 @@ import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
 import { knownNetworks } from "../../src/http/known-networks.ts";
 import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { setUpOf } from "../../src/accounts/sign-in/set-up-token.ts";
+import { setUpOf } from "../../src/accounts/sign-in/set-up.ts";
 import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { serverOf } from "../../src/server.ts";
 

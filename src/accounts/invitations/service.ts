@@ -33,13 +33,12 @@ import {
   openInvitations,
   replaceInvitation,
   takeInvitation,
-  consumeInvitation,
 } from "./store.ts";
 
 const validMs = 7 * 86_400_000;
 
-export function listInvitations({ store, clock, organizationId }: Scope): Promise<Invitation[]> {
-  return openInvitations(store, organizationId, clock());
+export function listInvitations(scope: Scope): Promise<Invitation[]> {
+  return openInvitations(scope, scope.clock());
 }
 
 /**
@@ -53,7 +52,7 @@ export async function invite(scope: Scope, { email, role }: NewInvitation, origi
   return retrying(async () => {
     const allowed = await mustManage(scope, [role]);
     const emailKey = emailKeyOf(email);
-    if ((await findMemberByEmail(store, organizationId, emailKey)) !== null) throw alreadyMember();
+    if ((await findMemberByEmail(scope, emailKey)) !== null) throw alreadyMember();
     const row: InvitationRow = {
       organizationId,
       id: newId(now),
@@ -187,7 +186,7 @@ function joins(
   const actor = { type: "person" as const, id: person.id, name: person.name };
   const at = timestamp(clock());
   return [
-    ...consumeInvitation(store, invitation, entitled, over),
+    ...takeInvitation(store, invitation, over, entitled),
     ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
     ...auditAndEvent(
       { organizationId, actor, requestId },

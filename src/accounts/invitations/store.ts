@@ -2,6 +2,7 @@ import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import type { AppError } from "../../core/errors.ts";
 import { listed } from "../../database/references.ts";
+import { matching, type Tenant } from "../../database/rows.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { must, type Statement, type Store } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
@@ -10,16 +11,12 @@ import { organizations } from "../../database/tables/organizations.ts";
 export type InvitationRow = typeof invitations.$inferSelect;
 
 /** Those that still can be accepted, newest first. */
-export function openInvitations(store: Store, organizationId: string, now: number) {
+export function openInvitations({ store, organizationId }: Tenant, now: number) {
+  const isOpen = gt(invitations.expiresAt, timestamp(now));
   return store.db
     .select()
     .from(invitations)
-    .where(
-      and(
-        eq(invitations.organizationId, organizationId),
-        gt(invitations.expiresAt, timestamp(now)),
-      ),
-    )
+    .where(and(matching(invitations, { organizationId }), isOpen))
     .orderBy(desc(invitations.id));
 }
 
@@ -46,45 +43,25 @@ export async function findByToken(
 
 /** An address has one invitation to an organization: the newest. */
 export function replaceInvitation(store: Store, row: InvitationRow): Statement[] {
+  const { organizationId, emailKey } = row;
   return [
-    store.db
-      .delete(invitations)
-      .where(
-        and(
-          eq(invitations.organizationId, row.organizationId),
-          eq(invitations.emailKey, row.emailKey),
-        ),
-      ),
+    store.db.delete(invitations).where(matching(invitations, { organizationId, emailKey })),
     store.db.insert(invitations).values(row),
   ];
 }
 
-type Named = Pick<InvitationRow, "organizationId" | "id">;
-
-const placeOf = ({ organizationId, id }: Named) =>
-  and(eq(invitations.organizationId, organizationId), eq(invitations.id, id));
-
-/** Takes an invitation away, if nobody did meanwhile. */
-export function takeInvitation(store: Store, named: Named, otherwise: () => AppError): Statement[] {
-  return [
-    must(sql`exists (select 1 from ${invitations} where ${placeOf(named)})`, otherwise),
-    store.db.delete(invitations).where(placeOf(named)),
-  ];
-}
-
-/** Takes an invitation that somebody accepts, while whoever made it may still make it. */
-export function consumeInvitation(
+/** Takes an invitation away, if nobody did meanwhile; one that somebody accepts, while whoever made it may still make it. */
+export function takeInvitation(
   store: Store,
-  named: Named,
-  entitled: Entitled,
+  { organizationId, id }: Pick<InvitationRow, "organizationId" | "id">,
   otherwise: () => AppError,
+  entitled?: Entitled,
 ): Statement[] {
+  const named = matching(invitations, { organizationId, id });
+  const takeable = and(named, entitled && isEntitled(entitled));
   return [
-    must(
-      sql`exists (select 1 from ${invitations} where ${placeOf(named)} and ${isEntitled(entitled)})`,
-      otherwise,
-    ),
-    store.db.delete(invitations).where(placeOf(named)),
+    must(sql`exists (select 1 from ${invitations} where ${takeable})`, otherwise),
+    store.db.delete(invitations).where(named),
   ];
 }
 

@@ -1,3 +1,6 @@
+import type { Membership } from "../../http/session.ts";
+import type { VisitorContext } from "../../http/visitor-context.ts";
+import { newOrganization } from "../organizations/service.ts";
 import { commit, auditAndEventEach } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
@@ -9,7 +12,7 @@ import { isAtLeast, Role } from "../../core/roles.ts";
 import { retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { keysMadeBy, revokeKeysMadeBy } from "../api-keys/service.ts";
 import { endSessionsOf } from "../sessions/store.ts";
-import { auditIn } from "../sessions/audit.ts";
+import { auditIn } from "../sessions/service.ts";
 import { newPerson, type NewPerson } from "./new-person.ts";
 import { emailKeyOf, mayManage } from "./rules.ts";
 import type { Member } from "./schema.ts";
@@ -23,7 +26,7 @@ import {
   findMembership,
   findPeopleByEmail,
   invitationIdsOf,
-  membersOf,
+  listMembers,
   type MembershipRow,
   mustHaveOwner,
   mustKeepAdministrators,
@@ -38,13 +41,10 @@ import {
 } from "./store.ts";
 
 export { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
+export { listMembers } from "./store.ts";
 
-export function listMembers({ store, organizationId }: Scope): Promise<Member[]> {
-  return membersOf(store, organizationId);
-}
-
-async function getMembership({ store, organizationId }: Scope, personId: string) {
-  const membership = await findMembership(store, organizationId, personId);
+async function getMembership(scope: Scope, personId: string) {
+  const membership = await findMembership(scope, personId);
   if (membership !== null) return membership;
   throw new AppError("NOT_FOUND", "There is nobody with this id in this organization.");
 }
@@ -54,9 +54,9 @@ async function getMembership({ store, organizationId }: Scope, personId: string)
  * do anything. Throws FORBIDDEN for somebody who may not make, change or remove one of these roles.
  */
 export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<Statement[]> {
-  const { actor, organizationId } = scope;
+  const { actor } = scope;
   if (actor.type !== "person" || actor.id === null) return [];
-  const own = await findMembership(scope.store, organizationId, actor.id);
+  const own = await findMembership(scope, actor.id);
   if (own === null || !roles.every((role) => mayManage(own.role, role)))
     throw new AppError("FORBIDDEN", "Only an owner may make, change or remove an owner.");
   return [mustStillBe(own)];
@@ -68,16 +68,15 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
  * on, for what else they may.
  */
 async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, left: Role | null) {
-  const { store, organizationId } = scope;
   const at = timestamp(scope.clock());
   const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
-  const invitationIds = await invitationIdsOf(store, organizationId, personId, ended);
+  const invitationIds = await invitationIdsOf(scope, personId, ended);
   const mayMakeKeys = left !== null && isAtLeast(left, "admin");
   const keyIds = mayMakeKeys ? [] : await keysMadeBy(scope, personId);
   return [
-    ...(role === "owner" ? [mustHaveOwner(organizationId)] : []),
+    ...(role === "owner" ? [mustHaveOwner(scope.organizationId)] : []),
     ...auditAndEventEach(scope, { action: "invitation.revoked", subjectIds: invitationIds }, at),
-    endInvitationsOf(store, organizationId, personId, ended),
+    endInvitationsOf(scope, personId, ended),
     ...auditAndEventEach(scope, { action: "api-key.revoked", subjectIds: keyIds }, at),
     ...(mayMakeKeys ? [] : [revokeKeysMadeBy(scope, personId, at)]),
   ];
@@ -85,11 +84,10 @@ async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, lef
 
 /** Gives somebody another role, and ends what the one they had gave them. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner. */
 export function changeMember(scope: Scope, personId: string, role: Role): Promise<Member> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getMembership(scope, personId);
     const allowed = await mustManage(scope, [before.role, role]);
-    const [member] = await membersOf(store, organizationId, personId);
+    const [member] = await listMembers(scope, personId);
     const after = { ...(member as Member), role };
     if (before.role === role) return after;
     return commit(
@@ -97,7 +95,7 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
       [
         ...allowed,
         mustStillBe(before),
-        changeRole(store, organizationId, personId, role),
+        changeRole(scope, personId, role),
         ...(await whenNoLonger(scope, before, role)),
       ],
       { action: "person.role-changed", subjectId: personId, fields: ["role"] },
@@ -111,7 +109,6 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
  * NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner and for an administrator of the appliance who belongs nowhere else.
  */
 export function removeMember(scope: Scope, personId: string): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getMembership(scope, personId);
     const allowed = await mustManage(scope, [before.role]);
@@ -120,7 +117,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
       [
         ...allowed,
         mustStillBe(before),
-        removeMembership(store, organizationId, personId),
+        removeMembership(scope, personId),
         ...(await whenNoLonger(scope, before, null)),
         mustKeepAdministrators(
           () =>
@@ -129,7 +126,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
               "They run this appliance and belong to no other organization. An administrator has to take that from them first.",
             ),
         ),
-        removeIfAlone(store, personId),
+        removeIfAlone(scope.store, personId),
       ],
       { action: "person.removed", subjectId: personId },
       deleted,
@@ -149,7 +146,7 @@ export async function onlyPersonOf(
   const found =
     organizationId === undefined
       ? await findPeopleByEmail(store, emailKey)
-      : [await findMemberByEmail(store, organizationId, emailKey)];
+      : [await findMemberByEmail({ store, organizationId }, emailKey)];
   const [person, ...others] = found;
   if (others.length > 0)
     throw new AppError(
@@ -184,11 +181,10 @@ function adding(scope: Scope, personId: string, role: Role): Statement[] {
  * it is theirs. Throws CONFLICT where a member has it, and VALIDATION_ERROR for the password of another.
  */
 export function addMember(scope: Scope, input: NewPerson & { role: Role }) {
-  const { store, organizationId } = scope;
   const emailKey = emailKeyOf(input.email);
   return retrying(async () => {
-    if ((await findMemberByEmail(store, organizationId, emailKey)) !== null) throw alreadyMember();
-    const [known] = await findPeopleByEmail(store, emailKey);
+    if ((await findMemberByEmail(scope, emailKey)) !== null) throw alreadyMember();
+    const [known] = await findPeopleByEmail(scope.store, emailKey);
     const hash = await hashPassword(input.password, commandLine, known?.passwordHash);
     const { id, statements } = newPerson(scope, input, hash);
     return commit(
@@ -208,7 +204,7 @@ export function addExisting(scope: Scope, input: { email: string; role: Role; me
   const { store } = scope;
   return retrying(async () => {
     const person = await onlyPersonOf(store, input.email, input.memberOf);
-    const membership = await findMembership(store, input.memberOf, person.id);
+    const membership = await findMembership({ store, organizationId: input.memberOf }, person.id);
     if (membership === null) throw new StaleRead();
     await commit(
       scope,
@@ -246,4 +242,26 @@ export async function resetPassword(
     ]);
     return summaryOf(store, person);
   });
+}
+
+/** A new organization with this person as its owner, and the statements that make it so. */
+export async function founded(
+  context: VisitorContext,
+  name: string,
+  owner: { id: string; name: string },
+): Promise<{ organization: Membership; statements: Statement[] }> {
+  const { organization, statements } = await newOrganization(context, name, {
+    actor: { type: "person", id: owner.id, name: owner.name },
+    requestId: context.requestId,
+  });
+  const { id, slug } = organization;
+  const createdAt = timestamp(context.clock());
+  const role = "owner" as const;
+  return {
+    organization: { id, slug, name, timeZone: "UTC", role },
+    statements: [
+      ...statements,
+      ...addMembership(context.store, { organizationId: id, personId: owner.id, role, createdAt }),
+    ],
+  };
 }

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
 import type { Role } from "../../core/roles.ts";
+import { matching, type Tenant } from "../../database/rows.ts";
 import {
   must,
   type Prepared,
@@ -32,12 +33,12 @@ export function findPeopleByEmail(store: Store, emailKey: string): Promise<Perso
 }
 
 /** Who signs in with this address in this organization. */
-export async function findMemberByEmail(store: Store, organizationId: string, emailKey: string) {
+export async function findMemberByEmail({ store, organizationId }: Tenant, emailKey: string) {
   const [row] = await store.db
     .select({ person: people })
     .from(people)
     .innerJoin(memberships, eq(memberships.personId, people.id))
-    .where(and(eq(people.emailKey, emailKey), eq(memberships.organizationId, organizationId)));
+    .where(and(eq(people.emailKey, emailKey), matching(memberships, { organizationId })));
   return row?.person ?? null;
 }
 
@@ -135,23 +136,14 @@ export function changePerson(store: Store, before: PersonRow, change: Partial<Pe
 
 /** Removes somebody who belongs to no organization any more. */
 export function removeIfAlone(store: Store, id: string): Statement {
-  return store.db
-    .delete(people)
-    .where(
-      and(
-        eq(people.id, id),
-        sql`not exists (select 1 from ${memberships} where person_id = ${id})`,
-      ),
-    );
+  const isAlone = sql`not exists (select 1 from ${memberships} where person_id = ${id})`;
+  return store.db.delete(people).where(and(eq(people.id, id), isAlone));
 }
 
-export async function findMembership(store: Store, organizationId: string, personId: string) {
-  const [row] = await store.db.select().from(memberships).where(ofMember(organizationId, personId));
+export async function findMembership({ store, organizationId }: Tenant, personId: string) {
+  const where = matching(memberships, { organizationId, personId });
+  const [row] = await store.db.select().from(memberships).where(where);
   return row ?? null;
-}
-
-function ofMember(organizationId: string, personId: string) {
-  return and(eq(memberships.organizationId, organizationId), eq(memberships.personId, personId));
 }
 
 export async function organizationsOf(store: Store, personId: string): Promise<string[]> {
@@ -191,29 +183,26 @@ export function alreadyMember(): AppError {
   return new AppError("CONFLICT", "This person belongs to the organization already.");
 }
 
-export function changeRole(store: Store, organizationId: string, personId: string, role: Role) {
-  return store.db.update(memberships).set({ role }).where(ofMember(organizationId, personId));
+export function changeRole({ store, organizationId }: Tenant, personId: string, role: Role) {
+  const where = matching(memberships, { organizationId, personId });
+  return store.db.update(memberships).set({ role }).where(where);
 }
 
-export function removeMembership(store: Store, organizationId: string, personId: string) {
-  return store.db.delete(memberships).where(ofMember(organizationId, personId));
+export function removeMembership({ store, organizationId }: Tenant, personId: string) {
+  return store.db.delete(memberships).where(matching(memberships, { organizationId, personId }));
 }
 
 /** The invitations to these roles that somebody made. */
-function invitationsOf(organizationId: string, personId: string, roles: readonly Role[]) {
-  return and(
-    eq(invitations.organizationId, organizationId),
-    eq(invitations.invitedById, personId),
-    inArray(invitations.role, [...roles]),
-  );
+function invitationsOf(organizationId: string, invitedById: string, roles: readonly Role[]) {
+  const made = matching(invitations, { organizationId, invitedById });
+  return and(made, inArray(invitations.role, [...roles]));
 }
 
 export async function invitationIdsOf(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   personId: string,
   roles: readonly Role[],
-): Promise<string[]> {
+) {
   const rows = await store.db
     .select({ id: invitations.id })
     .from(invitations)
@@ -223,11 +212,10 @@ export async function invitationIdsOf(
 
 /** Takes back what somebody may not invite to any more. */
 export function endInvitationsOf(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   personId: string,
   roles: readonly Role[],
-): Statement {
+) {
   return store.db.delete(invitations).where(invitationsOf(organizationId, personId, roles));
 }
 
@@ -250,7 +238,7 @@ export function mustHaveOwner(organizationId: string): Prepared {
 }
 
 /** The organization's people by name, or one of them. */
-export async function membersOf(store: Store, organizationId: string, personId?: string) {
+export async function listMembers({ store, organizationId }: Tenant, personId?: string) {
   const rows = await store.db
     .select({
       id: people.id,
@@ -264,12 +252,7 @@ export async function membersOf(store: Store, organizationId: string, personId?:
     .from(memberships)
     .innerJoin(people, eq(people.id, memberships.personId))
     .leftJoin(sessions, eq(sessions.personId, people.id))
-    .where(
-      and(
-        eq(memberships.organizationId, organizationId),
-        ...(personId === undefined ? [] : [eq(people.id, personId)]),
-      ),
-    )
+    .where(matching(memberships, { organizationId, personId }))
     .groupBy(people.id)
     .orderBy(asc(people.name), asc(people.id));
   return rows.map(({ totpSecret, ...row }) => ({ ...row, twoFactor: totpSecret !== null }));

@@ -1,12 +1,36 @@
+import { and, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../database/store.ts";
+import { sessions } from "../../database/tables/accounts.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
 import { isOver } from "./rules.ts";
-import { findByHash, findById, type StoredSession, touchSession } from "./store.ts";
 
 /** How long a session is trusted without asking the database where it can't be told whether anything was written. */
 const trustedMs = 500;
 const maxTrusted = 10_000;
+
+const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
+  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
+  p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
+  p.wrong_code_since AS "wrongCodeSince", p.wrong_code_from AS "wrongCodeFrom"
+  FROM sessions s JOIN people p ON p.id = s.person_id`;
+const byHash = `${columns} WHERE s.token_hash = ?`;
+const byId = `${columns} WHERE s.id = ?`;
+
+type StoredSession = Pick<
+  typeof sessions.$inferSelect,
+  "id" | "stage" | "createdAt" | "lastSeenAt"
+> & {
+  personId: string;
+  name: string;
+  email: string;
+  twoFactor: number;
+  administrator: number;
+  wrongCodes: number;
+  wrongCodeAt: string | null;
+  wrongCodeSince: string | null;
+  wrongCodeFrom: string | null;
+};
 
 const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role FROM memberships m
   JOIN organizations o ON o.id = m.organization_id
@@ -23,8 +47,9 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
   const lastSeenOf = ({ id, lastSeenAt }: StoredSession) =>
     Math.max(Date.parse(lastSeenAt), seenAt.get(id) ?? 0);
 
-  async function opened(row: StoredSession | null): Promise<Session | null> {
-    if (row === null) return null;
+  async function open(text: string, key: string): Promise<Session | null> {
+    const [row] = await store.query<StoredSession>(text, [key]);
+    if (row === undefined) return null;
     const { id, stage, personId, name, email, createdAt } = row;
     const times = { createdAtMs: Date.parse(createdAt), lastSeenAtMs: lastSeenOf(row) };
     if (isOver({ stage, ...times }, clock())) return null;
@@ -62,7 +87,7 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
         known.until > now &&
         known.until <= now + trustedMs;
       if (!isTrusted) trusted.delete(hash);
-      const session = isTrusted ? known.session : await opened(await findByHash(store, hash));
+      const session = isTrusted ? known.session : await open(byHash, hash);
       if (session === null) return null;
       seenAt.set(session.id, now);
       if (isTrusted) return session;
@@ -71,13 +96,18 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
       return session;
     },
     async isStillOpen(sessionId, may) {
-      const session = await opened(await findById(store, sessionId));
+      const session = await open(byId, sessionId);
       return session?.stage === "signed-in" && may(session);
     },
     seen() {
       const last = seenAt;
       seenAt = new Map();
-      return [...last].map(([id, at]) => touchSession(store, id, timestamp(at)));
+      return [...last].map(([id, at]) =>
+        store.db
+          .update(sessions)
+          .set({ lastSeenAt: timestamp(at) })
+          .where(and(eq(sessions.id, id), lt(sessions.lastSeenAt, timestamp(at)))),
+      );
     },
   };
 }

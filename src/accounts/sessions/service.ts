@@ -1,6 +1,10 @@
+import type { AuditAction } from "../../events/catalogue.ts";
+import { auditAndEvent, type AuditedChange } from "../../events/commit.ts";
+import type { Actor } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
+import type { Statement } from "../../database/store.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import type { SignedInContext, VisitorContext } from "../../http/visitor-context.ts";
 import { oldestMs } from "./rules.ts";
@@ -12,7 +16,6 @@ import {
   removeSession,
   type SessionRow,
 } from "./store.ts";
-import { auditOfPerson } from "./audit.ts";
 
 /**
  * The statements that begin a session in the visitor's browser, in place of the one it has, and what
@@ -90,4 +93,32 @@ export async function endOtherSessions(context: SignedInContext): Promise<void> 
     endSessionsOf(store, session.person.id, session.id),
     ...auditOfPerson(context, "person.other-sessions-ended"),
   ]);
+}
+
+/** The audit rows and events of what somebody does that belongs to no organization: they stand in each of these. */
+export function auditIn(
+  organizationIds: readonly string[],
+  { clock, requestId }: Pick<VisitorContext, "clock"> & { requestId: string | null },
+  actor: Actor,
+  change: AuditedChange,
+): Statement[] {
+  const at = timestamp(clock());
+  return organizationIds.flatMap((organizationId) =>
+    auditAndEvent({ organizationId, actor, requestId }, change, at),
+  );
+}
+
+/** The same for the person whose session it is. */
+export function auditOfPerson(
+  context: SignedInContext,
+  action: AuditAction & `${"person" | "backup"}.${string}`,
+  fields?: readonly string[],
+): Statement[] {
+  const { person, organizations } = context.session;
+  return auditIn(
+    organizations.map(({ id }) => id),
+    context,
+    { type: "person", id: person.id, name: person.name },
+    { action, subjectId: person.id, ...(fields && { fields }) },
+  );
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, ne, sql } from "drizzle-orm";
+import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
@@ -8,34 +8,6 @@ import { idleMs, oldestMs, waitingMs } from "./rules.ts";
 export type SessionRow = typeof sessions.$inferSelect;
 
 export const endAllSessions: Statement = { text: "delete from sessions", parameters: [] };
-
-const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt",
-  p.id AS "personId", p.name, p.email, p.totp_secret IS NOT NULL AS "twoFactor", p.administrator,
-  p.wrong_codes AS "wrongCodes", p.wrong_code_at AS "wrongCodeAt",
-  p.wrong_code_since AS "wrongCodeSince", p.wrong_code_from AS "wrongCodeFrom"
-  FROM sessions s JOIN people p ON p.id = s.person_id`;
-const byHash = `${columns} WHERE s.token_hash = ?`;
-const byId = `${columns} WHERE s.id = ?`;
-
-export type StoredSession = Pick<SessionRow, "id" | "stage" | "createdAt" | "lastSeenAt"> & {
-  personId: string;
-  name: string;
-  email: string;
-  twoFactor: number;
-  administrator: number;
-  wrongCodes: number;
-  wrongCodeAt: string | null;
-  wrongCodeSince: string | null;
-  wrongCodeFrom: string | null;
-};
-
-export async function findByHash(store: Store, hash: string): Promise<StoredSession | null> {
-  return (await store.query<StoredSession>(byHash, [hash]))[0] ?? null;
-}
-
-export async function findById(store: Store, id: string): Promise<StoredSession | null> {
-  return (await store.query<StoredSession>(byId, [id]))[0] ?? null;
-}
 
 export function sessionsOf(store: Store, personId: string): Promise<SessionRow[]> {
   return store.db
@@ -80,13 +52,6 @@ export function endSessionsOf(store: Store, personId: string, kept?: string): St
   const theirs = eq(sessions.personId, personId);
   const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
   return store.db.delete(sessions).where(ended);
-}
-
-export function touchSession(store: Store, id: string, at: string): Statement {
-  return store.db
-    .update(sessions)
-    .set({ lastSeenAt: at })
-    .where(and(eq(sessions.id, id), lt(sessions.lastSeenAt, at)));
 }
 
 /** Removes sessions that are over. */

@@ -17,8 +17,7 @@ import {
   type PersonRow,
 } from "../people/store.ts";
 import { countWrongCode, sessionsOf, removeSession } from "../sessions/store.ts";
-import { newSession } from "../sessions/service.ts";
-import { auditIn, auditOfPerson } from "../sessions/audit.ts";
+import { auditIn, auditOfPerson, newSession } from "../sessions/service.ts";
 import { usedCode } from "../two-factor/service.ts";
 import { countWrongCodeOf, forgiveWrongCodes } from "../two-factor/store.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";

@@ -8,8 +8,7 @@ import { withAttemptLimits } from "../../http/attempt-limits.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
-import { renewedSession } from "../sessions/service.ts";
-import { auditOfPerson } from "../sessions/audit.ts";
+import { auditOfPerson, renewedSession } from "../sessions/service.ts";
 import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
 import {
   hasRecoveryCode,

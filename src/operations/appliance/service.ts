@@ -6,14 +6,14 @@ import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { founded } from "../../accounts/people/founding.ts";
+import { founded } from "../../accounts/people/service.ts";
 import {
   findPerson,
   mustKeepAdministrators,
   mustStillAdminister,
   organizationsOf,
 } from "../../accounts/people/store.ts";
-import { auditIn } from "../../accounts/sessions/audit.ts";
+import { auditIn } from "../../accounts/sessions/service.ts";
 import type { Administrator, ApplianceFigures, OrganizationEntry } from "./schema.ts";
 import {
   administratorsOf,

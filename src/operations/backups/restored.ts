@@ -1,6 +1,6 @@
 import { endAllSessions } from "../../accounts/sessions/store.ts";
 import { listOrganizations } from "../../accounts/organizations/service.ts";
-import { auditIn } from "../../accounts/sessions/audit.ts";
+import { auditIn } from "../../accounts/sessions/service.ts";
 import { afterRestoring } from "../../alerting/restored.ts";
 import type { Clock } from "../../core/clock.ts";
 import { copiedVersion } from "../../database/backup-file.ts";

@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Backups } from "../../http/services.ts";
 import type { Sessions } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
-import { auditOfPerson } from "../../accounts/sessions/audit.ts";
+import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import type { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 
 export async function offerBackup({ store }: SignedInContext): Promise<BackupOffer> {

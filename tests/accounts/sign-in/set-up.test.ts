@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { newSetUp, noSetUp } from "../../../src/accounts/sign-in/set-up-token.ts";
+import { newSetUp, noSetUp } from "../../../src/accounts/sign-in/set-up.ts";
 import { dump, setUpToken, testAppliance } from "../../support/appliance.ts";
 import { scratch } from "../../support/scratch.ts";
 import { addressOf, newBrowser, password, person, statusesOf } from "../../support/visiting.ts";
