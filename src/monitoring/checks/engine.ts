@@ -43,22 +43,7 @@ type PushReport = {
   latencyMs: number | null;
 };
 
-export type Engine = {
-  /** Loads the monitors and spreads their checks over one interval from now on. */
-  start(): Promise<void>;
-  /** Drops checks under way, writes the results of those that ended. */
-  stop(): Promise<void>;
-  /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
-  runOnce(): Promise<void>;
-  /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE, RATE_LIMITED. */
-  checkNow: (caller: Caller, monitorId: string) => Promise<boolean>;
-  /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
-  tryCheck: (caller: Caller, monitor: Checkable) => Promise<Outcome>;
-  /** Brings the next checks of these monitors forward to the next seconds. */
-  checkSoon: (monitorIds: readonly string[]) => void;
-  /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
-  report: (tokenHash: string, report: PushReport) => Promise<boolean | null>;
-};
+export type Engine = ReturnType<typeof checkEngine>;
 
 type EngineContext = {
   store: Store;
@@ -77,7 +62,7 @@ type EngineContext = {
 };
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
-export function checkEngine(context: EngineContext): Engine {
+export function checkEngine(context: EngineContext) {
   const { store, clock, monotonic = () => performance.now(), log, places = usual } = context;
   const trouble = troubleWatch(clock, monotonic);
   const results = recorder(store, log, context.signals);
@@ -183,11 +168,13 @@ export function checkEngine(context: EngineContext): Engine {
   }
 
   return {
+    /** Loads the monitors and spreads their checks over one interval from now on. */
     async start() {
       subscription = context.events.subscribe("checks", await monitors.load(), monitors.take);
       trouble.tick();
       arm();
     },
+    /** Drops checks under way, writes the results of those that ended. */
     async stop() {
       stopped = true;
       if (timer !== null) clearTimeout(timer);
@@ -197,6 +184,7 @@ export function checkEngine(context: EngineContext): Engine {
       await jobs.settled();
       await results.stop();
     },
+    /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
     async runOnce() {
       if (cursor === null) {
         cursor = await monitors.load();
@@ -210,7 +198,8 @@ export function checkEngine(context: EngineContext): Engine {
       await jobs.settled();
       await results.flush();
     },
-    checkNow: (caller, monitorId) =>
+    /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE, RATE_LIMITED. */
+    checkNow: (caller: Caller, monitorId: string) =>
       asked(caller, async () => {
         for (;;) {
           const monitor = await monitors.refresh(caller.organizationId, monitorId);
@@ -226,11 +215,13 @@ export function checkEngine(context: EngineContext): Engine {
           }
         }
       }),
-    tryCheck: (caller, monitor) =>
+    /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
+    tryCheck: (caller: Caller, monitor: Checkable) =>
       asked(caller, () =>
         runCheck(monitor, checkDependencies(caller.organizationId), new AbortController().signal),
       ),
-    checkSoon(monitorIds) {
+    /** Brings the next checks of these monitors forward to the next seconds. */
+    checkSoon: (monitorIds: readonly string[]) => {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);
       for (const id of monitorIds) {
         const monitor = monitors.get(keys.get(id) ?? -1);
@@ -248,7 +239,11 @@ export function checkEngine(context: EngineContext): Engine {
       }
       arm();
     },
-    async report(tokenHash, { status, message, latencyMs }) {
+    /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
+    report: async (
+      tokenHash: string,
+      { status, message, latencyMs }: PushReport,
+    ): Promise<boolean | null> => {
       const found = await findByPushToken(store, tokenHash);
       if (found === null) return null;
       const monitor =

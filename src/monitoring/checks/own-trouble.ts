@@ -11,20 +11,12 @@ const jumpMs = 2_000;
 const remembered = 64;
 
 /** Notices when this appliance itself was the trouble. */
-export type TroubleWatch = {
-  /** To be called every `tickMs`: what is late then was late for everybody. */
-  tick(): void;
-  /**
-   * What was wrong here between the two (monotonic milliseconds); null where the process stood still
-   * for no more than `toleratedMs` in all and the clock did not jump.
-   */
-  during(from: number, to: number, toleratedMs: number): string | null;
-};
+export type TroubleWatch = ReturnType<typeof troubleWatch>;
 
 type Trouble = { from: number; to: number; jumped: boolean };
 
 /** Watches the event loop and the clocks. */
-export function troubleWatch(clock: Clock, monotonic: Clock): TroubleWatch {
+export function troubleWatch(clock: Clock, monotonic: Clock) {
   const troubles: Trouble[] = [];
   let last = monotonic();
   let offset = clock() - last;
@@ -36,6 +28,7 @@ export function troubleWatch(clock: Clock, monotonic: Clock): TroubleWatch {
   }
 
   return {
+    /** To be called every `tickMs`: what is late then was late for everybody. */
     tick() {
       const now = monotonic();
       const trouble = since(now);
@@ -44,7 +37,11 @@ export function troubleWatch(clock: Clock, monotonic: Clock): TroubleWatch {
       last = now;
       offset = clock() - now;
     },
-    during(from, to, toleratedMs) {
+    /**
+     * What was wrong here between the two (monotonic milliseconds); null where the process stood still
+     * for no more than `toleratedMs` in all and the clock did not jump.
+     */
+    during(from: number, to: number, toleratedMs: number): string | null {
       // The timer of a check may run before the tick that would notice the stall.
       const unnoticed = since(monotonic());
       const met = [...troubles, ...(unnoticed === null ? [] : [unnoticed])].filter(

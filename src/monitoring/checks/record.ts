@@ -38,22 +38,13 @@ export type Result = {
   certificateExpiresAt: string | null;
 };
 
-export type Recorder = {
-  /** Takes a result into the next write; resolves when it is on the disk. Rejects where that fails, and it is tried again. */
-  add(result: Result): Promise<void>;
-  /** Adds an event of the appliance itself to the next write. */
-  addEvent(event: Statement): void;
-  /** Writes what was gathered. */
-  flush(): Promise<void>;
-  /** Writes all there is, or gives up where that fails. */
-  stop(): Promise<void>;
-};
+export type Recorder = ReturnType<typeof recorder>;
 
 /** A result and whoever waits for it. */
 type Waiting = { result: Result; done: () => void; failed: (error: unknown) => void };
 
 /** Gathers results and writes them with all that follows from them in one atomic write. */
-export function recorder(store: Store, log: Log, signals: Signals): Recorder {
+export function recorder(store: Store, log: Log, signals: Signals) {
   let waiting: Waiting[] = [];
   let events: Statement[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -129,7 +120,8 @@ export function recorder(store: Store, log: Log, signals: Signals): Recorder {
   }
 
   return {
-    add(result) {
+    /** Takes a result into the next write; resolves when it is on the disk. Rejects where that fails, and it is tried again. */
+    add(result: Result): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ result, done: resolve, failed: reject });
       if (waiting.length > maxWaiting) {
@@ -139,11 +131,14 @@ export function recorder(store: Store, log: Log, signals: Signals): Recorder {
       later(flushMs);
       return promise;
     },
-    addEvent(event) {
+    /** Adds an event of the appliance itself to the next write. */
+    addEvent(event: Statement) {
       events.push(event);
       later(flushMs);
     },
+    /** Writes what was gathered. */
     flush,
+    /** Writes all there is, or gives up where that fails. */
     async stop() {
       stopping = true;
       await flush();

@@ -12,18 +12,6 @@ export type Limits = {
 /** Where a run counts. */
 export type Slot = { organizationId: string; lane: string };
 
-type RoundRobin<T extends Waiting> = {
-  /** One more, or one fewer, that may have runs. */
-  join(organizationId: string): void;
-  leave(organizationId: string): void;
-  /** Takes in what is due, until its turn comes. */
-  wait(waiting: T): void;
-  /** Whose turn it is, which counts as begun; null while nobody may begin. */
-  next(): T | null;
-  begin(slot: Slot): void;
-  end(slot: Slot): void;
-};
-
 export type Waiting = { at: number; slot: Slot };
 
 type Lane<T> = { running: number; parked: Set<T> };
@@ -39,10 +27,7 @@ type Organization<T extends Waiting> = {
  * own share is always free for an organization, also while others use all that is shared. `waits` says
  * whether a run that was taken in is still wanted.
  */
-export function roundRobin<T extends Waiting>(
-  limits: Limits,
-  waits: (waiting: T) => boolean,
-): RoundRobin<T> {
+export function roundRobin<T extends Waiting>(limits: Limits, waits: (waiting: T) => boolean) {
   const organizations = new Map<string, Organization<T>>();
   const members = new Set<string>();
   /** Those that wait and have a part of their share left, and those that need more; first whose turn it is. */
@@ -134,22 +119,25 @@ export function roundRobin<T extends Waiting>(
   }
 
   return {
-    join(id) {
+    /** One more that may have runs. */
+    join(id: string) {
       members.add(id);
       divide();
     },
-    leave(id) {
+    leave(id: string) {
       members.delete(id);
       divide();
     },
-    wait(waiting) {
+    /** Takes in what is due, until its turn comes. */
+    wait(waiting: T) {
       const { organizationId } = waiting.slot;
       push(organizationOf(organizationId).ready, waiting);
       slot(organizationId);
     },
+    /** Whose turn it is, which counts as begun; null while nobody may begin. */
     next: () => nextOf(within) ?? (borrowed < limits.shared ? nextOf(beyond) : null),
     begin,
-    end({ organizationId, lane: name }) {
+    end({ organizationId, lane: name }: Slot) {
       const organization = count(organizationId, -1);
       const lane = laneOf(organization, name);
       lane.running--;

@@ -18,25 +18,6 @@ export type Work = {
   overdue(key: number): void;
 };
 
-type Scheduler = {
-  /** When to run next; replaces what was set before. */
-  schedule(key: number, dueAt: number, terms: Terms): void;
-  remove(key: number): void;
-  /** Starts what is due, as far as the limits go; the rest waits its turn. */
-  startDue(): void;
-  /** Starts it at once, whatever the limits, unless it is running; resolves at its end. */
-  runNow(key: number, terms: Terms): Promise<void>;
-  isRunning(key: number): boolean;
-  /** So many organizations have jobs. */
-  organizations: () => number;
-  /** When something is due or overdue next; null when nothing is. */
-  nextDueAt(): number | null;
-  /** Resolves when all that runs, and what waited for it, has ended. */
-  settled(): Promise<void>;
-  /** Starts nothing more. */
-  stop(): void;
-};
-
 type Job = {
   key: number;
   /** When it is due. */
@@ -52,7 +33,7 @@ type Job = {
 type Entry = { at: number; key: number };
 
 /** Runs each job at its due time on a monotonic clock, never twice at one time, bounded by fair turns. */
-export function scheduler(work: Work, monotonic: Clock, limits: Limits): Scheduler {
+export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
   const heap: Heap<Entry> = [];
   const jobs = new Map<number, Job>();
   const running = new Map<number, Promise<void>>();
@@ -118,7 +99,8 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
   }
 
   return {
-    schedule(key, dueAt, terms) {
+    /** When to run next; replaces what was set before. */
+    schedule(key: number, dueAt: number, terms: Terms) {
       const job = jobOf(key, dueAt, terms);
       const entry = jobs.get(key)?.entry;
       keep(job);
@@ -127,6 +109,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
       else look(job, dueAt);
     },
     remove: drop,
+    /** Starts what is due, as far as the limits go; the rest waits its turn. */
     startDue() {
       const now = monotonic();
       const due: Job[] = [];
@@ -149,16 +132,19 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
       for (const job of due)
         if (jobs.get(job.key) === job) look(job, Math.max(job.at, now) + job.terms.patienceMs);
     },
-    runNow(key, terms) {
+    /** Starts it at once, whatever the limits, unless it is running; resolves at its end. */
+    runNow(key: number, terms: Terms): Promise<void> {
       const known = running.get(key);
       if (known !== undefined) return known;
       const job = jobOf(key, monotonic(), terms);
       if (terms.lane !== null) waiting.begin(job.slot);
       return start(job);
     },
-    isRunning: (key) => running.has(key),
+    isRunning: (key: number) => running.has(key),
+    /** So many organizations have jobs. */
     organizations: () => known.size,
-    nextDueAt() {
+    /** When something is due or overdue next; null when nothing is. */
+    nextDueAt(): number | null {
       for (let next = heap[0]; next !== undefined; next = heap[0]) {
         const job = jobs.get(next.key);
         if (job?.entry === next && (job.waits || job.at <= next.at)) return next.at;
@@ -167,9 +153,11 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits): Schedul
       }
       return null;
     },
+    /** Resolves when all that runs, and what waited for it, has ended. */
     async settled() {
       while (running.size > 0) await Promise.all(running.values());
     },
+    /** Starts nothing more. */
     stop: () => jobs.clear(),
   };
 }

@@ -1,8 +1,9 @@
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
-import { type EventTable, valueIn, type LoggedEvent } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/catalogue.ts";
 import { lastSeq } from "../../events/log.ts";
+import { concernOf } from "../monitors/events.ts";
 import {
   allWatched,
   fingerprintOf,
@@ -14,55 +15,15 @@ import {
 /** A monitor is checked first at once, with many others within seconds, or – at a start – at its place in the interval. */
 export type FirstCheck = "now" | "soon" | "spread";
 
-/** Which monitors an event may have changed: its subject, or any of the organization. */
-const rereads: EventTable<"subject" | "organization" | null> = {
-  "alert-channel": null,
-  "api-key": null,
-  appliance: null,
-  backup: null,
-  channel: null,
-  group: "organization",
-  incident: null,
-  invitation: null,
-  maintenance: null,
-  monitor: {
-    created: "subject",
-    updated: "subject",
-    deleted: "subject",
-    pending: null,
-    up: null,
-    degraded: null,
-    down: null,
-    maintenance: null,
-    paused: null,
-    resumed: null,
-  },
-  organization: { created: null, updated: null, deleted: "organization" },
-  person: null,
-  settings: null,
-  "status-page": null,
-  subscriber: null,
-};
-
 /** More monitors that begin together don't begin in the same moment. */
 const atOnce = 50;
-
-export type Watching = {
-  get(key: number): Watched | undefined;
-  /** Takes in all monitors; returns the place in the event log from which to follow. */
-  load(): Promise<number>;
-  /** Takes in one monitor as it is now; undefined when it is not to be checked. */
-  refresh(organizationId: string, id: string): Promise<Watched | undefined>;
-  /** Takes in what these events changed. */
-  take: (events: readonly LoggedEvent[]) => Promise<void>;
-};
 
 /** The monitors that are checked, kept as the store has them: `begin` and `end` hear of each that changed. */
 export function watching(
   reading: { store: Store; vault: Vault; log: Log },
   begin: (monitor: Watched, firstCheck: FirstCheck) => void,
   end: (monitor: Watched) => void,
-): Watching {
+) {
   const monitors = new Map<number, Watched>();
   const keys = new Map<string, number>();
 
@@ -110,8 +71,9 @@ export function watching(
   }
 
   return {
-    get: (key) => monitors.get(key),
-    async load() {
+    get: (key: number) => monitors.get(key),
+    /** Takes in all monitors; returns the place in the event log from which to follow. */
+    async load(): Promise<number> {
       const cursor = await lastSeq(reading.store);
       for await (const some of allWatched(reading)) {
         for (const monitor of some) watch(monitor, "spread");
@@ -120,14 +82,16 @@ export function watching(
       }
       return cursor;
     },
-    async refresh(organizationId, id) {
+    /** Takes in one monitor as it is now; undefined when it is not to be checked. */
+    async refresh(organizationId: string, id: string): Promise<Watched | undefined> {
       await refresh(organizationId, [id]);
       return monitors.get(keys.get(id) ?? -1);
     },
-    async take(events) {
-      const changes = events.filter(({ type }) => valueIn(rereads, type) != null);
+    /** Takes in what these events changed. */
+    async take(events: readonly LoggedEvent[]) {
+      const changes = events.filter((event) => ![null, "windows"].includes(concernOf(event)));
       for (const [organizationId, its] of Map.groupBy(changes, (event) => event.organizationId)) {
-        const ofOne = its.filter(({ type }) => valueIn(rereads, type) === "subject");
+        const ofOne = its.filter((event) => concernOf(event) === "monitor");
         const ids = ofOne.map(({ subjectId }) => subjectId);
         if (ofOne.length < its.length) ids.push(...(await movedTogether(organizationId)));
         await refresh(organizationId, [...new Set(ids)]);

@@ -6,22 +6,13 @@ export type MaintenanceEffect = { countsUptime: boolean };
 
 export type Running = Occurrence & { window: StoredWindow };
 
-/** The windows of one organization and what they hold at a time, worked out anew only when one begins or ends. */
-export type Plan = {
-  windows: readonly StoredWindow[];
-  /** Groups that a window names. */
-  groupIds: readonly string[];
-  /** Each monitor in maintenance; the same object for as long as nothing changes. */
-  effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect>;
-  runningAt(now: number): readonly Running[];
-  /** Takes in that these monitors are now in those groups, or, where absent from them, in none that matters. */
-  regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>): void;
-};
+export type Plan = ReturnType<typeof planOf>;
 
 /** Looking further ahead than this at a time would take long where a rule names times that are years apart. */
 const lookAheadMs = 86_400_000;
 
-export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>): Plan {
+/** The windows of one organization and what they hold at a time, worked out anew only when one begins or ends. */
+export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>) {
   const situations = windows.map((window) => ({
     window,
     current: null as Occurrence | null,
@@ -48,16 +39,19 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
 
   return {
     windows,
+    /** Groups that a window names. */
     groupIds: [...new Set(windows.flatMap(({ groupIds }) => groupIds))],
-    effectsAt(now) {
+    /** Each monitor in maintenance; the same object for as long as nothing changes. */
+    effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect> {
       renew(now);
       return held;
     },
-    runningAt(now) {
+    runningAt(now: number): readonly Running[] {
       renew(now);
       return running;
     },
-    regroup(monitorIds, groups) {
+    /** Takes in that these monitors are now in those groups, or, where absent from them, in none that matters. */
+    regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>) {
       const ids = new Set(monitorIds ?? [...groupOf.keys(), ...groups.keys()]);
       const moved = [...ids].filter((id) => groupOf.get(id) !== groups.get(id));
       for (const id of moved) {

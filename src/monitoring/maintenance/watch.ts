@@ -4,9 +4,10 @@ import { mapYielding } from "../../core/yielding.ts";
 import { mustBeUnchanged } from "../../database/references.ts";
 import { StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";
-import { type EventTable, valueIn, type LoggedEvent } from "../../events/catalogue.ts";
+import type { LoggedEvent } from "../../events/catalogue.ts";
 import { appendEvent, lastSeq, readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
+import { concernOf } from "../monitors/events.ts";
 import { type MaintenanceEffect, type Plan, planOf, type Running } from "./plan.ts";
 import { occurrencesBetween, situationAt } from "./rules.ts";
 import {
@@ -23,27 +24,10 @@ import {
 /** A beginning and an end are told this late at most; they hold to the millisecond. */
 const tickMs = 1_000;
 
-type MaintenanceWatch = {
-  /** Loads the windows and follows what changes them. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Loads, or takes in what happened and tells what is due now: for tests, instead of `start`. */
-  runOnce(): Promise<void>;
-  /** What holds for a monitor at this moment; null for nothing. */
-  of: (monitor: { organizationId: string; id: string }) => MaintenanceEffect | null;
-  /** Has the listener hear of monitors whose maintenance began or ended, also while nobody listened. */
-  onChange(listener: (monitorIds: readonly string[]) => void): void;
-};
-
 type Dependencies = { store: Store; clock: Clock; events: EventReader; log: Log };
 
 /** Knows from the events and the clock which monitors are in maintenance, and tells when windows begin and end. */
-export function maintenanceWatch({
-  store,
-  clock,
-  events: reader,
-  log,
-}: Dependencies): MaintenanceWatch {
+export function maintenanceWatch({ store, clock, events: reader, log }: Dependencies) {
   const plans = new Map<string, Plan>();
   /** Monitors that listeners know to be in maintenance, by organization. */
   const announced = new Map<string, { has(id: string): boolean; keys(): Iterable<string> }>();
@@ -85,12 +69,12 @@ export function maintenanceWatch({
   async function take(events: readonly LoggedEvent[]) {
     if (events.some(({ type }) => type === "organization.deleted")) await readMarks();
     for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
-      const concerned = new Set(its.map(({ type }) => valueIn(concerns, type)));
-      if (concerned.has("windows"))
+      const concerned = new Set(its.map(concernOf));
+      if (concerned.has("windows") || concerned.has("organization"))
         await plan(organizationId, await plannedWindows(store, timestamp(clock()), organizationId));
-      else if (concerned.has("groups")) await regroup(organizationId, null);
+      else if (concerned.has("group")) await regroup(organizationId, null);
       else if (concerned.has("monitor")) {
-        const monitors = its.filter(({ type }) => valueIn(concerns, type) === "monitor");
+        const monitors = its.filter((event) => concernOf(event) === "monitor");
         await regroup(
           organizationId,
           monitors.map(({ subjectId }) => subjectId),
@@ -180,6 +164,7 @@ export function maintenanceWatch({
   }
 
   return {
+    /** Loads the windows and follows what changes them. */
     async start() {
       subscription = reader.subscribe("maintenance", await load(), take);
       ticking = setInterval(() => void tick(), tickMs);
@@ -189,6 +174,7 @@ export function maintenanceWatch({
       await subscription?.stop();
       await turn;
     },
+    /** Loads, or takes in what happened and tells what is due now: for tests, instead of `start`. */
     async runOnce() {
       if (cursor === null) {
         cursor = await load();
@@ -198,48 +184,13 @@ export function maintenanceWatch({
       cursor = events.at(-1)?.seq ?? cursor;
       await take(events);
     },
-    of: ({ organizationId, id }) => plans.get(organizationId)?.effectsAt(clock()).get(id) ?? null,
-    onChange(heard) {
-      listener = heard;
-    },
+    /** What holds for a monitor at this moment; null for nothing. */
+    of: ({ organizationId, id }: { organizationId: string; id: string }) =>
+      plans.get(organizationId)?.effectsAt(clock()).get(id) ?? null,
+    /** Has the listener hear of monitors whose maintenance began or ended, also while nobody listened. */
+    onChange: (heard: (monitorIds: readonly string[]) => void) => void (listener = heard),
   };
 }
-
-/** What an event may change: which windows there are, or which monitors they hold for. */
-const concerns: EventTable<"windows" | "groups" | "monitor" | null> = {
-  "alert-channel": null,
-  "api-key": null,
-  appliance: null,
-  backup: null,
-  channel: null,
-  group: "groups",
-  incident: null,
-  invitation: null,
-  maintenance: {
-    created: "windows",
-    updated: "windows",
-    deleted: "windows",
-    started: null,
-    ended: null,
-  },
-  monitor: {
-    created: "monitor",
-    updated: "monitor",
-    deleted: "monitor",
-    pending: null,
-    up: null,
-    degraded: null,
-    down: null,
-    maintenance: null,
-    paused: null,
-    resumed: null,
-  },
-  organization: { created: null, updated: null, deleted: "windows" },
-  person: null,
-  settings: null,
-  "status-page": null,
-  subscriber: null,
-};
 
 const nobody: ReadonlyMap<string, MaintenanceEffect> = new Map();
 
