@@ -34,7 +34,7 @@ import { accessTokens } from "./core/outgoing/access-tokens.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/schema.ts";
 import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
-import { sharingOf } from "./accounts/organizations/sharing.ts";
+import { sharingOf } from "./accounts/organizations/service.ts";
 import { pageLock } from "./status-pages/lock.ts";
 import { statusSite } from "./status-pages/site.ts";
 import { subscriberFanOut } from "./status-pages/subscribers/fan-out.ts";

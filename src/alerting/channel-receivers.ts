@@ -1,7 +1,7 @@
-import type { ChannelRow } from "./channels/store.ts";
-import { findChannel } from "./channels/store.ts";
+import { type ChannelRow, findChannel } from "./channels/store.ts";
 import { timestamp } from "../core/clock.ts";
-import type { Statement, Store } from "../database/store.ts";
+import type { Tenant } from "../database/rows.ts";
+import type { Statement } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./cases.ts";
@@ -17,34 +17,29 @@ export function channelReceivers(context: SendingContext): Receivers {
   return {
     slots: { shared: 200, kept: 50 },
     looks: [20, 10_000],
-    subjectsOf: (organizationId, ids) => subjectsOf(store, organizationId, ids),
+    subjectsOf: (organizationId, ids) => subjectsOf({ store, organizationId }, ids),
     async find({ organizationId, receiverId }) {
-      const channel = await findChannel({ store, organizationId }, receiverId);
+      const tenant = { store, organizationId };
+      const channel = await findChannel(tenant, receiverId);
       if (channel === null) return null;
       return {
         refusal: channel.enabled ? null : "The channel was disabled.",
         async prepare(deliveryId) {
-          const told = await alertsOf(store, organizationId, deliveryId);
-          const withheld = told.filter(({ isFollowable }) => !isFollowable);
-          const alerts = told.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
+          const all = await alertsOf(tenant, deliveryId);
+          const alerts = all.filter(({ isFollowable }) => isFollowable).map(({ alert }) => alert);
+          const withheld = all.filter(({ isFollowable }) => !isFollowable);
           const positions = withheld.map(({ position }) => position);
-          const problem = await caseOf(store, organizationId, deliveryId);
-          const missed = await missedOf(store, organizationId, deliveryId, alerts);
           const statements = withhold(organizationId, deliveryId, positions);
-          if (alerts.length === 0)
-            return {
-              statements,
-              nothing: "Its outage never reached this channel, so its end is not told.",
-            };
+          const nothing = "Its outage never reached this channel, so its end is not told.";
+          if (alerts.length === 0) return { statements, nothing };
+          const problem = await caseOf(tenant, deliveryId);
+          const missed = await missedOf(tenant, deliveryId, alerts);
           return {
             statements,
-            send: (cancelled, progress) =>
-              makeAttempt(context, channel, deliveryId, alerts, {
-                cancelled,
-                progress,
-                problem,
-                missed,
-              }),
+            send: (cancelled, progress) => {
+              const attempting = { cancelled, progress, problem, missed };
+              return makeAttempt(context, channel, deliveryId, alerts, attempting);
+            },
           };
         },
         after(attempt, facts) {
@@ -98,7 +93,7 @@ export function channelAfter(
 }
 
 /** Monitors and incidents that these deliveries tell of, and the cases that they open and close. */
-async function subjectsOf(store: Store, organizationId: string, deliveryIds: readonly string[]) {
+async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
      from json_each(?1) wanted
@@ -115,7 +110,7 @@ async function subjectsOf(store: Store, organizationId: string, deliveryIds: rea
 }
 
 /** What a delivery tells, without what was withheld, in order; and of recoveries, whether what they follow got there. */
-async function alertsOf(store: Store, organizationId: string, deliveryId: string) {
+async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
   type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
   const rows = await store.query<Row>(
     `select t.position, a.id, a.type, a.at, a.data,
@@ -136,11 +131,11 @@ async function alertsOf(store: Store, organizationId: string, deliveryId: string
 
 /** The beginnings of what a delivery tells the end, where not everybody is known to have heard them. */
 async function missedOf(
-  store: Store,
-  organizationId: string,
+  tenant: Tenant,
   deliveryId: string,
   alerts: readonly Alert[],
 ): Promise<Missed[]> {
+  const { store, organizationId } = tenant;
   const followed = await store.query<{ end: string; id: string; progress: string | null }>(
     `select t.alert_id as end, f.id, f.progress from delivery_alerts t
        cross join json_each(t.follows) j
@@ -161,7 +156,7 @@ async function missedOf(
   );
   const begins = new Map<string, Alert>();
   for (const id of new Set([...heard.values()].map(({ last }) => last)))
-    for (const { alert } of await alertsOf(store, organizationId, id)) {
+    for (const { alert } of await alertsOf(tenant, id)) {
       const found = problemOf(alert);
       if (found !== null && !isOfCertificate(found.problem))
         begins.set(`${id} ${found.subjectId}`, alert);
@@ -180,7 +175,7 @@ function reachedIn(progress: string | null): readonly string[] | "all" {
 }
 
 /** The case that a delivery opens or closes; null for none. */
-async function caseOf(store: Store, organizationId: string, deliveryId: string) {
+async function caseOf({ store, organizationId }: Tenant, deliveryId: string) {
   const [row] = await store.query<{ key: string; isOver: number | null }>(
     `select case_key as key, closes_case as isOver from deliveries
      where organization_id = ? and id = ? and case_key is not null`,

@@ -12,7 +12,7 @@ import { Role } from "../core/roles.ts";
 import { invalid, parse } from "../core/validation.ts";
 import type { DataDirectory } from "../database/data-directory.ts";
 import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
-import { mustBeStrongPassword } from "../accounts/people/new-person.ts";
+import { mustBeStrongPassword } from "../accounts/people/store.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
 import {
   addExisting,

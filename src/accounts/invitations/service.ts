@@ -1,6 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { commit, auditAndEvent } from "../../events/commit.ts";
+import { auditAndEvent, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -9,31 +9,28 @@ import { deleted } from "../../core/paging.ts";
 import { hashPassword } from "../../core/passwords.ts";
 import { Role } from "../../core/roles.ts";
 import { invalid, parse } from "../../core/validation.ts";
-import { overLimit } from "../../database/references.ts";
-import { must, retrying, type Statement } from "../../database/store.ts";
+import { listed, overLimit } from "../../database/references.ts";
+import { must, retrying, type Statement, type Store } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
 import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
-import { mustBeStrongPassword, newPerson } from "../people/new-person.ts";
-import { emailKeyOf, mayManage } from "../people/rules.ts";
-import { mustManage } from "../people/service.ts";
 import {
   addMembership,
   alreadyMember,
   findMemberByEmail,
   findPeopleByEmail,
+  mustBeStrongPassword,
+  newPerson,
   type PersonRow,
 } from "../people/store.ts";
+import { emailKeyOf, mayManage } from "../people/rules.ts";
+import { mustManage } from "../people/service.ts";
 import type { Stage } from "../sign-in/schema.ts";
 import { awaitCode, begin, personOf } from "../sign-in/service.ts";
-import { type Acceptance, type Invitation, type NewInvitation, NewAccount } from "./schema.ts";
-import {
-  findByToken,
-  type InvitationRow,
-  openInvitations,
-  replaceInvitation,
-  takeInvitation,
-} from "./store.ts";
+import { type Acceptance, type Invitation, NewAccount, type NewInvitation } from "./schema.ts";
+import { matching, type Tenant } from "../../database/rows.ts";
+import { type Sweeping, sweepRows } from "../../database/portions.ts";
+import { organizations } from "../../database/tables/organizations.ts";
 
 const validMs = 7 * 86_400_000;
 
@@ -194,4 +191,72 @@ function joins(
       at,
     ),
   ];
+}
+
+type InvitationRow = typeof invitations.$inferSelect;
+
+/** Those that still can be accepted, newest first. */
+function openInvitations({ store, organizationId }: Tenant, now: number) {
+  const isOpen = gt(invitations.expiresAt, timestamp(now));
+  return store.db
+    .select()
+    .from(invitations)
+    .where(and(matching(invitations, { organizationId }), isOpen))
+    .orderBy(desc(invitations.id));
+}
+
+/** The invitation of this token, while whoever made it may still make it. */
+async function findByToken(store: Store, tokenHash: string, entitled: Entitled, now: number) {
+  const [found] = await store.db
+    .select({ invitation: invitations, organizationName: organizations.name })
+    .from(invitations)
+    .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
+    .where(
+      and(
+        eq(invitations.tokenHash, tokenHash),
+        gt(invitations.expiresAt, timestamp(now)),
+        isEntitled(entitled),
+      ),
+    );
+  return found ?? null;
+}
+
+/** An address has one invitation to an organization: the newest. */
+function replaceInvitation(store: Store, row: InvitationRow): Statement[] {
+  const { organizationId, emailKey } = row;
+  return [
+    store.db.delete(invitations).where(matching(invitations, { organizationId, emailKey })),
+    store.db.insert(invitations).values(row),
+  ];
+}
+
+/** Takes an invitation away, if nobody did meanwhile; one that somebody accepts, while whoever made it may still make it. */
+function takeInvitation(
+  store: Store,
+  { organizationId, id }: Pick<InvitationRow, "organizationId" | "id">,
+  otherwise: () => AppError,
+  entitled?: Entitled,
+): Statement[] {
+  const named = matching(invitations, { organizationId, id });
+  const takeable = and(named, entitled && isEntitled(entitled));
+  return [
+    must(sql`exists (select 1 from ${invitations} where ${takeable})`, otherwise),
+    store.db.delete(invitations).where(named),
+  ];
+}
+
+/** Who may invite whom: pairs of roles such as `admin member`. */
+type Entitled = readonly string[];
+
+/** Whether whoever invites belongs to the organization in a role that may give this one. */
+function isEntitled(entitled: Entitled) {
+  return sql`exists (select 1 from ${memberships} m
+    where m.organization_id = ${invitations.organizationId}
+      and m.person_id = ${invitations.invitedById}
+      and m.role || ' ' || ${invitations.role} in (select value from ${listed(entitled)}))`;
+}
+
+/** Removes invitations that nobody accepted in time. */
+export function sweepInvitations(sweeping: Sweeping): Promise<void> {
+  return sweepRows(sweeping, "invitations", "expires_at < ?", [timestamp(sweeping.now)]);
 }

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
-import { commit, mustBeCurrent, auditAndEvent } from "../../events/commit.ts";
+import { auditAndEvent, commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Actor, Scope } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -159,4 +159,20 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
       { ...before, name, timeZone, version },
     );
   });
+}
+
+/** Whether several organizations share this appliance, as of the last refresh. */
+export function sharingOf(store: Store) {
+  let revision: string | null = null;
+  let isShared = false;
+  return {
+    isShared: () => isShared,
+    async refresh() {
+      const now = store.revision();
+      if (now !== null && now === revision) return;
+      const some = "select 1 from organizations where deleted_at is null limit 2";
+      isShared = (await store.query(some, [])).length > 1;
+      revision = now;
+    },
+  };
 }

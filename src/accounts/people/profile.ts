@@ -6,18 +6,18 @@ import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-
 import { signInFirst } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { auditOfPerson, renewedSession } from "../sessions/service.ts";
-import { mustBeStrongPassword } from "./new-person.ts";
-import { emailKeyOf } from "./rules.ts";
-import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 import {
   changePerson,
   findPeopleByEmail,
   findPerson,
   mustBeDistinct,
   mustBeFreeFor,
+  mustBeStrongPassword,
   noWrongCodes,
   type PersonRow,
 } from "./store.ts";
+import { emailKeyOf } from "./rules.ts";
+import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 
 /** The row of whoever asks. Throws UNAUTHORIZED where they were removed this very moment. */
 export async function ownRow({ store, session }: SignedInContext): Promise<PersonRow> {

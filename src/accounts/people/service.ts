@@ -13,9 +13,6 @@ import { retrying, StaleRead, type Statement, type Store } from "../../database/
 import { keysMadeBy, revokeKeysMadeBy } from "../api-keys/service.ts";
 import { endSessionsOf } from "../sessions/store.ts";
 import { auditIn } from "../sessions/service.ts";
-import { newPerson, type NewPerson } from "./new-person.ts";
-import { emailKeyOf, mayManage } from "./rules.ts";
-import type { Member } from "./schema.ts";
 import {
   addMembership,
   alreadyMember,
@@ -32,6 +29,8 @@ import {
   mustKeepAdministrators,
   mustStillBe,
   mustStillSignIn,
+  newPerson,
+  type NewPerson,
   noWrongCodes,
   organizationSlugsOf,
   organizationsOf,
@@ -39,6 +38,8 @@ import {
   removeIfAlone,
   removeMembership,
 } from "./store.ts";
+import { emailKeyOf, mayManage } from "./rules.ts";
+import type { Member } from "./schema.ts";
 
 export { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
 export { listMembers } from "./store.ts";

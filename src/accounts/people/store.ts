@@ -12,6 +12,9 @@ import {
 } from "../../database/store.ts";
 import { invitations, memberships, people, sessions } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import { emailKeyOf, validatePassword } from "./rules.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** Somebody who is to be added: whether they run the appliance is known only then. */
@@ -81,7 +84,7 @@ export function mustBeDistinct({
 }
 
 /** Adds somebody, who runs the appliance where nobody does yet. */
-export function addPerson(store: Store, row: NewPersonRow): Statement {
+function addPerson(store: Store, row: NewPersonRow): Statement {
   const administrator = sql<boolean>`not exists (select 1 from people where administrator)`;
   return store.db.insert(people).values({ ...row, administrator });
 }
@@ -256,4 +259,36 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
     .groupBy(people.id)
     .orderBy(asc(people.name), asc(people.id));
   return rows.map(({ totpSecret, ...row }) => ({ ...row, twoFactor: totpSecret !== null }));
+}
+
+export type NewPerson = { name: string; email: string; password: string };
+
+/** The row of somebody new, and the statements that add it. Its password was judged before it was hashed. */
+export function newPerson(
+  { store, clock }: { store: Store; clock: Clock },
+  { name, email }: Omit<NewPerson, "password">,
+  passwordHash: string,
+): { id: string; row: NewPersonRow; statements: Statement[] } {
+  const now = clock();
+  const at = timestamp(now);
+  const row: NewPersonRow = {
+    id: newId(now),
+    name,
+    email,
+    emailKey: emailKeyOf(email),
+    passwordHash,
+    totpSecret: null,
+    totpPending: null,
+    totpStep: 0,
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+  return { id: row.id, row, statements: [mustBeDistinct(row), addPerson(store, row)] };
+}
+
+/** Throws VALIDATION_ERROR for a password that anybody would try on somebody of these names. */
+export function mustBeStrongPassword(password: string, known: readonly string[]) {
+  const issue = validatePassword(password, known);
+  if (issue !== null) throw invalid("password", issue);
 }

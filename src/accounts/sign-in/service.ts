@@ -18,8 +18,7 @@ import {
 } from "../people/store.ts";
 import { countWrongCode, sessionsOf, removeSession } from "../sessions/store.ts";
 import { auditIn, auditOfPerson, newSession } from "../sessions/service.ts";
-import { usedCode } from "../two-factor/service.ts";
-import { countWrongCodeOf, forgiveWrongCodes } from "../two-factor/store.ts";
+import { countWrongCodeOf, forgiveWrongCodes, usedCode } from "../two-factor/service.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
 export { setUp } from "./set-up.ts";

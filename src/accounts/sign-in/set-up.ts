@@ -10,8 +10,7 @@ import type { SetUp } from "../../http/services.ts";
 import { withAttemptLimits, hashingFor } from "../../http/attempt-limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { founded } from "../people/service.ts";
-import { mustBeStrongPassword, newPerson } from "../people/new-person.ts";
-import { hasPeople, mustHaveNoPeople } from "../people/store.ts";
+import { hasPeople, mustBeStrongPassword, mustHaveNoPeople, newPerson } from "../people/store.ts";
 import { newSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
 

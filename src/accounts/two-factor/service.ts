@@ -3,25 +3,22 @@ import { AppError } from "../../core/errors.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
 import type { Vault } from "../../core/secrets.ts";
 import { invalid } from "../../core/validation.ts";
-import { retrying, type Statement, type Store } from "../../database/store.ts";
+import { matching } from "../../database/rows.ts";
+import { must, retrying, type Statement, type Store } from "../../database/store.ts";
 import { withAttemptLimits } from "../../http/attempt-limits.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
 import { auditOfPerson, renewedSession } from "../sessions/service.ts";
 import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
-import {
-  hasRecoveryCode,
-  setRecoveryCodes,
-  consumeRecoveryCode,
-  consumeTotpStep,
-} from "./store.ts";
+import { and, eq, lt, sql } from "drizzle-orm";
+import { people, recoveryCodes, sessions } from "../../database/tables/accounts.ts";
 
 const recoveryCodeCount = 10;
 
 const placeOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
 
-/** The statements that use up this code of the person; null where it is none, or was used already. */
+/** The statements that use up this code of the person, if nobody did meanwhile; null where it is none, or was used already. */
 export async function usedCode(
   { store, vault }: { store: Store; vault: Vault },
   person: PersonRow,
@@ -31,11 +28,21 @@ export async function usedCode(
 ): Promise<Statement[] | null> {
   if (person.totpSecret === null) return null;
   const secret = vault.open(person.totpSecret, placeOf(person));
-  const step = stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
-  if (step !== null) return consumeTotpStep(store, person.id, step, otherwise);
+  const totpStep = stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
+  if (totpStep !== null) {
+    const unused = and(eq(people.id, person.id), lt(people.totpStep, totpStep));
+    return [
+      must(sql`exists (select 1 from ${people} where ${unused})`, otherwise),
+      store.db.update(people).set({ totpStep }).where(unused),
+    ];
+  }
   const hash = sha256(plainRecoveryCode(code));
-  if (!(await hasRecoveryCode(store, person.id, hash))) return null;
-  return consumeRecoveryCode(store, person.id, hash, otherwise);
+  const own = matching(recoveryCodes, { personId: person.id, hash });
+  if ((await store.db.$count(recoveryCodes, own)) === 0) return null;
+  return [
+    must(sql`exists (select 1 from ${recoveryCodes} where ${own})`, otherwise),
+    store.db.delete(recoveryCodes).where(own),
+  ];
 }
 
 /** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
@@ -126,4 +133,35 @@ export async function renewRecoveryCodes(context: SignedInContext, password: str
     ]);
     return { recoveryCodes: codes };
   });
+}
+
+/** These codes in place of whatever codes there were. */
+function setRecoveryCodes(store: Store, personId: string, hashes: readonly string[]) {
+  return [
+    store.db.delete(recoveryCodes).where(eq(recoveryCodes.personId, personId)),
+    ...hashes.map((hash) => store.db.insert(recoveryCodes).values({ personId, hash })),
+  ];
+}
+
+/** Counts a wrong code for the person to be told of. */
+export function countWrongCodeOf(store: Store, personId: string, at: string, address: string) {
+  return store.db
+    .update(people)
+    .set({
+      wrongCodes: sql`${people.wrongCodes} + 1`,
+      wrongCodeAt: at,
+      wrongCodeSince: sql`case when ${people.wrongCodes} = 0 then ${at}
+        else coalesce(${people.wrongCodeSince}, ${people.wrongCodeAt}) end`,
+      wrongCodeFrom: address,
+    })
+    .where(eq(people.id, personId));
+}
+
+/** Whoever gets in gave the wrong codes of this sign-in themselves: of them they need not be told. */
+export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
+  const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
+  return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),
+    wrong_code_at = case when wrong_codes > ${own} then wrong_code_at end,
+    wrong_code_since = case when wrong_codes > ${own} then wrong_code_since end,
+    wrong_code_from = case when ${own} = 0 then wrong_code_from end where id = ${personId}`;
 }

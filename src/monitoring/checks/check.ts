@@ -1,5 +1,6 @@
 import type { MonitorSettings, MonitorType } from "../monitors/schema.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
+import { dayMs } from "../uptime/rules.ts";
 
 /** What one check found out about its target. */
 export type Finding = {
@@ -32,4 +33,15 @@ export type CheckKind<T extends MonitorType> = (
 /** Milliseconds since `startedAt` of performance.now(), whole. */
 export function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
+}
+
+/** The sentence about a certificate that ends within so many days; null when there is nothing to say. */
+export function expiryOf(expiresAt: string | undefined, withinDays: number | null, nowMs: number) {
+  if (expiresAt === undefined || withinDays === null) return null;
+  const leftMs = Date.parse(expiresAt) - nowMs;
+  if (leftMs > withinDays * dayMs) return null;
+  if (leftMs <= 0) return `The certificate expired on ${expiresAt.slice(0, 10)}.`;
+  const days = Math.floor(leftMs / dayMs);
+  const left = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
+  return `The certificate expires in ${left}, on ${expiresAt.slice(0, 10)}.`;
 }

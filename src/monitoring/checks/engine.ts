@@ -24,8 +24,7 @@ import {
 } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
-import { findByPushToken, termsOf, type Watched } from "./watch-list.ts";
-import { type FirstCheck, watching } from "./watching.ts";
+import { findByPushToken, type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };

@@ -14,7 +14,7 @@ import type { Signals } from "../../events/signals.ts";
 import { incidentStatements } from "../../incidents/by-monitor.ts";
 import { type HeartbeatRow, insertHeartbeat } from "../uptime/store.ts";
 import type { MonitorState } from "./rules.ts";
-import { epochsOf, type Watched } from "./watch-list.ts";
+import { epochsOf, type Watched } from "./watching.ts";
 
 /** How long results are gathered for one write. */
 const flushMs = 250;

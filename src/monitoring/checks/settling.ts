@@ -5,7 +5,7 @@ import { allowedSeconds } from "./kinds/push.ts";
 import type { Recorder } from "./record.ts";
 import { momentAfter, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
 import type { Outcome } from "./run-check.ts";
-import type { Watched } from "./watch-list.ts";
+import type { Watched } from "./watching.ts";
 
 /** Own trouble after so long without any is told anew. */
 const troubleEpisodeMs = 300_000;

@@ -4,19 +4,149 @@ import type { Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { lastSeq } from "../../events/log.ts";
 import { concernOf } from "../monitors/events.ts";
-import {
-  allWatched,
-  fingerprintOf,
-  type Watched,
-  watchedAmong,
-  watchedEpochs,
-} from "./watch-list.ts";
+import type { Severity } from "../../core/fields.ts";
+import { settingsOf } from "../monitors/record.ts";
+import type { MonitorType } from "../monitors/schema.ts";
+import type { StoredStatus } from "../../core/statuses.ts";
+import type { MonitorState } from "./rules.ts";
+import type { Terms } from "./scheduler.ts";
+
+/** A monitor as the engine watches it: what is checked, how often, and what it is now. */
+export type Watched = {
+  key: number;
+  organizationId: string;
+  id: string;
+  name: string;
+  type: MonitorType;
+  /** The type's own fields, secrets included; null where they can't be opened with the key at hand. */
+  settings: Record<string, unknown> | null;
+  intervalSeconds: number;
+  timeoutMs: number;
+  retries: number;
+  retryIntervalSeconds: number;
+  degradedAfterMs: number | null;
+  autoIncidentSeverity: Severity | null;
+  epoch: number;
+  state: MonitorState;
+  /** Unix milliseconds of the last heartbeat; null where there was none. */
+  lastAt: number | null;
+  certificateExpiresAt: string | null;
+};
+
+type Row = Omit<Watched, "settings" | "state" | "lastAt"> & {
+  settings: string;
+  secrets: string;
+  status: StoredStatus;
+  since: string;
+  failures: number;
+  lastCheckedAt: string | null;
+};
+
+const watched = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type, m.settings,
+    m.secrets, m.interval_seconds as intervalSeconds, m.timeout_seconds * 1000 as timeoutMs,
+    m.retries, m.retry_interval_seconds as retryIntervalSeconds,
+    m.degraded_after_ms as degradedAfterMs, m.auto_incident_severity as autoIncidentSeverity,
+    s.epoch, s.status, s.since, s.failures, s.last_checked_at as lastCheckedAt,
+    s.certificate_expires_at as certificateExpiresAt
+  from monitors m
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+  where not s.paused`;
+/** Monitors read in one go. */
+const readAtOnce = 200;
+
+type Reading = { store: Store; vault: Vault; log: Log };
+
+/** Every monitor of this appliance that is neither paused nor in a paused group, some at a time. */
+export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
+  const page = `${watched} and s.key > ? order by s.key limit ${readAtOnce}`;
+  for (let last = -1; ;) {
+    const rows = await reading.store.query<Row>(page, [last]);
+    yield opened(reading, rows);
+    if (rows.length < readAtOnce) return;
+    last = rows.at(-1)?.key ?? last;
+  }
+}
+
+/** Those among these monitors that are to be checked. */
+export async function watchedAmong(
+  reading: Reading,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Watched[]> {
+  const among = `${watched} and m.organization_id = ? and m.id in (select value from json_each(?))`;
+  return opened(reading, await reading.store.query(among, [organizationId, JSON.stringify(ids)]));
+}
+
+/** The epochs of an organization's monitors that are to be checked, by id. */
+export async function watchedEpochs({ store }: Reading, organizationId: string) {
+  const rows = await store.query<{ id: string; epoch: number }>(
+    `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
+    [organizationId],
+  );
+  return new Map(rows.map(({ id, epoch }) => [id, epoch]));
+}
+
+/** The monitor that this push token belongs to; null for none. */
+export async function findByPushToken(store: Store, tokenHash: string) {
+  const [row] = await store.query<{ key: number; organizationId: string; id: string }>(
+    `select s.key, m.organization_id as organizationId, m.id from monitors m
+     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+     where m.push_token_hash = ?`,
+    [tokenHash],
+  );
+  return row ?? null;
+}
+
+/** The epochs that these monitors have now; those that are gone have none. */
+export async function epochsOf(store: Store, keys: readonly number[]) {
+  const rows = await store.query<{ key: number; epoch: number }>(
+    "select key, epoch from monitor_states where key in (select value from json_each(?))",
+    [JSON.stringify(keys)],
+  );
+  return new Map(rows.map(({ key, epoch }) => [key, epoch]));
+}
+
+function opened({ vault, log }: Reading, rows: readonly Row[]): Watched[] {
+  return rows.map((row) => {
+    const { secrets: _, status, since, failures, lastCheckedAt, ...monitor } = row;
+    let settings: Watched["settings"] = null;
+    try {
+      settings = settingsOf(vault, row);
+    } catch {
+      log.error("secrets of a monitor can't be opened with this secret.key", { monitor: row.id });
+    }
+    return {
+      ...monitor,
+      settings,
+      state: { status, since, failures },
+      lastAt: lastCheckedAt === null ? null : Date.parse(lastCheckedAt),
+    };
+  });
+}
+
+/** What a check depends on: where it differs, the monitor has to be checked anew. */
+export function fingerprintOf(monitor: Watched): string {
+  const { type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch } = monitor;
+  return JSON.stringify([type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch]);
+}
+
+/** A check that has waited for its interval shows as not judged; for so long, where that is shorter or longer. */
+const patienceMs = { least: 15_000, most: 60_000 };
+
+/** Checks of one organization at one host share a limit, so that none is overrun; what a job reports takes no time. */
+export function termsOf({ organizationId, type, settings, intervalSeconds }: Watched): Terms {
+  const { host, url } = (settings ?? {}) as { host?: string; url?: string };
+  const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
+  const { least, most } = patienceMs;
+  const patience = Math.min(Math.max(intervalSeconds * 1000, least), most);
+  return { organizationId, lane, patienceMs: patience };
+}
 
 /** A monitor is checked first at once, with many others within seconds, or – at a start – at its place in the interval. */
 export type FirstCheck = "now" | "soon" | "spread";
 
 /** More monitors that begin together don't begin in the same moment. */
-const atOnce = 50;
+const begunAtOnce = 50;
 
 /** The monitors that are checked, kept as the store has them: `begin` and `end` hear of each that changed. */
 export function watching(
@@ -55,7 +185,7 @@ export function watching(
     const found = await watchedAmong(reading, organizationId, ids);
     const wanted = new Set(found.map(({ id }) => id));
     for (const id of ids) if (!wanted.has(id)) forget(id);
-    for (const monitor of found) watch(monitor, found.length > atOnce ? "soon" : "now");
+    for (const monitor of found) watch(monitor, found.length > begunAtOnce ? "soon" : "now");
   }
 
   /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one; or the organization deleted. */
@@ -88,7 +218,7 @@ export function watching(
       return monitors.get(keys.get(id) ?? -1);
     },
     /** Takes in what these events changed. */
-    async take(events: readonly LoggedEvent[]) {
+    take: async (events: readonly LoggedEvent[]) => {
       const changes = events.filter((event) => ![null, "windows"].includes(concernOf(event)));
       for (const [organizationId, its] of Map.groupBy(changes, (event) => event.organizationId)) {
         const ofOne = its.filter((event) => concernOf(event) === "monitor");

@@ -1,4 +1,4 @@
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, commitEach, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -15,28 +15,41 @@ import {
   unknownReference,
 } from "../../database/references.ts";
 import { resolvingStatements } from "../../incidents/by-monitor.ts";
-import { retrying, StaleRead } from "../../database/store.ts";
+import { must, retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { followPauses } from "../groups/pauses.ts";
 import {
+  assignMonitors,
   findGroups,
   type GroupRecord,
   mustHaveFewChannels,
-  assignMonitors,
   touchGroup,
 } from "../groups/store.ts";
-import { columnsOf, editable, shown, type MonitorRecord } from "./record.ts";
+import { columnsOf, editable, type MonitorRecord, shown } from "./record.ts";
 import { channelsOfNew, channelsTogether, targetsOf } from "./rules.ts";
-import { monitorKinds, type MonitorPatch, type MonitorQuery, NewMonitor } from "./schema.ts";
 import {
+  type ChangeOfMany,
+  type ManyMonitors,
+  monitorKinds,
+  type MonitorOrder,
+  type MonitorPatch,
+  type MonitorQuery,
+  NewMonitor,
+} from "./schema.ts";
+import {
+  attachChannels,
   changeMonitor,
+  changeMonitors,
+  defaultChannelIds,
+  detachChannels,
   findMonitor,
+  fitsTags,
   insertMonitor,
   type MonitorRow,
+  namesAllOf,
   pageOfMonitors,
   removeMonitors,
-  defaultChannelIds,
   replaceMonitorChannels,
   type StoredMonitor,
   unchecked,
@@ -180,10 +193,7 @@ export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
 }
 
 /** Throws NOT_FOUND. */
-export async function groupToJoin(
-  scope: Scope,
-  groupId: string | null,
-): Promise<GroupRecord | null> {
+async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
   if (groupId === null) return null;
   const [group] = await findGroups(scope, groupId);
   if (group === undefined) throw unknownReference("groupId", "monitor group");
@@ -227,4 +237,105 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted>
       deleted,
     );
   });
+}
+
+/**
+ * Sets the order of a group's monitors, or of the ungrouped list; those that were elsewhere join.
+ * Throws NOT_FOUND for an unknown id, CONFLICT where the list leaves a monitor out, PRECONDITION_FAILED.
+ */
+export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrder) {
+  const { organizationId } = scope;
+  return retrying(async () => {
+    const group = await groupToJoin(scope, groupId);
+    const at = timestamp(scope.clock());
+    return commit(
+      scope,
+      [
+        ...mustKnowMonitors(scope, monitorIds),
+        ...(group === null
+          ? []
+          : [...mustBeCurrent(scope, monitorGroups, group), touchGroup(scope, group.id, at)]),
+        must(
+          namesAllOf(organizationId, groupId, monitorIds),
+          () => new AppError("CONFLICT", "The order leaves monitors out. Read them again."),
+        ),
+        ...assignMonitors(scope, groupId, monitorIds, 0, at),
+        ...followPauses(organizationId, at, monitorIds),
+      ],
+      groupId === null
+        ? { action: "group.reordered", subjectId: organizationId, fields: ["monitorIds"] }
+        : { action: "group.updated", subjectId: groupId, fields: ["monitorIds"] },
+      { groupId, monitorIds },
+    );
+  });
+}
+
+/** Changes or deletes many monitors in one write, all or none. Throws NOT_FOUND for an unknown id, VALIDATION_ERROR for too many tags. */
+export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
+  const { organizationId } = scope;
+  return retrying(async () => {
+    const at = timestamp(scope.clock());
+    return commitEach(
+      scope,
+      [
+        ...mustKnowMonitors(scope, monitorIds),
+        ...(change === undefined
+          ? [
+              ...(await resolvingStatements(scope, monitorIds)),
+              ...removeMonitors(organizationId, monitorIds, at),
+            ]
+          : changing(scope, monitorIds, change, at)),
+      ],
+      {
+        action: change === undefined ? "monitor.deleted" : "monitor.updated",
+        subjectIds: monitorIds,
+        ...(change && { fields: Object.keys(change) }),
+      },
+      { changed: monitorIds.length },
+    );
+  });
+}
+
+function mustKnowMonitors({ organizationId }: Scope, ids: readonly string[]): Statement[] {
+  return mustExist(monitors, organizationId, ids, () => unknownReference("monitorIds", "monitor"));
+}
+
+/** A group's channels come last, so that whoever joins has them. */
+function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at: string) {
+  const { organizationId } = scope;
+  const { paused, muted, groupId, addTags, removeTags } = change;
+  const { addAlertChannelIds, removeAlertChannelIds } = change;
+  const tags =
+    (addTags ?? removeTags) ? { remove: removeTags ?? [], add: addTags ?? [] } : undefined;
+  const statements: Statement[] = [];
+  if (tags !== undefined)
+    statements.push(
+      must(fitsTags(organizationId, ids, tags.remove, tags.add), () =>
+        invalid("change.addTags", "would give a monitor more than 10 tags"),
+      ),
+    );
+  statements.push(changeMonitors(organizationId, ids, { paused, muted, tags }, at));
+  if (removeAlertChannelIds !== undefined)
+    statements.push(detachChannels(organizationId, ids, removeAlertChannelIds));
+  if (addAlertChannelIds !== undefined)
+    statements.push(
+      ...mustExist(alertChannels, organizationId, addAlertChannelIds, () =>
+        unknownReference("change.addAlertChannelIds", "alert channel"),
+      ),
+      attachChannels(organizationId, ids, addAlertChannelIds),
+      mustHaveFewChannels(scope, ids),
+    );
+  if (groupId !== undefined) {
+    if (groupId !== null)
+      statements.push(
+        ...mustExist(monitorGroups, organizationId, [groupId], () =>
+          unknownReference("change.groupId", "monitor group"),
+        ),
+        touchGroup(scope, groupId, at),
+      );
+    statements.push(...assignMonitors(scope, groupId, ids, "end", at));
+  }
+  if (groupId !== undefined || paused !== undefined)
+    statements.push(...followPauses(organizationId, at, ids));
+  return statements;
 }

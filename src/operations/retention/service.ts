@@ -1,5 +1,5 @@
 import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
-import { sweepInvitations } from "../../accounts/invitations/store.ts";
+import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepAlerts } from "../../alerting/retention.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";

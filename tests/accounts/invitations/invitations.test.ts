@@ -1,6 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
-import { sweepInvitations } from "../../../src/accounts/invitations/store.ts";
+import { sweepInvitations } from "../../../src/accounts/invitations/service.ts";
 import { sweepingOf } from "../../../src/database/portions.ts";
 import { dump, testAppliance, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { member, newBrowser, password, person, visitor } from "../../support/visiting.ts";

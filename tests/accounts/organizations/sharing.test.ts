@@ -4,8 +4,7 @@ import { deleteOrganization } from "../../../src/operations/appliance/service.ts
 import { assets } from "../../../src/core/assets.ts";
 import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
-import { createOrganization } from "../../../src/accounts/organizations/service.ts";
-import { sharingOf } from "../../../src/accounts/organizations/sharing.ts";
+import { createOrganization, sharingOf } from "../../../src/accounts/organizations/service.ts";
 import { scratch } from "../../support/scratch.ts";
 
 const directory = scratch();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { timestamp } from "../../../src/core/clock.ts";
 import { recorder, type Result } from "../../../src/monitoring/checks/record.ts";
 import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
-import { allWatched } from "../../../src/monitoring/checks/watch-list.ts";
+import { allWatched } from "../../../src/monitoring/checks/watching.ts";
 import type { Store } from "../../../src/database/store.ts";
 import { dump } from "../../support/appliance.ts";
 import { refusal } from "../../support/refusal.ts";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ChangeOfMany } from "../../../src/monitoring/monitors/many-schema.ts";
+import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard, dataOf, v1 } from "../../data/client.ts";
 import {
   changeMonitor,

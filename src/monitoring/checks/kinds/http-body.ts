@@ -5,7 +5,6 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
 import { growingBuffer, inPieces } from "../../../core/outgoing/memory.ts";
 import type { CheckContext, CheckKind } from "../check.ts";
-import { valueAt } from "../json-path.ts";
 
 /** So much of a body is looked at, counted before and after decompression. */
 const maxBytes = 1024 * 1024;
@@ -173,4 +172,19 @@ function decoderOf({ headers }: HttpAnswer, { memory, signal }: Context): Transf
 function charsetOf({ headers }: HttpAnswer): Bun.Encoding | undefined {
   const charset = /charset="?([\w-]+)/i.exec(headers.get("content-type") ?? "")?.[1];
   return /^(iso-8859-1|latin1|windows-1252)$/i.test(charset ?? "") ? "windows-1252" : undefined;
+}
+
+const step = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(\d{1,9})\]|\['([^']*)'\]|\["([^"]*)"\]/gu;
+
+/** The value at a path such as `$.items[0]['state']` (names and indexes of RFC 9535); undefined where there is none. */
+export function valueAt(json: unknown, path: string): unknown {
+  let value = json;
+  for (const [, name, index, quoted, doubleQuoted] of path.matchAll(step)) {
+    if (typeof value !== "object" || value === null) return undefined;
+    const key = name ?? index ?? quoted ?? doubleQuoted ?? "";
+    if (Array.isArray(value) !== (index !== undefined) || !Object.hasOwn(value, key))
+      return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
 }

@@ -1,7 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named, type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
-import { expiryOf } from "../certificates.ts";
-import { type CheckKind, since } from "../check.ts";
+import { type CheckKind, expiryOf, since } from "../check.ts";
 import { wantedOf } from "./http-body.ts";
 
 const maxRedirects = 5;

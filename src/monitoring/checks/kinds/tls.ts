@@ -1,7 +1,6 @@
-import { expiryOf } from "../certificates.ts";
+import { type CheckKind, expiryOf, since } from "../check.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type CheckKind, since } from "../check.ts";
 
 /** Up when the certificate is trusted, for this name and not about to end. */
 export const checkTls: CheckKind<"tls"> = async (settings, context) => {
