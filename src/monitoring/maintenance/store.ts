@@ -43,11 +43,7 @@ const windows = `select w.organization_id as organizationId, w.id, w.title, w.de
     ${idsOf("maintenance_groups", "group_id")} as groupIds
   from maintenance_windows w`;
 
-async function select(
-  store: Store,
-  condition: string,
-  parameters: readonly Parameter[],
-): Promise<StoredWindow[]> {
+async function select(store: Store, condition: string, parameters: readonly Parameter[]) {
   const rows = await store.query<Row>(`${windows} where ${condition}`, parameters);
   return rows.map((row) => ({
     ...row,
@@ -97,11 +93,7 @@ export async function pageOfWindows(
 }
 
 /** What status pages announce: an organization's public windows, without those done once and over by `endedBefore`. */
-export function publicWindows(
-  store: Store,
-  organizationId: string,
-  endedBefore: string,
-): Promise<StoredWindow[]> {
+export function publicWindows(store: Store, organizationId: string, endedBefore: string) {
   return select(
     store,
     `w.organization_id = ? and w.public and (w.rrule is not null or w.ends_at > ?)
@@ -142,11 +134,7 @@ export function replaceMembers(
 }
 
 /** Windows that hold now or may yet, and those whose end was not told: of one organization, or of all. */
-export function plannedWindows(
-  store: Store,
-  now: string,
-  organizationId: string | null = null,
-): Promise<StoredWindow[]> {
+export function plannedWindows(store: Store, now: string, organizationId: string | null = null) {
   const marked = `exists (select 1 from followers f where f.name = '${markPrefix}' || w.organization_id || ' ' || w.id)`;
   return select(
     store,

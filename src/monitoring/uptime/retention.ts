@@ -10,10 +10,7 @@ const keysInTurn = 50;
 const periodsInTurn = 1_000;
 
 /** Removes results that are older than they are to be kept. */
-export async function sweepResults(
-  sweeping: Sweeping,
-  { heartbeatDays, hourDays }: Retention,
-): Promise<void> {
+export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays }: Retention) {
   const { store, now, isOver } = sweeping;
   const oldest = now - heartbeatDays * dayMs;
   const live = `select key, exists (select 1 from heartbeats where monitor_key = key and at < ?) as isOld
