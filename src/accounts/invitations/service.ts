@@ -26,7 +26,7 @@ import {
 import { emailKeyOf, mayManage } from "../people/rules.ts";
 import { mustManage } from "../people/service.ts";
 import type { Stage } from "../sign-in/schema.ts";
-import { awaitCode, begin, personOf } from "../sign-in/service.ts";
+import { admit, begin, personOf } from "../sign-in/service.ts";
 import { type Acceptance, type Invitation, NewAccount, type NewInvitation } from "./schema.ts";
 import { matching, type Tenant } from "../../database/rows.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
@@ -143,14 +143,7 @@ export async function acceptInvitation(context: VisitorContext, input: Acceptanc
   const known = await withAttemptLimits(context, () => personOf(context, email, password));
   if (known === null)
     throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
-  return joinAs(context, known, invitation);
-}
-
-function joinAs(context: VisitorContext, person: PersonRow, invitation: InvitationRow) {
-  const joining = joins(context, invitation, person);
-  return person.totpSecret === null
-    ? begin(context, person, joining)
-    : awaitCode(context, person, joining);
+  return admit(context, known, joins(context, invitation, known));
 }
 
 async function joinAsNew(
@@ -167,9 +160,9 @@ async function joinAsNew(
   countAttempt(context);
   const hash = await hashPassword(password, hashingFor(context), known[0]?.passwordHash);
   const own = known.find(({ passwordHash }) => passwordHash === hash);
-  if (own !== undefined) return joinAs(context, own, invitation);
+  if (own !== undefined) return admit(context, own, joins(context, invitation, own));
   const { row, statements } = newPerson(context, { name, email }, hash);
-  return begin(context, row, [...statements, ...joins(context, invitation, row)]);
+  return begin(context, row, "signed-in", [...statements, ...joins(context, invitation, row)]);
 }
 
 /** The statements by which somebody joins: an invitation is used once. */

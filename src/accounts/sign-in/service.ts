@@ -64,40 +64,29 @@ export async function signIn(context: VisitorContext, { email, password }: SignI
     log.warn("sign-in failed", { address, requestId });
     throw new AppError("UNAUTHORIZED", "The e-mail address or the password is wrong.");
   }
-  return person.totpSecret === null ? begin(context, person) : awaitCode(context, person);
+  return admit(context, person);
 }
 
-/** Makes somebody whose password was right wait for their code. */
-export async function awaitCode(
-  context: VisitorContext,
-  person: Pick<PersonRow, "id">,
-  further: readonly Statement[] = [],
-): Promise<Stage> {
-  const { statements, handOver } = newSession(context, person.id, "two-factor");
-  await context.store.atomic([...further, ...statements]);
-  handOver();
-  return "two-factor";
+/** Lets somebody in whose password was right, or makes them wait for their code, in the same write as `further`. */
+export function admit(context: VisitorContext, person: PersonRow, further?: readonly Statement[]) {
+  return begin(context, person, person.totpSecret === null ? "signed-in" : "two-factor", further);
 }
 
-/** Lets somebody in who has shown who they are, in the same write as `further`. */
+/** Begins a session at this stage, in the same write as `further`. */
 export async function begin(
   context: VisitorContext,
-  person: Pick<PersonRow, "id" | "name">,
+  { id, name }: Pick<PersonRow, "id" | "name">,
+  stage: "signed-in" | "two-factor",
   further: readonly Statement[] = [],
 ): Promise<Stage> {
   const { store } = context;
-  const { statements, handOver } = newSession(context, person.id, "signed-in");
-  const actor = { type: "person" as const, id: person.id, name: person.name };
-  await store.atomic([
-    ...further,
-    ...statements,
-    ...auditIn(await organizationsOf(store, person.id), context, actor, {
-      action: "person.signed-in",
-      subjectId: person.id,
-    }),
-  ]);
+  const { statements, handOver } = newSession(context, id, stage);
+  const organizationIds = stage === "signed-in" ? await organizationsOf(store, id) : [];
+  const signedIn = { action: "person.signed-in", subjectId: id } as const;
+  const audited = auditIn(organizationIds, context, { type: "person", id, name }, signedIn);
+  await store.atomic([...further, ...statements, ...audited]);
   handOver();
-  return "signed-in";
+  return stage;
 }
 
 /** Takes the code that a sign-in waits for. Throws UNAUTHORIZED for a wrong one and where none is awaited, RATE_LIMITED. */
@@ -112,8 +101,10 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
     () => usedCode(context, person, code, clock(), wrong),
     await whoseCodes(context, person.id),
   );
-  if (used !== null)
-    return begin(context, person, [...used, forgiveWrongCodes(person.id, session.id)]);
+  if (used !== null) {
+    const forgiven = forgiveWrongCodes(person.id, session.id);
+    return begin(context, person, "signed-in", [...used, forgiven]);
+  }
   log.warn("two-factor failed", { address, requestId, personId: person.id });
   const somebody = { type: "visitor" as const, id: null, name: `somebody at ${address}` };
   await store.atomic([

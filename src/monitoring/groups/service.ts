@@ -9,18 +9,18 @@ import { removeRow, replaceLinks } from "../../database/rows.ts";
 import { must, retrying } from "../../database/store.ts";
 import { alertChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
-import { followPauses } from "./pauses.ts";
-import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 import {
+  assignMonitors,
   changeGroup,
   findGroups,
+  followPauses,
   type GroupRecord,
   insertGroup,
-  namesEveryGroup,
   leaveGroup,
-  assignMonitors,
+  namesEveryGroup,
   replaceOrder,
 } from "./store.ts";
+import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 
 /** Every group in dashboard order. */
 export function listGroups(scope: Scope): Promise<GroupRecord[]> {

@@ -2,10 +2,11 @@ import { and, asc, isNotNull, type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
 import { matching, type Tenant } from "../../database/rows.ts";
-import { must, type Statement } from "../../database/store.ts";
+import { must, type Prepared, type Statement } from "../../database/store.ts";
 import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
+import type { EventType } from "../../events/catalogue.ts";
 
 /** A group as services know it: with the version that makes its ETag. */
 export type GroupRecord = MonitorGroup & { version: number };
@@ -157,4 +158,41 @@ export function replaceOrder(organizationId: string, groupIds: readonly string[]
   return sql`with wanted as materialized (select value as id, key as place from ${listed(groupIds)})
     update ${monitorGroups} set position = wanted.place from wanted
     where monitor_groups.organization_id = ${organizationId} and monitor_groups.id = wanted.id`;
+}
+
+/** States that don't know yet whether their monitor is paused now, by itself or with its group. */
+const turned = (among: string) => `monitor_states where organization_id = ?1 ${among}
+  and paused <> (select m.paused or coalesce(g.paused, 0) from monitors m
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+    where m.organization_id = ?1 and m.id = monitor_states.monitor_id)`;
+
+const paused: EventType = "monitor.paused";
+const resumed: EventType = "monitor.resumed";
+
+const textsFor = (among: string) => [
+  `insert into events (organization_id, at, type, subject_id)
+    select ?1, ?2, case when paused then '${resumed}' else '${paused}' end, monitor_id
+    from ${turned(among)}`,
+  `update monitor_states
+    set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1
+    where key in (select key from ${turned(among)})`,
+];
+const ofAll = textsFor("");
+const ofSome = textsFor("and monitor_id in (select value from json_each(?3))");
+
+/**
+ * Has states follow the pauses that this write has changed, whichever way: of a monitor, of its group,
+ * or because it came into a group or left one. Who is paused or resumed is to be checked anew, and what
+ * a check under way finds is void. Belongs last into every such write; `monitorIds` are those it may
+ * concern, null for all of the organization.
+ */
+export function followPauses(
+  organizationId: string,
+  at: string,
+  monitorIds: readonly string[] | null = null,
+): Prepared[] {
+  const shared = [organizationId, at];
+  return monitorIds === null
+    ? ofAll.map((text) => ({ text, parameters: shared }))
+    : ofSome.map((text) => ({ text, parameters: [...shared, JSON.stringify(monitorIds)] }));
 }

@@ -19,24 +19,25 @@ export type MaintenanceState = z.infer<typeof MaintenanceState>;
 const frequencies = ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"] as const;
 type Frequency = (typeof frequencies)[number];
 
-/** A recurrence rule of RFC 5545 §3.3.10; an empty list restricts nothing, weekdays count from Monday as 0. */
-export type Recurrence = {
-  frequency: Frequency;
-  interval: number;
-  count: number | null;
+/** What a rule says that has no more than its frequency: an empty list restricts nothing, weekdays count from Monday as 0. */
+const unrestricted = {
+  interval: 1,
+  count: null as number | null,
   /** In Unix milliseconds, or in those of the local clock read as UTC. */
-  until: { at: number; isUtc: boolean } | null;
-  months: number[];
-  weeks: number[];
-  yearDays: number[];
-  monthDays: number[];
+  until: null as { at: number; isUtc: boolean } | null,
+  months: [] as number[],
+  weeks: [] as number[],
+  yearDays: [] as number[],
+  monthDays: [] as number[],
   /** `nth` 0 stands for every such weekday. */
-  weekdays: { day: number; nth: number }[];
-  hours: number[];
-  minutes: number[];
-  positions: number[];
-  weekStart: number;
+  weekdays: [] as { day: number; nth: number }[],
+  hours: [] as number[],
+  minutes: [] as number[],
+  positions: [] as number[],
+  weekStart: 0,
 };
+/** A recurrence rule of RFC 5545 §3.3.10. */
+export type Recurrence = typeof unrestricted & { frequency: Frequency };
 
 const weekdayNames = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 /** So many intervals of a frequency are ten years. */
@@ -68,21 +69,7 @@ export function recurrenceOf(text: string): Recurrence | string {
   if (named === "SECONDLY" || named === "MINUTELY") return tooOften;
   const frequency = frequencies.find((name) => name === named);
   if (frequency === undefined) return `must have a FREQ of ${frequencies.join(", ")}`;
-  const rule: Recurrence = {
-    frequency,
-    interval: 1,
-    count: null,
-    until: null,
-    months: [],
-    weeks: [],
-    yearDays: [],
-    monthDays: [],
-    weekdays: [],
-    hours: [],
-    minutes: [],
-    positions: [],
-    weekStart: 0,
-  };
+  const rule: Recurrence = { ...unrestricted, frequency };
   for (const [name, value] of parts) {
     const issue = name === "FREQ" ? null : take(rule, name, value);
     if (issue !== null) return issue;

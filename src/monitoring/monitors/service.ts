@@ -18,10 +18,10 @@ import { resolvingStatements } from "../../incidents/by-monitor.ts";
 import { must, retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
-import { followPauses } from "../groups/pauses.ts";
 import {
   assignMonitors,
   findGroups,
+  followPauses,
   type GroupRecord,
   mustHaveFewChannels,
   touchGroup,

@@ -3,13 +3,11 @@ import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
 
 export { dayMs, hourMs };
 
+/** Seconds of a period by what heartbeats found in it. */
+export type Seconds = Record<`${HeartbeatStatus}Seconds`, number>;
+
 /** What heartbeats of a period add up to; latencies are in milliseconds. */
-export type Sums = {
-  upSeconds: number;
-  degradedSeconds: number;
-  downSeconds: number;
-  unknownSeconds: number;
-  maintenanceSeconds: number;
+export type Sums = Seconds & {
   latencyCount: number;
   latencySum: number;
   latencyMin: number | null;
@@ -27,13 +25,10 @@ export function statusOfCode(code: number): HeartbeatStatus {
   return status;
 }
 
+type HeartbeatFound = { status: HeartbeatStatus; seconds: number; latencyMs: number | null };
+
 /** What one heartbeat adds to its hour and its day. */
-export function sumsOf(heartbeat: {
-  status: HeartbeatStatus;
-  seconds: number;
-  latencyMs: number | null;
-}): Sums {
-  const { status, seconds, latencyMs } = heartbeat;
+export function sumsOf({ status, seconds, latencyMs }: HeartbeatFound): Sums {
   const of = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
   return {
     upSeconds: of("up"),
@@ -48,15 +43,15 @@ export function sumsOf(heartbeat: {
   };
 }
 
+export type Measured = Pick<Seconds, "upSeconds" | "degradedSeconds" | "downSeconds">;
+
 /**
  * Uptime of a period in 0…1; null when nothing was measured. Unknown and maintenance seconds count on
  * neither side. It is never rounded, so it is 1 only where nothing failed.
  */
-export function ratioOf(
-  sums: Pick<Sums, "upSeconds" | "degradedSeconds" | "downSeconds">,
-): number | null {
-  const succeeded = sums.upSeconds + sums.degradedSeconds;
-  const measured = succeeded + sums.downSeconds;
+export function ratioOf({ upSeconds, degradedSeconds, downSeconds }: Measured): number | null {
+  const succeeded = upSeconds + degradedSeconds;
+  const measured = succeeded + downSeconds;
   return measured === 0 ? null : succeeded / measured;
 }
 
@@ -65,7 +60,7 @@ const badShare = 0.01;
 
 /** What a period was, in one word for a bar: `down` from 1 % of its measured time, `degraded` for less. */
 export function toneOf(
-  sums: Pick<Sums, "upSeconds" | "degradedSeconds" | "downSeconds" | "maintenanceSeconds">,
+  sums: Measured & Pick<Seconds, "maintenanceSeconds">,
 ): "up" | "degraded" | "down" | "maintenance" | "none" {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
   const measured = upSeconds + degradedSeconds + downSeconds;

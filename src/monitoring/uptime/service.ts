@@ -1,6 +1,6 @@
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
-import { dayMs, hourMs, lastPeriods, latencySpan, ratioOf, type Sums } from "./rules.ts";
+import { dayMs, hourMs, lastPeriods, latencySpan, type Measured, ratioOf } from "./rules.ts";
 import type { HeartbeatQuery, LatencyQuery, Uptime } from "./schema.ts";
 import { findKey, listDays, listHeartbeats, listLatencies, sumsOfHours } from "./store.ts";
 
@@ -59,8 +59,4 @@ export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime>
   };
 }
 
-const nothing: Pick<Sums, "upSeconds" | "degradedSeconds" | "downSeconds"> = {
-  upSeconds: 0,
-  degradedSeconds: 0,
-  downSeconds: 0,
-};
+const nothing: Measured = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };

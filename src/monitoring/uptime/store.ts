@@ -9,6 +9,7 @@ import {
   dayMs,
   lastPeriods,
   ratioOf,
+  type Seconds,
   statusOfCode,
   type Sums,
   sumsOf,
@@ -112,11 +113,7 @@ export async function listHeartbeats(
   }));
 }
 
-type UptimeSums = Pick<
-  Sums,
-  "upSeconds" | "degradedSeconds" | "downSeconds" | "unknownSeconds" | "maintenanceSeconds"
->;
-const uptimeSums = heartbeatStatuses
+const secondsByStatus = heartbeatStatuses
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");
 
@@ -124,16 +121,16 @@ const uptimeSums = heartbeatStatuses
 const inPeriods = (table: typeof uptimeHours) =>
   `from json_each(?) periods cross join json_each(?) keys cross join ${getTableName(table)} sums
    on sums.${table.period.name} = periods.value and sums.monitor_key = keys.value`;
-const hoursText = `select monitor_key as monitorKey, ${uptimeSums} ${inPeriods(uptimeHours)} group by monitor_key`;
-const daysText = `select day, ${uptimeSums} ${inPeriods(uptimeDays)} group by day order by day`;
+const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${inPeriods(uptimeHours)} group by monitor_key`;
+const daysText = `select day, ${secondsByStatus} ${inPeriods(uptimeDays)} group by day order by day`;
 
 /** What these hours add up to for each of these monitors that was measured in them. */
 export async function sumsOfHours(
   store: Store,
   monitorKeys: readonly number[],
   periods: readonly number[],
-): Promise<Map<number, UptimeSums>> {
-  const rows = await store.query<UptimeSums & { monitorKey: number }>(hoursText, [
+): Promise<Map<number, Seconds>> {
+  const rows = await store.query<Seconds & { monitorKey: number }>(hoursText, [
     JSON.stringify(periods),
     JSON.stringify(monitorKeys),
   ]);
@@ -158,7 +155,7 @@ export function listDays(
   store: Store,
   monitorKey: number,
   periods: readonly number[],
-): Promise<(UptimeSums & { day: number })[]> {
+): Promise<(Seconds & { day: number })[]> {
   return store.query(daysText, [JSON.stringify(periods), JSON.stringify([monitorKey])]);
 }
 
