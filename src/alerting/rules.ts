@@ -172,16 +172,9 @@ export function incidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
   step: IncidentStep,
   told: Notified,
-  {
-    byMonitor,
-    monitorMuted,
-    monitorChannels,
-  }: {
-    byMonitor: boolean;
-    monitorMuted: boolean;
-    monitorChannels: readonly string[];
-  },
+  about: { byMonitor: boolean; monitorMuted: boolean; monitorChannels: readonly string[] },
 ): string[] {
+  const { byMonitor, monitorMuted, monitorChannels } = about;
   if (byMonitor && monitorMuted) return [];
   return channels
     .filter(({ enabled, incidents }) => enabled && incidents)
@@ -329,21 +322,12 @@ export function heldUntil(retryAfterSeconds: number | undefined, now: number): n
  * for good. An attempt that came early changes nothing about that. `random` is in 0…1.
  */
 export function nextAttemptAt(
-  {
-    attempts,
-    scheduledAttempts,
-    dueAt,
-    firstAttemptAt,
-    doubtfulSince,
-    progress,
-  }: Pick<
-    Queued,
-    "attempts" | "scheduledAttempts" | "dueAt" | "firstAttemptAt" | "doubtfulSince" | "progress"
-  >,
+  delivery: Queued,
   now: number,
   random: number,
   retryAfterSeconds?: number,
 ): number | null {
+  const { attempts, scheduledAttempts, dueAt, firstAttemptAt, doubtfulSince, progress } = delivery;
   if (progress?.reached === null && attempts + 1 >= blindAttempts) return null;
   const usual = (retrySeconds[scheduledAttempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
   const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;

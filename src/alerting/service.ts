@@ -4,7 +4,6 @@ import { findChannel } from "./channels/store.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { page } from "../core/paging.ts";
 import { consume, type RateLimit } from "../http/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
 import { insertInto } from "../database/store.ts";
@@ -16,7 +15,6 @@ import {
   deliveryAttempts,
 } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import type { Alert } from "./alert.ts";
 import { attempting, deliveryContext, makeAttempt, type SendingContext } from "./attempt.ts";
 import { smtpAfter } from "../accounts/settings/service.ts";
 import { findSettings } from "../accounts/settings/store.ts";
@@ -25,39 +23,23 @@ import { sendAsMail } from "./providers/email.ts";
 import { alertOf } from "./decide.ts";
 import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./rules.ts";
-import type {
-  AlertPreview,
-  AlertQuery,
-  Delivery,
-  NewTestMail,
-  PageQuery,
-  TestMail,
-} from "./schema.ts";
-import { deliveriesOfAlert, findAlert, pageOfAlerts, pageOfDeliveries } from "./store.ts";
+import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestMail } from "./schema.ts";
+import { deliveriesOfAlert, findAlert, pageOfDeliveries } from "./store.ts";
 import { loadSnapshot } from "./snapshot.ts";
+
+export { listAlerts } from "./store.ts";
 
 /** A page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
   await getAlertChannel(scope, channelId);
-  const { deliveries, total } = await pageOfDeliveries(scope, channelId, query);
-  return page(query, deliveries, total);
-}
-
-/** A page of what was told, newest first. */
-export async function listAlerts(scope: Scope, query: AlertQuery) {
-  const { alerts, total } = await pageOfAlerts(scope, query);
-  return page(query, alerts.map(shown), total);
+  return pageOfDeliveries(scope, channelId, query);
 }
 
 /** An alert with all its deliveries. Throws NOT_FOUND. */
 export async function getAlert(scope: Scope, id: string) {
-  const row = await findAlert(scope, id);
-  if (row === null) throw new AppError("NOT_FOUND", "There is no such alert.");
-  return { ...shown(row), deliveries: await deliveriesOfAlert(scope, id) };
-}
-
-function shown({ id, type, at, data }: typeof alerts.$inferSelect) {
-  return { id, type: type as Alert["type"], at, data: JSON.parse(data) as Record<string, unknown> };
+  const alert = await findAlert(scope, id);
+  if (alert === null) throw new AppError("NOT_FOUND", "There is no such alert.");
+  return { ...alert, deliveries: await deliveriesOfAlert(scope, id) };
 }
 
 /** Who would be told of an outage of this monitor now, and why not the others. Throws NOT_FOUND. */

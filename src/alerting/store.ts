@@ -1,14 +1,14 @@
-import { and, desc, eq, inArray } from "drizzle-orm";
+import { desc } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
-import { offsetOf } from "../core/paging.ts";
-import { matching, type Tenant } from "../database/rows.ts";
+import { offsetOf, page } from "../core/paging.ts";
+import { matching, naming, type Tenant } from "../database/rows.ts";
 import {
   alerts,
   deliveries,
   deliveryAlerts,
   deliveryAttempts,
 } from "../database/tables/alerting.ts";
-import type { AlertQuery, Delivery, PageQuery } from "./schema.ts";
+import type { AlertQuery, AlertType, Delivery, PageQuery } from "./schema.ts";
 
 /** A page of a channel's deliveries, newest first. */
 export async function pageOfDeliveries(tenant: Tenant, channelId: string, query: PageQuery) {
@@ -24,7 +24,7 @@ export async function pageOfDeliveries(tenant: Tenant, channelId: string, query:
       .limit(query.per_page)
       .offset(offsetOf(query)),
   ]);
-  return { deliveries: await withAttempts(tenant, rows), total };
+  return page(query, await withAttempts(tenant, rows), total);
 }
 
 /** The deliveries that tell an alert, oldest first. */
@@ -33,17 +33,11 @@ export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promis
   const rows = await store.db
     .select({ delivery: deliveries })
     .from(deliveryAlerts)
-    .innerJoin(
-      deliveries,
-      and(
-        eq(deliveries.organizationId, deliveryAlerts.organizationId),
-        eq(deliveries.id, deliveryAlerts.deliveryId),
-      ),
-    )
+    .innerJoin(deliveries, naming(deliveryAlerts, deliveryAlerts.deliveryId, deliveries))
     .where(matching(deliveryAlerts, { organizationId, alertId }))
     .orderBy(deliveries.seq);
-  const told = rows.map(({ delivery }) => delivery);
-  return withAttempts(tenant, told);
+  const found = rows.map(({ delivery }) => delivery);
+  return withAttempts(tenant, found);
 }
 
 /** Deliveries with their attempts and what they tell. */
@@ -52,7 +46,7 @@ async function withAttempts(
   rows: readonly (typeof deliveries.$inferSelect)[],
 ): Promise<Delivery[]> {
   const ids = rows.map(({ id }) => id);
-  const [told, attempts] = await Promise.all([
+  const [contents, attempts] = await Promise.all([
     store.db
       .select({
         deliveryId: deliveryAlerts.deliveryId,
@@ -61,35 +55,19 @@ async function withAttempts(
         withheld: deliveryAlerts.withheld,
       })
       .from(deliveryAlerts)
-      .innerJoin(
-        alerts,
-        and(
-          eq(alerts.organizationId, deliveryAlerts.organizationId),
-          eq(alerts.id, deliveryAlerts.alertId),
-        ),
-      )
-      .where(
-        and(
-          eq(deliveryAlerts.organizationId, organizationId),
-          inArray(deliveryAlerts.deliveryId, ids),
-        ),
-      )
+      .innerJoin(alerts, naming(deliveryAlerts, deliveryAlerts.alertId, alerts))
+      .where(matching(deliveryAlerts, { organizationId, deliveryId: ids }))
       .orderBy(deliveryAlerts.position),
     store.db
       .select()
       .from(deliveryAttempts)
-      .where(
-        and(
-          eq(deliveryAttempts.organizationId, organizationId),
-          inArray(deliveryAttempts.deliveryId, ids),
-        ),
-      )
+      .where(matching(deliveryAttempts, { organizationId, deliveryId: ids }))
       .orderBy(deliveryAttempts.number),
   ]);
-  const toldIn = Map.groupBy(told, ({ deliveryId }) => deliveryId);
+  const contentsOf = Map.groupBy(contents, ({ deliveryId }) => deliveryId);
   const attemptsOf = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
   return rows.map((row) => {
-    const all = toldIn.get(row.id) ?? [];
+    const all = contentsOf.get(row.id) ?? [];
     const sent = all.filter(({ withheld }) => !withheld);
     const shown = sent.length === 0 ? all : sent;
     const isPending = row.status === "gathering" || row.status === "sending";
@@ -113,7 +91,8 @@ async function withAttempts(
   });
 }
 
-export async function pageOfAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
+/** A page of what was told, newest first. */
+export async function listAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
   const { monitorId, incidentId, type } = query;
   const where = matching(alerts, { organizationId, monitorId, incidentId, type });
   const [total, rows] = await Promise.all([
@@ -126,11 +105,15 @@ export async function pageOfAlerts({ store, organizationId }: Tenant, query: Ale
       .limit(query.per_page)
       .offset(offsetOf(query)),
   ]);
-  return { alerts: rows, total };
+  return page(query, rows.map(shown), total);
 }
 
 export async function findAlert({ store, organizationId }: Tenant, id: string) {
   const where = matching(alerts, { organizationId, id });
   const [row] = await store.db.select().from(alerts).where(where);
-  return row ?? null;
+  return row === undefined ? null : shown(row);
+}
+
+function shown({ id, type, at, data }: typeof alerts.$inferSelect) {
+  return { id, type: type as AlertType, at, data: JSON.parse(data) as Record<string, unknown> };
 }

@@ -1,26 +1,53 @@
-import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, getTableName, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { listed } from "./references.ts";
-import type { Statement, Store } from "./store.ts";
+import { isRecord, listed, mustExist, unknownReference } from "./references.ts";
+import type { Prepared, Statement, Store } from "./store.ts";
 
 /** Whose rows are read and written; every Scope is one. */
 export type Tenant = { store: Store; organizationId: string };
 
-type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
+type Owned = SQLiteTable & { organizationId: SQLiteColumn };
+type Keyed = Owned & { id: SQLiteColumn };
 
 type Values<T extends SQLiteTable> = {
   [K in keyof T["$inferSelect"]]?: NonNullable<T["$inferSelect"][K]> | undefined;
 };
+type Wanted<T extends SQLiteTable> = {
+  [K in keyof Values<T>]: Values<T>[K] | readonly NonNullable<Values<T>[K]>[];
+};
 
-/** True of rows that have these values; one that is undefined restricts nothing. */
-export function matching<T extends SQLiteTable>(table: T, values: Values<T>): SQL | undefined {
+/** True of rows that have these values, or one of a list; what is undefined restricts nothing. */
+export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQL | undefined {
   const columns = getTableColumns(table);
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return and(...given.map(([name, value]) => eq(columns[name] as SQLiteColumn, value)));
+  return and(
+    ...given.map(([name, value]) => {
+      const column = columns[name] as SQLiteColumn;
+      return Array.isArray(value) ? inArray(column, value) : eq(column, value);
+    }),
+  );
 }
 
+/** True where the column names the row of `to`, of the same organization: what a join is made on. */
+export function naming(from: Owned, column: SQLiteColumn, to: Keyed) {
+  return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
+}
+
+/** Holds where every id that a field of the request names is a row; else the write fails as NOT_FOUND. */
+export function mustName(
+  { organizationId }: Pick<Tenant, "organizationId">,
+  field: string,
+  table: Keyed,
+  ids: readonly string[] = [],
+): Prepared[] {
+  return mustExist(table, organizationId, ids, () => unknownReference(field, nounOf(table)));
+}
+
+/** `alert channel` of `alert_channels`. */
+const nounOf = (table: Keyed) => getTableName(table).replace("_", " ").slice(0, -1);
+
 export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: string): Statement {
-  return store.db.delete(table).where(matching(table, { organizationId, id }));
+  return store.db.delete(table).where(isRecord(table, organizationId, id));
 }
 
 /** Has `owner`, the columns that name it, link to exactly these: `member` is the column that names them, `position` their order. */

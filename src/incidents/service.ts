@@ -1,20 +1,16 @@
 import { commit, mustBeCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { AppError } from "../core/errors.ts";
-import { deleted, page } from "../core/paging.ts";
-import { mustExist, unknownReference } from "../database/references.ts";
-import { removeRow } from "../database/rows.ts";
+import { deleted } from "../core/paging.ts";
+import { mustName, removeRow } from "../database/rows.ts";
 import { retrying } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
-import type { IncidentPatch, IncidentQuery, NewIncident } from "./schema.ts";
-import { findIncident, type IncidentRecord, pageOfIncidents } from "./store.ts";
+import type { IncidentPatch, NewIncident } from "./schema.ts";
+import { findIncident, type IncidentRecord } from "./store.ts";
 import { opening, patching } from "./statements.ts";
 
-export async function listIncidents(scope: Scope, query: IncidentQuery) {
-  const { incidents, total } = await pageOfIncidents(scope, query);
-  return page(query, incidents, total);
-}
+export { listIncidents } from "./store.ts";
 
 /** Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {
@@ -28,9 +24,7 @@ export async function openIncident(scope: Scope, input: NewIncident): Promise<In
   const { organizationId } = scope;
   const { after, statements, audited } = opening(organizationId, input, "manual", scope.clock());
   const monitorIds = input.monitorId === null ? [] : [input.monitorId];
-  const known = mustExist(monitors, organizationId, monitorIds, () =>
-    unknownReference("monitorId", "monitor"),
-  );
+  const known = mustName(scope, "monitorId", monitors, monitorIds);
   return commit(scope, [...known, ...statements], audited, after);
 }
 

@@ -1,4 +1,4 @@
-import { offsetOf } from "../core/paging.ts";
+import { offsetOf, page } from "../core/paging.ts";
 import { containing } from "../database/references.ts";
 import type { Tenant } from "../database/rows.ts";
 import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
@@ -49,19 +49,19 @@ export async function findIncident(
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
-export async function pageOfIncidents({ store, organizationId }: Tenant, query: IncidentQuery) {
+export async function listIncidents({ store, organizationId }: Tenant, query: IncidentQuery) {
   if (query.monitorId !== undefined || query.q !== undefined)
     return search(store, organizationId, query);
   const { source, parameters, total } = selection(organizationId, query);
   const [count] = await store.query<{ total: number }>(total.text, total.parameters);
   const found = count?.total ?? 0;
   // Stepping over a million rows to find nothing behind them would hold up everybody else.
-  if (offsetOf(query) >= found) return { incidents: [], total: found };
+  if (offsetOf(query) >= found) return page<IncidentSummary>(query, [], found);
   const rows = await store.query<SummaryRow>(
     `SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
     [...parameters, query.per_page, offsetOf(query)],
   );
-  return { incidents: rows.map(shown), total: found };
+  return page(query, rows.map(shown), found);
 }
 
 function shown(row: SummaryRow): IncidentSummary {
@@ -141,7 +141,7 @@ async function search(store: Store, organizationId: string, query: IncidentQuery
      AND id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
     [organizationId, JSON.stringify(ids)],
   );
-  return { incidents: rows.map(shown), total };
+  return page(query, rows.map(shown), total);
 }
 
 /** Greater than every id, which are lower-case hexadecimal. */

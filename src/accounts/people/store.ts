@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, max, sql } from "drizzle-orm";
+import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
 import type { Role } from "../../core/roles.ts";
@@ -196,11 +196,6 @@ export function removeMembership({ store, organizationId }: Tenant, personId: st
 }
 
 /** The invitations to these roles that somebody made. */
-function invitationsOf(organizationId: string, invitedById: string, roles: readonly Role[]) {
-  const made = matching(invitations, { organizationId, invitedById });
-  return and(made, inArray(invitations.role, [...roles]));
-}
-
 export async function invitationIdsOf(
   { store, organizationId }: Tenant,
   personId: string,
@@ -209,7 +204,7 @@ export async function invitationIdsOf(
   const rows = await store.db
     .select({ id: invitations.id })
     .from(invitations)
-    .where(invitationsOf(organizationId, personId, roles));
+    .where(matching(invitations, { organizationId, invitedById: personId, role: roles }));
   return rows.map(({ id }) => id);
 }
 
@@ -219,7 +214,8 @@ export function endInvitationsOf(
   personId: string,
   roles: readonly Role[],
 ) {
-  return store.db.delete(invitations).where(invitationsOf(organizationId, personId, roles));
+  const where = matching(invitations, { organizationId, invitedById: personId, role: roles });
+  return store.db.delete(invitations).where(where);
 }
 
 /** Holds while this membership is what was read; else `retrying` reads it again. */

@@ -4,8 +4,8 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
-import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
-import { removeRow, replaceLinks } from "../../database/rows.ts";
+import { mustBeWithin } from "../../database/references.ts";
+import { mustName, removeRow, replaceLinks } from "../../database/rows.ts";
 import { must, retrying } from "../../database/store.ts";
 import { alertChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
@@ -107,12 +107,10 @@ function replaceChannels(
   return replaceLinks(store, monitorGroupChannels, owner, "channelId", ids);
 }
 
-function mustKnow({ organizationId }: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {
-  const monitor = () => unknownReference("monitorIds", "monitor");
-  const channel = () => unknownReference("alertChannelIds", "alert channel");
+function mustKnow(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {
   return [
-    ...mustExist(monitors, organizationId, monitorIds ?? [], monitor),
-    ...mustExist(alertChannels, organizationId, alertChannelIds ?? [], channel),
+    ...mustName(scope, "monitorIds", monitors, monitorIds),
+    ...mustName(scope, "alertChannelIds", alertChannels, alertChannelIds),
   ];
 }
 
@@ -172,9 +170,7 @@ export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Pro
   return commit(
     scope,
     [
-      ...mustExist(monitorGroups, organizationId, groupIds, () =>
-        unknownReference("groupIds", "monitor group"),
-      ),
+      ...mustName(scope, "groupIds", monitorGroups, groupIds),
       must(
         namesEveryGroup(organizationId, groupIds),
         () => new AppError("CONFLICT", "The order leaves groups out. Read them again."),

@@ -6,8 +6,8 @@ import { fairQueue } from "../../core/fair-queue.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
-import { mustBeWithin, mustExist, unknownReference } from "../../database/references.ts";
-import { removeRow } from "../../database/rows.ts";
+import { mustBeWithin } from "../../database/references.ts";
+import { mustName, removeRow } from "../../database/rows.ts";
 import { retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
@@ -131,12 +131,10 @@ async function mustBePossible({ organizationId }: Scope, times: Times) {
   if (issue !== null) throw invalid(issue.path, issue.message);
 }
 
-function mustKnow({ organizationId }: Scope, { monitorIds, groupIds }: MaintenanceWindowPatch) {
-  const monitor = () => unknownReference("monitorIds", "monitor");
-  const group = () => unknownReference("groupIds", "monitor group");
+function mustKnow(scope: Scope, { monitorIds, groupIds }: MaintenanceWindowPatch) {
   return [
-    ...mustExist(monitors, organizationId, monitorIds ?? [], monitor),
-    ...mustExist(monitorGroups, organizationId, groupIds ?? [], group),
+    ...mustName(scope, "monitorIds", monitors, monitorIds),
+    ...mustName(scope, "groupIds", monitorGroups, groupIds),
   ];
 }
 

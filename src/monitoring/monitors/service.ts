@@ -14,6 +14,7 @@ import {
   mustExist,
   unknownReference,
 } from "../../database/references.ts";
+import { mustName } from "../../database/rows.ts";
 import { resolvingStatements } from "../../incidents/by-monitor.ts";
 import { must, retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
@@ -213,11 +214,10 @@ function move(scope: Scope, { id }: MonitorRow, group: GroupRecord | null, at: s
 }
 
 /** All these channels must exist; of them, the caller named `given`. */
-function mustKnow({ organizationId }: Scope, given: readonly string[], all: readonly string[]) {
-  const unknown = () => unknownReference("alertChannelIds", "alert channel");
+function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]) {
   return [
-    ...mustExist(alertChannels, organizationId, given, unknown),
-    ...mustExist(alertChannels, organizationId, all, () => new StaleRead()),
+    ...mustName(scope, "alertChannelIds", alertChannels, given),
+    ...mustExist(alertChannels, scope.organizationId, all, () => new StaleRead()),
   ];
 }
 
@@ -251,7 +251,7 @@ export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrde
     return commit(
       scope,
       [
-        ...mustKnowMonitors(scope, monitorIds),
+        ...mustName(scope, "monitorIds", monitors, monitorIds),
         ...(group === null
           ? []
           : [...mustBeCurrent(scope, monitorGroups, group), touchGroup(scope, group.id, at)]),
@@ -278,7 +278,7 @@ export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
     return commitEach(
       scope,
       [
-        ...mustKnowMonitors(scope, monitorIds),
+        ...mustName(scope, "monitorIds", monitors, monitorIds),
         ...(change === undefined
           ? [
               ...(await resolvingStatements(scope, monitorIds)),
@@ -294,10 +294,6 @@ export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
       { changed: monitorIds.length },
     );
   });
-}
-
-function mustKnowMonitors({ organizationId }: Scope, ids: readonly string[]): Statement[] {
-  return mustExist(monitors, organizationId, ids, () => unknownReference("monitorIds", "monitor"));
 }
 
 /** A group's channels come last, so that whoever joins has them. */
@@ -319,18 +315,14 @@ function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at
     statements.push(detachChannels(organizationId, ids, removeAlertChannelIds));
   if (addAlertChannelIds !== undefined)
     statements.push(
-      ...mustExist(alertChannels, organizationId, addAlertChannelIds, () =>
-        unknownReference("change.addAlertChannelIds", "alert channel"),
-      ),
+      ...mustName(scope, "change.addAlertChannelIds", alertChannels, addAlertChannelIds),
       attachChannels(organizationId, ids, addAlertChannelIds),
       mustHaveFewChannels(scope, ids),
     );
   if (groupId !== undefined) {
     if (groupId !== null)
       statements.push(
-        ...mustExist(monitorGroups, organizationId, [groupId], () =>
-          unknownReference("change.groupId", "monitor group"),
-        ),
+        ...mustName(scope, "change.groupId", monitorGroups, [groupId]),
         touchGroup(scope, groupId, at),
       );
     statements.push(...assignMonitors(scope, groupId, ids, "end", at));

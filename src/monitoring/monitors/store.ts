@@ -2,7 +2,7 @@ import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
 import type { Clock } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { containing, listed } from "../../database/references.ts";
-import { matching, replaceLinks, type Tenant } from "../../database/rows.ts";
+import { matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
 import type { Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
 import { incidents } from "../../database/tables/incidents.ts";
@@ -30,14 +30,8 @@ export type StoredMonitor = {
   uptime24h: number | null;
 };
 
-export const inGroup = and(
-  eq(monitorGroups.organizationId, monitors.organizationId),
-  eq(monitorGroups.id, monitors.groupId),
-);
-export const ofMonitor = and(
-  eq(monitorStates.organizationId, monitors.organizationId),
-  eq(monitorStates.monitorId, monitors.id),
-);
+export const inGroup = naming(monitors, monitors.groupId, monitorGroups);
+export const ofMonitor = naming(monitorStates, monitorStates.monitorId, monitors);
 
 /** `statusOf` in SQL. */
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
