@@ -101,11 +101,7 @@ export function updateInWords(
   }
 }
 
-/** The facts as they are stored. */
-export function storedFacts(facts: AutomaticTitle | AutomaticUpdate | null): string | null {
-  return facts === null ? null : JSON.stringify(facts);
-}
-
+/** The facts that are stored as this. */
 export function factsIn<T extends AutomaticTitle | AutomaticUpdate>(
   stored: string | null,
 ): T | null {

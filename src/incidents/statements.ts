@@ -1,10 +1,33 @@
 import type { AuditedChange } from "../events/commit.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
-import type { Statement } from "../database/store.ts";
+import { insertInto, type Statement, updateOf } from "../database/store.ts";
+import { incidents, incidentUpdates } from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
 import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";
-import { changeIncident, type IncidentRecord, insertIncident, insertUpdate } from "./store.ts";
+import type { IncidentRecord, UpdateRecord } from "./store.ts";
+
+const insertRow = insertInto(incidents);
+const changeRow = updateOf(incidents, [
+  "title",
+  "status",
+  "severity",
+  "public",
+  "resolvedAt",
+  "version",
+  "updatedAt",
+  "automatic",
+]);
+const insertUpdate = insertInto(incidentUpdates);
+
+/** With the facts as they are stored. */
+function stored<T extends IncidentRecord | UpdateRecord>(record: T) {
+  return { ...record, automatic: record.automatic && JSON.stringify(record.automatic) };
+}
+
+/** The next entry of the incident's timeline. */
+const posting = (organizationId: string, { id, version }: IncidentRecord, update: UpdateRecord) =>
+  insertUpdate({ organizationId, incidentId: id, seq: version, ...stored(update) });
 
 /** What people and monitors do to what stands on an incident's timeline. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
@@ -38,8 +61,8 @@ export function opening(
   return {
     after,
     statements: [
-      insertIncident(organizationId, after),
-      insertUpdate(organizationId, after, update),
+      insertRow({ organizationId, ...stored(after) }),
+      posting(organizationId, after, update),
     ],
     audited: {
       action: "incident.opened",
@@ -74,8 +97,8 @@ export function patching(
   return {
     after,
     statements: [
-      changeIncident(organizationId, after),
-      ...post.map((entry) => insertUpdate(organizationId, after, entry)),
+      changeRow(organizationId, stored(after)),
+      ...post.map((entry) => posting(organizationId, after, entry)),
     ],
     audited: {
       action: actionOf(before.status, after.status),

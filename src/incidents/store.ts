@@ -1,19 +1,12 @@
 import { offsetOf, page } from "../core/paging.ts";
 import { containing } from "../database/references.ts";
 import type { Tenant } from "../database/rows.ts";
-import { insertInto, type Statement, type Store, updateOf } from "../database/store.ts";
-import { incidents, incidentUpdates } from "../database/tables/incidents.ts";
-import {
-  type AutomaticTitle,
-  type AutomaticUpdate,
-  factsIn,
-  statesWanted,
-  storedFacts,
-} from "./rules.ts";
+import type { Store } from "../database/store.ts";
+import { factsIn, type AutomaticTitle, type AutomaticUpdate, statesWanted } from "./rules.ts";
 import type { Incident, IncidentQuery, IncidentSummary, IncidentUpdate } from "./schema.ts";
 
 /** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
-type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
+export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
 
 /** An incident as services know it: with the version that makes its ETag. */
 export type IncidentRecord = Omit<Incident, "updates"> & {
@@ -146,41 +139,3 @@ async function search(store: Store, organizationId: string, query: IncidentQuery
 
 /** Greater than every id, which are lower-case hexadecimal. */
 const afterAllIds = "~";
-
-const incidentRow = insertInto(incidents);
-const incidentChange = updateOf(incidents, [
-  "title",
-  "status",
-  "severity",
-  "public",
-  "resolvedAt",
-  "version",
-  "updatedAt",
-  "automatic",
-]);
-const updateRow = insertInto(incidentUpdates);
-
-export function insertIncident(organizationId: string, incident: IncidentRecord): Statement {
-  return incidentRow({ organizationId, ...incident, automatic: storedFacts(incident.automatic) });
-}
-
-export function changeIncident(organizationId: string, incident: IncidentRecord): Statement {
-  return incidentChange(organizationId, {
-    ...incident,
-    automatic: storedFacts(incident.automatic),
-  });
-}
-
-export function insertUpdate(
-  organizationId: string,
-  incident: { id: string; version: number },
-  update: UpdateRecord,
-): Statement {
-  return updateRow({
-    organizationId,
-    incidentId: incident.id,
-    seq: incident.version,
-    ...update,
-    automatic: storedFacts(update.automatic),
-  });
-}

@@ -47,22 +47,12 @@ async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
   return row;
 }
 
-function shown(row: ChannelRow): AlertChannelRecord {
-  const { id, name, type, enabled, incidents, lastDeliveryAt, lastError, version } = row;
+function shown({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChannelRecord {
   return {
-    ...settingsIn(channelKinds, type, row.settings),
-    id,
-    name,
-    type,
-    enabled,
-    default: row.isDefault,
-    incidents,
-    secretsSet: secretsSetOf(channelKinds, type, row.secrets),
-    lastDeliveryAt,
-    lastError,
-    version,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+    ...settingsIn(channelKinds, row.type, settings),
+    ...row,
+    default: isDefault,
+    secretsSet: secretsSetOf(channelKinds, row.type, secrets),
   };
 }
 
