@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
-import { commit } from "../../events/commit.ts";
+import { auditAndEventEach, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -8,7 +8,7 @@ import { parse } from "../../core/validation.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
 import { matching } from "../../database/rows.ts";
-import { must, type Statement, type Store } from "../../database/store.ts";
+import { must, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Principal } from "../../http/session.ts";
 import type { Keys } from "../../http/services.ts";
@@ -61,25 +61,17 @@ function mustMakeKeys(organizationId: string, personId: string) {
   );
 }
 
-/** The keys that somebody made and that open something still. */
-export async function keysMadeBy({ store, organizationId }: Scope, createdById: string) {
-  const rows = await store.db
-    .select({ id: apiKeys.id })
-    .from(apiKeys)
-    .where(unrevoked({ organizationId, createdById }));
-  return rows.map(({ id }) => id);
-}
-
-/** Ends the keys that somebody made: they could have kept them. */
-export function revokeKeysMadeBy(
-  { store, organizationId }: Scope,
-  createdById: string,
-  revokedAt: string,
-): Statement {
-  return store.db
-    .update(apiKeys)
-    .set({ revokedAt })
-    .where(unrevoked({ organizationId, createdById }));
+/** Ends the keys that somebody made and that open something still: they could have kept them. */
+export async function revokeKeysBy(scope: Scope, createdById: string) {
+  const { store, organizationId } = scope;
+  const where = unrevoked({ organizationId, createdById });
+  const made = await store.db.select({ id: apiKeys.id }).from(apiKeys).where(where);
+  const subjectIds = made.map(({ id }) => id);
+  const revokedAt = timestamp(scope.clock());
+  return [
+    ...auditAndEventEach(scope, { action: "api-key.revoked", subjectIds }, revokedAt),
+    store.db.update(apiKeys).set({ revokedAt }).where(where),
+  ];
 }
 
 function unrevoked(values: { organizationId: string; id?: string; createdById?: string }) {

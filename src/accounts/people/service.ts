@@ -9,8 +9,10 @@ import { deleted } from "../../core/paging.ts";
 import { hashPassword } from "../../core/passwords.ts";
 import type { HashingClient } from "../../core/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
+import { matching } from "../../database/rows.ts";
+import { invitations } from "../../database/tables/accounts.ts";
 import { retrying, StaleRead, type Statement, type Store } from "../../database/store.ts";
-import { keysMadeBy, revokeKeysMadeBy } from "../api-keys/service.ts";
+import { revokeKeysBy } from "../api-keys/service.ts";
 import { endSessionsOf } from "../sessions/store.ts";
 import { auditIn } from "../sessions/service.ts";
 import {
@@ -18,11 +20,9 @@ import {
   alreadyMember,
   changePerson,
   changeRole,
-  endInvitationsOf,
   findMemberByEmail,
   findMembership,
   findPeopleByEmail,
-  invitationIdsOf,
   listMembers,
   type MembershipRow,
   mustHaveOwner,
@@ -69,17 +69,25 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
  * on, for what else they may.
  */
 async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, left: Role | null) {
-  const at = timestamp(scope.clock());
   const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
-  const invitationIds = await invitationIdsOf(scope, personId, ended);
   const mayMakeKeys = left !== null && isAtLeast(left, "admin");
-  const keyIds = mayMakeKeys ? [] : await keysMadeBy(scope, personId);
   return [
     ...(role === "owner" ? [mustHaveOwner(scope.organizationId)] : []),
-    ...auditAndEventEach(scope, { action: "invitation.revoked", subjectIds: invitationIds }, at),
-    endInvitationsOf(scope, personId, ended),
-    ...auditAndEventEach(scope, { action: "api-key.revoked", subjectIds: keyIds }, at),
-    ...(mayMakeKeys ? [] : [revokeKeysMadeBy(scope, personId, at)]),
+    ...(await revokeInvitationsBy(scope, personId, ended)),
+    ...(mayMakeKeys ? [] : await revokeKeysBy(scope, personId)),
+  ];
+}
+
+/** Takes back what somebody may not invite to any more. */
+async function revokeInvitationsBy(scope: Scope, invitedById: string, role: readonly Role[]) {
+  const { store, organizationId } = scope;
+  const where = matching(invitations, { organizationId, invitedById, role });
+  const made = await store.db.select({ id: invitations.id }).from(invitations).where(where);
+  const subjectIds = made.map(({ id }) => id);
+  const at = timestamp(scope.clock());
+  return [
+    ...auditAndEventEach(scope, { action: "invitation.revoked", subjectIds }, at),
+    store.db.delete(invitations).where(where),
   ];
 }
 

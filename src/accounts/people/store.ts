@@ -10,7 +10,7 @@ import {
   type Statement,
   type Store,
 } from "../../database/store.ts";
-import { invitations, memberships, people, sessions } from "../../database/tables/accounts.ts";
+import { memberships, people, sessions } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -193,29 +193,6 @@ export function changeRole({ store, organizationId }: Tenant, personId: string, 
 
 export function removeMembership({ store, organizationId }: Tenant, personId: string) {
   return store.db.delete(memberships).where(matching(memberships, { organizationId, personId }));
-}
-
-/** The invitations to these roles that somebody made. */
-export async function invitationIdsOf(
-  { store, organizationId }: Tenant,
-  personId: string,
-  roles: readonly Role[],
-) {
-  const rows = await store.db
-    .select({ id: invitations.id })
-    .from(invitations)
-    .where(matching(invitations, { organizationId, invitedById: personId, role: roles }));
-  return rows.map(({ id }) => id);
-}
-
-/** Takes back what somebody may not invite to any more. */
-export function endInvitationsOf(
-  { store, organizationId }: Tenant,
-  personId: string,
-  roles: readonly Role[],
-) {
-  const where = matching(invitations, { organizationId, invitedById: personId, role: roles });
-  return store.db.delete(invitations).where(where);
 }
 
 /** Holds while this membership is what was read; else `retrying` reads it again. */
