@@ -1,24 +1,17 @@
 import type { ChannelType } from "./channels/kinds-schema.ts";
 import { timestamp } from "../core/clock.ts";
 import type { Store } from "../database/store.ts";
+import type { openCases } from "../database/tables/alerting.ts";
 import type { Alert } from "./alert.ts";
 import { subjectOf } from "./messages.ts";
 import { providers } from "./providers.ts";
 import { certificateDays } from "./rules.ts";
 
-/** A case that a channel was asked to open at its service, and not yet to close. */
-export type OpenCase = {
-  channelId: string;
-  subjectId: string;
-  problem: string;
-  /** The case's name at the service, of its own for each time: what was left open there swallows nothing later. */
-  key: string;
-  /** What told it last. */
-  alertId: string;
-};
+/** A case that a channel was asked to open at its service, and not yet to close; its key is of its own for each time, so that what was left open there swallows nothing later. */
+export type OpenCase = Omit<typeof openCases.$inferSelect, "organizationId">;
 
 /** What is wrong, and with what. */
-export type Problem = { subjectId: string; problem: string };
+export type Problem = Pick<OpenCase, "subjectId" | "problem">;
 
 /** Whether a channel of this type opens a case for each problem, which has to be closed. */
 export function opensCases(type: string): boolean {
@@ -82,8 +75,8 @@ export function caseRound(store: Store) {
   let after: readonly string[] = ["", "", "", ""];
   let last = after;
   return {
-    async find(now: number): Promise<(OpenCase & { organizationId: string })[]> {
-      type Row = OpenCase & { organizationId: string; isOver: number };
+    async find(now: number): Promise<(typeof openCases.$inferSelect)[]> {
+      type Row = typeof openCases.$inferSelect & { isOver: number };
       const looked = await store.query<Row>(roundText, [
         timestamp(now - troubleMs),
         looksAtOnce,

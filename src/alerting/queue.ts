@@ -21,13 +21,10 @@ export type ReceiverKey = {
 /** News has a failing delivery tried early for so long. */
 const newsMs = 20 * 60_000;
 
-export type Attempt = {
-  /** RFC 3339. */
-  at: string;
-  durationMs: number;
-  delivered: boolean;
-  message: string;
-};
+export type Attempt = Omit<
+  typeof deliveryAttempts.$inferSelect,
+  "organizationId" | "deliveryId" | "number"
+>;
 
 /** A receiver for which something is due; `failing` while an attempt of what waits has failed. */
 export type Waiting = ReceiverKey & { failing: boolean };

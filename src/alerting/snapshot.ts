@@ -1,4 +1,5 @@
 import type { Store } from "../database/store.ts";
+import type { alertChannels } from "../database/tables/alerting.ts";
 import type { OpenCase } from "./cases.ts";
 import { targetOf } from "../monitoring/monitors/rules.ts";
 import type { AlertedMonitor } from "./alert.ts";
@@ -46,14 +47,10 @@ export type IncidentView = {
   updates: ReadonlyMap<string, { status: string; message: string }>;
 };
 
-type ChannelView = {
-  id: string;
-  name: string;
-  type: string;
-  enabled: boolean;
-  isDefault: boolean;
-  incidents: boolean;
-};
+type ChannelView = Pick<
+  typeof alertChannels.$inferSelect,
+  "id" | "name" | "type" | "enabled" | "isDefault" | "incidents"
+>;
 
 export type NotifiedAlert = {
   state: NotifiedState;

@@ -1,7 +1,7 @@
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
-import { uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
+import { type heartbeats, uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
 import {
   codeOf,
   hourMs,
@@ -16,17 +16,9 @@ import {
 } from "./rules.ts";
 import type { Heartbeat, HeartbeatQuery, HeartbeatStatus, LatencyPoint } from "./schema.ts";
 
-/** A heartbeat as it is stored. */
-export type HeartbeatRow = {
-  monitorKey: number;
-  /** Unix milliseconds. */
-  at: number;
-  status: HeartbeatStatus;
-  latencyMs: number | null;
-  /** How long the result stands for. */
-  seconds: number;
-  message: string | null;
-};
+type StoredHeartbeat = typeof heartbeats.$inferSelect;
+/** A heartbeat that is to be stored, with its status by name. */
+export type HeartbeatRow = Omit<StoredHeartbeat, "status"> & { status: HeartbeatStatus };
 
 // A clock that was set back can meet a millisecond that has its heartbeat already; the batch goes on.
 const heartbeatText = (condition: string) => `insert into heartbeats
@@ -92,14 +84,7 @@ export async function listHeartbeats(
   monitorKey: number,
   { from = 0, to = Number.MAX_SAFE_INTEGER, limit }: HeartbeatQuery,
 ): Promise<Heartbeat[]> {
-  type Row = {
-    at: number;
-    status: number;
-    latencyMs: number | null;
-    seconds: number;
-    message: string | null;
-  };
-  const rows = await store.query<Row>(
+  const rows = await store.query<StoredHeartbeat>(
     `select at, status, latency_ms as latencyMs, seconds, message from heartbeats
      where monitor_key = ? and at >= ? and at < ? order by at desc limit ?`,
     [monitorKey, from, to, limit],
