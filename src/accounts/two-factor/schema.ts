@@ -11,4 +11,3 @@ export type PendingTwoFactor = z.infer<typeof PendingTwoFactor>;
 
 /** Shown this once. */
 export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
-export type RecoveryCodes = z.infer<typeof RecoveryCodes>;
