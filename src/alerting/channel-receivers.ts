@@ -6,7 +6,7 @@ import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./cases.ts";
 import { subjectOf } from "./messages.ts";
-import { makeAttempt, type Missed, type SendingContext } from "./attempt.ts";
+import { makeAttempt, type SendingContext } from "./attempt.ts";
 import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
 import type { Receivers } from "./receivers.ts";
 import type { Progress } from "./rules.ts";
@@ -130,11 +130,7 @@ async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
 }
 
 /** The beginnings of what a delivery tells the end, where not everybody is known to have heard them. */
-async function missedOf(
-  tenant: Tenant,
-  deliveryId: string,
-  alerts: readonly Alert[],
-): Promise<Missed[]> {
+async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Alert[]) {
   const { store, organizationId } = tenant;
   const followed = await store.query<{ end: string; id: string; progress: string | null }>(
     `select t.alert_id as end, f.id, f.progress from delivery_alerts t

@@ -79,11 +79,7 @@ export function titleInWords(name: string): string {
 }
 
 /** `reason` is for the organization alone: it may hold targets and expectations. Null for the public. */
-export function updateInWords(
-  update: AutomaticUpdate,
-  name: string,
-  reason: string | null,
-): string {
+export function updateInWords(update: AutomaticUpdate, name: string, reason: string | null) {
   const why = reason === null ? "" : ` ${reason}`;
   switch (update.kind) {
     case "down":

@@ -146,11 +146,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
 const commandLine: HashingClient = { lane: "sign-in", client: "command-line" };
 
 /** The only person who signs in with this address, in the organization where one is named. Throws NOT_FOUND, and CONFLICT where there are several. */
-export async function onlyPersonOf(
-  store: Store,
-  email: string,
-  organizationId?: string,
-): Promise<PersonRow> {
+export async function onlyPersonOf(store: Store, email: string, organizationId?: string) {
   const emailKey = emailKeyOf(email);
   const found =
     organizationId === undefined

@@ -74,12 +74,7 @@ export function situationAt(
 }
 
 /** The occurrences of a window that touch the span from `from` to before `to`, oldest first, at most `limit`. */
-export function occurrencesBetween(
-  times: Times,
-  from: number,
-  to: number,
-  limit: number,
-): Occurrence[] {
+export function occurrencesBetween(times: Times, from: number, to: number, limit: number) {
   const found: Occurrence[] = [];
   for (const occurrence of occurrencesFrom(times, from, to)) {
     if (occurrence.start >= to || found.length >= limit) break;
