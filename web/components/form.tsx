@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Modal, Text } from "@mantine/core";
-import { type ReactNode, useRef, useState } from "react";
+import { type ChangeEvent, type ReactNode, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
 import { BusyButton } from "./busy-button.tsx";
@@ -16,6 +16,26 @@ export type Form<V extends Values> = {
   reset: (values: V) => void;
   /** The server's words about a field and whatever is inside it. */
   errorOf: (path: string) => string | undefined;
+  /** What a field of text is wired with. */
+  input: <K extends keyof V & string>(
+    name: K,
+  ) => {
+    value: V[K];
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
+    error: string | undefined;
+  };
+  /** What a field is wired with that hands over its value. */
+  field: <K extends keyof V & string>(
+    name: K,
+  ) => { value: V[K]; onChange: (value: V[K] | null) => void; error: string | undefined };
+  /** What a switch is wired with. */
+  toggle: <K extends keyof V & string>(
+    name: K,
+  ) => {
+    checked: boolean;
+    onChange: (event: ChangeEvent<HTMLInputElement>) => void;
+    error: string | undefined;
+  };
   /** What was said of no field on the page. */
   rest: string | null;
   busy: boolean;
@@ -67,13 +87,19 @@ export function useForm<V extends Values>(
   }
 
   const unplaced = issues.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
+  function set<K extends keyof V & string>(name: K, value: V[K]) {
+    setDirty(true);
+    setValues((current) => ({ ...current, [name]: value }));
+    setIssues((current) => current.filter(({ path }) => !within(path, name)));
+  }
+  function errorOf(path: string) {
+    shown.current.add(path);
+    const found = issues.find((issue) => within(issue.path, path));
+    return found && sentence(found.message);
+  }
   return {
     values,
-    set(name, value) {
-      setDirty(true);
-      setValues((current) => ({ ...current, [name]: value }));
-      setIssues((current) => current.filter(({ path }) => !within(path, name)));
-    },
+    set,
     replace: setValues,
     reset(next) {
       setValues(next);
@@ -81,11 +107,22 @@ export function useForm<V extends Values>(
       setFailure(null);
       setDirty(false);
     },
-    errorOf(path) {
-      shown.current.add(path);
-      const found = issues.find((issue) => within(issue.path, path));
-      return found && sentence(found.message);
-    },
+    errorOf,
+    input: (name) => ({
+      value: values[name],
+      onChange: ({ currentTarget }) => set(name, currentTarget.value as V[typeof name]),
+      error: errorOf(name),
+    }),
+    field: (name) => ({
+      value: values[name],
+      onChange: (value) => set(name, value as V[typeof name]),
+      error: errorOf(name),
+    }),
+    toggle: (name) => ({
+      checked: values[name] === true,
+      onChange: ({ currentTarget }) => set(name, currentTarget.checked as V[typeof name]),
+      error: errorOf(name),
+    }),
     rest: failure ?? (unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ") || null),
     busy,
     dirty,

@@ -25,9 +25,7 @@ export function SignInForm({ email = "", onDone }: { email?: string; onDone?: ()
           inputMode="text"
           data-autofocus
           autoFocus
-          value={second.values.code}
-          onChange={({ currentTarget }) => second.set("code", currentTarget.value)}
-          error={second.errorOf("code")}
+          {...second.input("code")}
         />
       </FormFrame>
     );
@@ -38,18 +36,14 @@ export function SignInForm({ email = "", onDone }: { email?: string; onDone?: ()
         type="email"
         autoComplete="username"
         autoFocus={email === ""}
-        value={credentials.values.email}
-        onChange={({ currentTarget }) => credentials.set("email", currentTarget.value)}
-        error={credentials.errorOf("email")}
+        {...credentials.input("email")}
       />
       <PasswordField
         label="Password"
         autoComplete="current-password"
         data-autofocus
         autoFocus={email !== ""}
-        value={credentials.values.password}
-        onChange={({ currentTarget }) => credentials.set("password", currentTarget.value)}
-        error={credentials.errorOf("password")}
+        {...credentials.input("password")}
       />
     </FormFrame>
   );

@@ -57,22 +57,13 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
         }
       >
         {!isSignedIn && isNew && (
-          <TextInput
-            label="Your name"
-            autoComplete="name"
-            autoFocus
-            value={form.values.name}
-            onChange={({ currentTarget }) => form.set("name", currentTarget.value)}
-            error={form.errorOf("name")}
-          />
+          <TextInput label="Your name" autoComplete="name" autoFocus {...form.input("name")} />
         )}
         {!isSignedIn && (
           <PasswordField
             label={isNew ? "Choose a password" : "Your password"}
             autoComplete={isNew ? "new-password" : "current-password"}
-            value={form.values.password}
-            onChange={({ currentTarget }) => form.set("password", currentTarget.value)}
-            error={form.errorOf("password")}
+            {...form.input("password")}
           />
         )}
       </FormFrame>

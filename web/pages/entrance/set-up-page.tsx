@@ -45,32 +45,11 @@ function SetUpForm({ linked }: { linked: string }) {
           placeholder="Acme GmbH"
           autoComplete="organization"
           autoFocus={linked !== ""}
-          value={values.organization}
-          onChange={({ currentTarget }) => set("organization", currentTarget.value)}
-          error={errorOf("organization")}
+          {...form.input("organization")}
         />
-        <TextInput
-          label="Your name"
-          autoComplete="name"
-          value={values.name}
-          onChange={({ currentTarget }) => set("name", currentTarget.value)}
-          error={errorOf("name")}
-        />
-        <TextInput
-          label="E-mail"
-          type="email"
-          autoComplete="username"
-          value={values.email}
-          onChange={({ currentTarget }) => set("email", currentTarget.value)}
-          error={errorOf("email")}
-        />
-        <PasswordField
-          label="Password"
-          autoComplete="new-password"
-          value={values.password}
-          onChange={({ currentTarget }) => set("password", currentTarget.value)}
-          error={errorOf("password")}
-        />
+        <TextInput label="Your name" autoComplete="name" {...form.input("name")} />
+        <TextInput label="E-mail" type="email" autoComplete="username" {...form.input("email")} />
+        <PasswordField label="Password" autoComplete="new-password" {...form.input("password")} />
       </FormFrame>
     </EntranceFrame>
   );

@@ -34,7 +34,7 @@ export function EditDialog({
       onClose();
     },
   );
-  const { values, set, errorOf } = form;
+  const { values, set } = form;
   return (
     <Modal opened onClose={onClose} title="Edit incident" size={520} closeOnClickOutside={false}>
       <FormFrame
@@ -51,13 +51,7 @@ export function EditDialog({
           />
         }
       >
-        <TextInput
-          label="Title"
-          data-autofocus
-          value={values.title}
-          onChange={({ currentTarget }) => set("title", currentTarget.value)}
-          error={errorOf("title")}
-        />
+        <TextInput label="Title" data-autofocus {...form.input("title")} />
         <div>
           <SegmentedControl
             aria-label="Severity"
@@ -68,12 +62,7 @@ export function EditDialog({
           />
           <p className="field-note">{severityHints[values.severity]}</p>
         </div>
-        <Switch
-          label="Public"
-          description="Shown on status pages."
-          checked={values.public}
-          onChange={({ currentTarget }) => set("public", currentTarget.checked)}
-        />
+        <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
       </FormFrame>
     </Modal>
   );

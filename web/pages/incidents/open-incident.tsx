@@ -71,9 +71,7 @@ export default function OpenIncident() {
           placeholder="Checkout fails for some customers"
           autoComplete="off"
           data-autofocus
-          value={values.title}
-          onChange={({ currentTarget }) => set("title", currentTarget.value)}
-          error={errorOf("title")}
+          {...form.input("title")}
         />
         <div>
           <SegmentedControl
@@ -92,9 +90,7 @@ export default function OpenIncident() {
             autosize
             minRows={3}
             maxRows={12}
-            value={values.message}
-            onChange={({ currentTarget }) => set("message", currentTarget.value)}
-            error={errorOf("message")}
+            {...form.input("message")}
           />
           <TemplatesMenu
             status="investigating"
@@ -116,15 +112,12 @@ export default function OpenIncident() {
               limit={100}
               nothingFoundMessage="No monitors found"
               data={(overview?.monitors ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-              value={values.monitorId}
-              onChange={(id) => set("monitorId", id)}
-              error={errorOf("monitorId")}
+              {...form.field("monitorId")}
             />
             <Switch
               label="Public"
               description="Shown on status pages."
-              checked={values.public}
-              onChange={({ currentTarget }) => set("public", currentTarget.checked)}
+              {...form.toggle("public")}
             />
           </div>
         </Fold>

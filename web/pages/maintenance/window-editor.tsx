@@ -9,7 +9,7 @@ import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../components/curl-button.tsx";
 import { Fold } from "../../components/fold.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { type Form, FormFrame, useForm } from "../../components/form.tsx";
 import { useZone } from "../../components/time.tsx";
 import { NextTimes } from "./next-times.tsx";
 import { planning, type Planning } from "./planning.ts";
@@ -109,9 +109,7 @@ function Fields({
         placeholder="Router firmware"
         autoComplete="off"
         data-autofocus
-        value={values.title}
-        onChange={({ currentTarget }) => set("title", currentTarget.value)}
-        error={errorOf("title")}
+        {...form.input("title")}
       />
       <Textarea
         label="Description"
@@ -119,9 +117,7 @@ function Fields({
         autosize
         minRows={2}
         maxRows={8}
-        value={values.description}
-        onChange={({ currentTarget }) => set("description", currentTarget.value)}
-        error={errorOf("description")}
+        {...form.input("description")}
       />
       <div className="field-row">
         <TextInput
@@ -148,7 +144,7 @@ function Fields({
         error={errorAt("rrule")}
       />
       {values.plan.repeats !== "never" && <NextTimes times={times} count={4} />}
-      <Members values={values} set={set} errorOf={errorOf} />
+      <Members form={form} />
       <Fold
         title="Time zone, uptime and visibility"
         open={values.timeZone !== zone}
@@ -169,14 +165,12 @@ function Fields({
           <Switch
             label="Count in uptime"
             description="Otherwise this time is left out of uptime."
-            checked={values.countsUptime}
-            onChange={({ currentTarget }) => set("countsUptime", currentTarget.checked)}
+            {...form.toggle("countsUptime")}
           />
           <Switch
             label="Public"
             description="Status pages announce it 30 days ahead."
-            checked={values.public}
-            onChange={({ currentTarget }) => set("public", currentTarget.checked)}
+            {...form.toggle("public")}
           />
         </div>
       </Fold>
@@ -185,17 +179,7 @@ function Fields({
   );
 }
 
-type SetField = <K extends keyof Values>(name: K, value: Values[K]) => void;
-
-function Members({
-  values,
-  set,
-  errorOf,
-}: {
-  values: Values;
-  set: SetField;
-  errorOf: (path: string) => string | undefined;
-}) {
+function Members({ form }: { form: Form<Values> }) {
   const { data: overview } = useOverview();
   const options = (records: readonly { id: string; name: string }[] = []) =>
     records.map(({ id, name }) => ({ value: id, label: name }));
@@ -208,18 +192,14 @@ function Members({
           label="Groups"
           description="All monitors that are in the group at that time."
           data={options(overview?.groups)}
-          value={values.groupIds}
-          onChange={(ids) => set("groupIds", ids)}
-          error={errorOf("groupIds")}
+          {...form.field("groupIds")}
         />
       )}
       <MultiSelect
         {...common}
         label="Monitors"
         data={options(overview?.monitors)}
-        value={values.monitorIds}
-        onChange={(ids) => set("monitorIds", ids)}
-        error={errorOf("monitorIds")}
+        {...form.field("monitorIds")}
       />
     </>
   );

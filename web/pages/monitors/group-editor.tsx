@@ -71,7 +71,7 @@ function Fields({
     },
     onTheirs,
   );
-  const { values, set, errorOf } = form;
+  const { values, set } = form;
   return (
     <FormFrame
       form={form}
@@ -87,13 +87,7 @@ function Fields({
         />
       }
     >
-      <TextInput
-        label="Name"
-        data-autofocus
-        value={values.name}
-        onChange={({ currentTarget }) => set("name", currentTarget.value)}
-        error={errorOf("name")}
-      />
+      <TextInput label="Name" data-autofocus {...form.input("name")} />
       <fieldset className="palette-colors">
         <legend>Color</legend>
         {Color.options.map((color) => (
@@ -115,24 +109,15 @@ function Fields({
         autosize
         minRows={1}
         maxRows={5}
-        value={values.description}
-        onChange={({ currentTarget }) => set("description", currentTarget.value)}
-        error={errorOf("description")}
+        {...form.input("description")}
       />
-      <TagsInput
-        label="Tags"
-        value={values.tags}
-        onChange={(tags) => set("tags", tags)}
-        error={errorOf("tags")}
-      />
+      <TagsInput label="Tags" {...form.field("tags")} />
       {channels.length > 0 && (
         <MultiSelect
           label="Alert channels"
           description="Added to every monitor that joins this group from now on. Monitors already in it do not change."
           data={channels.map(({ id, name }) => ({ value: id, label: name }))}
-          value={values.alertChannelIds}
-          onChange={(ids) => set("alertChannelIds", ids)}
-          error={errorOf("alertChannelIds")}
+          {...form.field("alertChannelIds")}
         />
       )}
     </FormFrame>

@@ -36,14 +36,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
   return (
     <Modal opened onClose={onClose} title="Invite people" closeOnClickOutside={false}>
       <FormFrame form={form} submit="Create invitation" onCancel={onClose}>
-        <TextInput
-          label="E-mail"
-          type="email"
-          data-autofocus
-          value={values.email}
-          onChange={({ currentTarget }) => set("email", currentTarget.value.trim())}
-          error={errorOf("email")}
-        />
+        <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
         <Select
           label="Role"
           data={roles.map((role) => ({ value: role, label: `${role} – ${roleWords[role]}` }))}

@@ -55,14 +55,14 @@ export function smtpOf(fields: MailServerFields) {
   const auth = fields["smtp.auth"];
   const isApp = auth === "microsoft";
   return {
-    host: fields["smtp.host"],
+    host: fields["smtp.host"].trim(),
     port: fields["smtp.port"],
     tls: fields["smtp.tls"],
     user,
     auth,
     ...secret("password", auth === "password" && user !== null, fields["smtp.password"]),
-    tenant: (isApp && fields["smtp.tenant"]) || null,
-    clientId: (isApp && fields["smtp.clientId"]) || null,
+    tenant: (isApp && fields["smtp.tenant"].trim()) || null,
+    clientId: (isApp && fields["smtp.clientId"].trim()) || null,
     ...secret("clientSecret", isApp, fields["smtp.clientSecret"]),
     ...secret("serviceAccountKey", auth === "google", fields["smtp.serviceAccountKey"]),
     from: fields["smtp.from"],

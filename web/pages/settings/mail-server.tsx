@@ -66,6 +66,12 @@ function Fields({
   const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
   const { values, set } = form;
   const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
+  const input = (
+    name: "smtp.host" | "smtp.user" | "smtp.tenant" | "smtp.clientId" | "smtp.from",
+  ) => ({
+    ...form.input(name),
+    error: errorOf(name),
+  });
   const body = { smtp: smtpOf(values) };
   const secrets = storedSecrets(settingsKinds, "organization", known, body, errorOf);
   type SecretName = "smtp.password" | "smtp.clientSecret" | "smtp.serviceAccountKey";
@@ -114,13 +120,7 @@ function Fields({
           }
         >
           <div className="field-row mail-host">
-            <TextInput
-              label="Host"
-              placeholder="mail.team.example"
-              value={values["smtp.host"]}
-              onChange={({ currentTarget }) => set("smtp.host", currentTarget.value.trim())}
-              error={errorOf("smtp.host")}
-            />
+            <TextInput label="Host" placeholder="mail.team.example" {...input("smtp.host")} />
             <NumberInput
               label="Port"
               hideControls
@@ -167,9 +167,7 @@ function Fields({
                   ? "Leave empty if the server does not need one."
                   : "The address that sends the e-mails."
               }
-              value={values["smtp.user"]}
-              onChange={({ currentTarget }) => set("smtp.user", currentTarget.value)}
-              error={errorOf("smtp.user")}
+              {...input("smtp.user")}
             />
             {auth === "password" && <SecretField label="Password" {...secretAt("smtp.password")} />}
             {auth === "microsoft" && (
@@ -178,9 +176,7 @@ function Fields({
                 autoComplete="off"
                 placeholder="team.onmicrosoft.com"
                 description="Directory (tenant) ID, or a domain of it."
-                value={values["smtp.tenant"]}
-                onChange={({ currentTarget }) => set("smtp.tenant", currentTarget.value.trim())}
-                error={errorOf("smtp.tenant")}
+                {...input("smtp.tenant")}
               />
             )}
           </div>
@@ -190,9 +186,7 @@ function Fields({
                 label="Client ID"
                 autoComplete="off"
                 description="Application (client) ID of the app."
-                value={values["smtp.clientId"]}
-                onChange={({ currentTarget }) => set("smtp.clientId", currentTarget.value.trim())}
-                error={errorOf("smtp.clientId")}
+                {...input("smtp.clientId")}
               />
               <SecretField
                 label="Client secret"
@@ -212,9 +206,7 @@ function Fields({
             label="From"
             placeholder="Signalbox <signalbox@team.example>"
             description="An address, or Name <address>. The server must accept it as the sender."
-            value={values["smtp.from"]}
-            onChange={({ currentTarget }) => set("smtp.from", currentTarget.value)}
-            error={errorOf("smtp.from")}
+            {...input("smtp.from")}
           />
         </FormFrame>
       </Panel>

@@ -31,9 +31,7 @@ export function NewApiKey({ onClose }: { onClose: () => void }) {
           placeholder="Deploy job"
           description="What uses the key, so that you know what stops working when you revoke it."
           data-autofocus
-          value={values.name}
-          onChange={({ currentTarget }) => set("name", currentTarget.value)}
-          error={errorOf("name")}
+          {...form.input("name")}
         />
         <div className="labelled">
           <span id="key-scope">Access</span>

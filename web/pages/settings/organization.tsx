@@ -65,9 +65,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
     <FormFrame form={form} submit="Save">
       <TextInput
         label="Name"
-        value={values.name}
-        onChange={({ currentTarget }) => set("name", currentTarget.value)}
-        error={errorOf("name")}
+        {...form.input("name")}
         description={`The short name in addresses stays ${record.slug}, as in /status/${record.slug}.`}
       />
       <Select

@@ -147,12 +147,7 @@ function NewOrganization() {
         navigation.
       </p>
       <FormFrame form={form} submit="Create organization">
-        <TextInput
-          label="Name of the new organization"
-          value={form.values.name}
-          onChange={({ currentTarget }) => form.set("name", currentTarget.value)}
-          error={form.errorOf("name")}
-        />
+        <TextInput label="Name of the new organization" {...form.input("name")} />
       </FormFrame>
     </Panel>
   );

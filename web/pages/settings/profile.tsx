@@ -31,26 +31,18 @@ function Names() {
     keepPerson(saved);
     notify("Saved");
   });
-  const { values, set, errorOf } = form;
+  const { values } = form;
   return (
     <Panel title="Name and e-mail">
       <FormFrame form={form} submit="Save">
         <div className="field-row">
-          <TextInput
-            label="Name"
-            autoComplete="name"
-            value={values.name}
-            onChange={({ currentTarget }) => set("name", currentTarget.value)}
-            error={errorOf("name")}
-          />
+          <TextInput label="Name" autoComplete="name" {...form.input("name")} />
           <TextInput
             label="E-mail"
             type="email"
             autoComplete="username"
             description="You sign in with this address."
-            value={values.email}
-            onChange={({ currentTarget }) => set("email", currentTarget.value.trim())}
-            error={errorOf("email")}
+            {...form.input("email")}
           />
         </div>
         {values.email !== person.email && (
@@ -58,9 +50,7 @@ function Names() {
             label="Your password"
             autoComplete="current-password"
             description="Required to change the e-mail address."
-            value={values.password}
-            onChange={({ currentTarget }) => set("password", currentTarget.value)}
-            error={errorOf("password")}
+            {...form.input("password")}
           />
         )}
       </FormFrame>
@@ -75,7 +65,6 @@ function Password() {
     await invalidate(sessionsQuery);
     notify("Password changed; you are signed out everywhere else");
   });
-  const { values, set, errorOf } = form;
   return (
     <Panel title="Password">
       <FormFrame form={form} submit="Change password">
@@ -83,17 +72,13 @@ function Password() {
           <PasswordField
             label="Current password"
             autoComplete="current-password"
-            value={values.current}
-            onChange={({ currentTarget }) => set("current", currentTarget.value)}
-            error={errorOf("current")}
+            {...form.input("current")}
           />
           <PasswordField
             label="New password"
             autoComplete="new-password"
             description="10 characters or more. Signs you out everywhere else."
-            value={values.password}
-            onChange={({ currentTarget }) => set("password", currentTarget.value)}
-            error={errorOf("password")}
+            {...form.input("password")}
           />
         </div>
       </FormFrame>

@@ -28,7 +28,7 @@ export function TestMail({
   test: ReturnType<typeof useTestMail>;
   unsaved: boolean;
 }) {
-  const { values, set, errorOf, rest, busy, verdict, submit } = test;
+  const { values, input, rest, busy, verdict, submit } = test;
   return (
     <Panel title="Test e-mail">
       <p className="quiet panel-words">
@@ -37,13 +37,7 @@ export function TestMail({
           : "Uses the saved mail server."}
       </p>
       <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
-        <TextInput
-          label="To"
-          type="email"
-          value={values.to}
-          onChange={({ currentTarget }) => set("to", currentTarget.value.trim())}
-          error={errorOf("to")}
-        />
+        <TextInput label="To" type="email" {...input("to")} />
         <BusyButton type="submit" loading={busy}>
           Send test e-mail
         </BusyButton>

@@ -43,9 +43,7 @@ export function TwoFactorOff({
           label="Your password"
           autoComplete="current-password"
           data-autofocus
-          value={form.values.password}
-          onChange={({ currentTarget }) => form.set("password", currentTarget.value)}
-          error={form.errorOf("password")}
+          {...form.input("password")}
         />
       </FormFrame>
     </Modal>

@@ -47,9 +47,7 @@ function Prove({
         label="Your password"
         autoComplete="current-password"
         data-autofocus
-        value={form.values.password}
-        onChange={({ currentTarget }) => form.set("password", currentTarget.value)}
-        error={form.errorOf("password")}
+        {...form.input("password")}
       />
     </FormFrame>
   );
@@ -90,9 +88,7 @@ function Scan({
         inputMode="numeric"
         autoComplete="one-time-code"
         autoFocus
-        value={form.values.code}
-        onChange={({ currentTarget }) => form.set("code", currentTarget.value)}
-        error={form.errorOf("code")}
+        {...form.input("code")}
       />
     </FormFrame>
   );

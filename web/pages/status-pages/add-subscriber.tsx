@@ -52,16 +52,12 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
               data-autofocus
               autoComplete="off"
               placeholder="ann@team.example"
-              value={values.email}
-              onChange={({ currentTarget }) => set("email", currentTarget.value)}
-              error={errorOf("email")}
+              {...form.input("email")}
             />
             <Switch
               label="The owner has agreed already"
               description="Otherwise a confirmation link is sent first, and updates only once it was used."
-              checked={values.confirmed}
-              onChange={({ currentTarget }) => set("confirmed", currentTarget.checked)}
-              error={errorOf("confirmed")}
+              {...form.toggle("confirmed")}
             />
           </>
         ) : (
@@ -71,9 +67,7 @@ export function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: ()
               label="URL"
               autoComplete="off"
               placeholder="https://bot.partner.example/status"
-              value={values.url}
-              onChange={({ currentTarget }) => set("url", currentTarget.value)}
-              error={errorOf("url")}
+              {...form.input("url")}
             />
             <SecretField
               label="Secret"

@@ -45,7 +45,6 @@ const kinds = Object.fromEntries(
 ) as Record<Name, ReturnType<typeof kindOf>>;
 
 export function BasicFields({ form }: { form: PageForm }) {
-  const { values, set, errorOf } = form;
   return (
     <div className="form-section">
       <Field form={form} name="title" />
@@ -53,9 +52,7 @@ export function BasicFields({ form }: { form: PageForm }) {
         label="Address"
         leftSection={<span className="slug-start">/status/</span>}
         leftSectionWidth={62}
-        value={values.slug}
-        onChange={({ currentTarget }) => set("slug", currentTarget.value)}
-        error={errorOf("slug")}
+        {...form.input("slug")}
       />
       <Field form={form} name="description" />
     </div>
