@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Tooltip } from "@mantine/core";
 import { pathOf } from "../data/client.ts";
 import { Icon } from "./icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
@@ -10,7 +10,9 @@ export type Action = {
   body?: unknown;
 };
 
-/** The same action for a script, with its key in `$KEY`. */
+/** Puts the same action for a script on the clipboard, with its key in `$KEY`. */
+export const copyCurl = (action: Action) => void copy(curlOf(action), "curl command");
+
 function curlOf({ method, route, query = {}, body }: Action): string {
   const search = new URLSearchParams(query).toString();
   const lines = [
@@ -49,24 +51,9 @@ function copyOldWay(text: string) {
 export function CurlButton({ action }: { action: () => Action }) {
   return (
     <Tooltip label="Copy as curl, for a script">
-      <ActionIcon
-        aria-label="Copy as curl"
-        size={34}
-        onClick={() => void copy(curlOf(action()), "curl command")}
-      >
+      <ActionIcon aria-label="Copy as curl" size={34} onClick={() => copyCurl(action())}>
         <Icon name="terminal" />
       </ActionIcon>
     </Tooltip>
-  );
-}
-
-export function CurlItem({ action }: { action: () => Action }) {
-  return (
-    <Menu.Item
-      leftSection={<Icon name="terminal" />}
-      onClick={() => void copy(curlOf(action()), "curl command")}
-    >
-      Copy as curl
-    </Menu.Item>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { isMac } from "./page.tsx";
 
 /** Keys as `n`, `shift+n`, `mod+k`, or two after one another as `g m`. */
@@ -24,26 +24,31 @@ function nameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
   return `${mod ? "mod+" : ""}${altKey ? "alt+" : ""}${name}`;
 }
 
+/** Those of everything on the page, the shell's first. */
+const active = new Set<{ readonly current: Shortcuts }>();
+
+function onKey(event: KeyboardEvent) {
+  const name = nameOf(event);
+  if (event.defaultPrevented || covered) return;
+  if (typing(event.target) && !name.startsWith("mod+")) return;
+  const sequence = Date.now() - firstAt < 1_000 ? `${first} ${name}` : name;
+  first = name;
+  firstAt = Date.now();
+  const all = Object.assign({}, ...[...active].map(({ current }) => current)) as Shortcuts;
+  const run = all[sequence] ?? all[name];
+  if (run === undefined) return;
+  event.preventDefault();
+  run(event);
+}
+window.addEventListener("keydown", look, { capture: true });
+window.addEventListener("keydown", onKey);
+
 /** Shortcuts of what is on the page; never while somebody types, except those with a modifier. */
 export function useShortcuts(shortcuts: Shortcuts) {
+  const latest = useRef(shortcuts);
+  latest.current = shortcuts;
   useEffect(() => {
-    function onKey(event: KeyboardEvent) {
-      const name = nameOf(event);
-      if (event.defaultPrevented || covered) return;
-      if (typing(event.target) && !name.startsWith("mod+")) return;
-      const sequence = Date.now() - firstAt < 1_000 ? `${first} ${name}` : name;
-      const run = shortcuts[sequence] ?? shortcuts[name];
-      first = name;
-      firstAt = Date.now();
-      if (run === undefined) return;
-      event.preventDefault();
-      run(event);
-    }
-    window.addEventListener("keydown", look, { capture: true });
-    window.addEventListener("keydown", onKey);
-    return () => {
-      window.removeEventListener("keydown", look, { capture: true });
-      window.removeEventListener("keydown", onKey);
-    };
-  }, [shortcuts]);
+    active.add(latest);
+    return () => void active.delete(latest);
+  }, []);
 }

@@ -8,9 +8,7 @@ import { StateIcon } from "../components/state-icon.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { addMonitor } from "../pages/monitors/actions.ts";
-import { opening } from "../pages/incidents/opening.ts";
-import { planning } from "../pages/maintenance/planning.ts";
-import { editing } from "../pages/monitors/editing.ts";
+import { openDialog } from "../components/dialogs.ts";
 import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
 import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
@@ -59,28 +57,28 @@ export function useCommands(
       label: "Create monitor",
       hint: "N",
       icon: <Icon name="plus" />,
-      run: () => editing.set({ kind: "new-monitor" }),
+      run: () => openDialog({ kind: "create-monitor" }),
       common: true,
     });
     commands.push({
       key: "new-group",
       label: "Create group",
       icon: <Icon name="folder" />,
-      run: () => editing.set({ kind: "new-group" }),
+      run: () => openDialog({ kind: "create-group" }),
       common: true,
     });
     commands.push({
       key: "open-incident",
       label: "Create incident",
       icon: <Icon name="warning" />,
-      run: () => opening.set({ monitorId: null }),
+      run: () => openDialog({ kind: "create-incident" }),
       common: true,
     });
     commands.push({
       key: "plan-maintenance",
       label: "Plan maintenance",
       icon: <Icon name="calendar" />,
-      run: () => planning.set({ kind: "new" }),
+      run: () => openDialog({ kind: "plan-maintenance" }),
       common: true,
     });
   }

@@ -1,22 +1,28 @@
 import { lazy, Suspense } from "react";
-import { opening } from "../pages/incidents/opening.ts";
-import { editing } from "../pages/monitors/editing.ts";
-import { planning } from "../pages/maintenance/planning.ts";
+import { type Dialog, useDialog } from "../components/dialogs.ts";
 
-const Editors = lazy(() => import("../pages/monitors/editors.tsx"));
-const OpenIncident = lazy(() => import("../pages/incidents/open-incident.tsx"));
-const WindowEditor = lazy(() => import("../pages/maintenance/window-editor.tsx"));
+const MonitorDialog = lazy(() => import("../pages/monitors/monitor-editor.tsx"));
+const GroupDialog = lazy(() => import("../pages/monitors/group-editor.tsx"));
+const CreateIncident = lazy(() => import("../pages/incidents/create-incident.tsx"));
+const MaintenanceDialog = lazy(() => import("../pages/maintenance/window-editor.tsx"));
 
 /** Editors that lie over whatever page is open; loaded when first needed. */
 export function Dialogs() {
-  const isEditing = editing.use() !== null;
-  const isOpening = opening.use() !== null;
-  const isPlanning = planning.use() !== null;
-  return (
-    <Suspense>
-      {isEditing && <Editors />}
-      {isOpening && <OpenIncident />}
-      {isPlanning && <WindowEditor />}
-    </Suspense>
-  );
+  const dialog = useDialog();
+  return <Suspense>{dialog !== null && editorOf(dialog)}</Suspense>;
+}
+
+function editorOf(dialog: Dialog) {
+  switch (dialog.kind) {
+    case "create-monitor":
+    case "edit-monitor":
+      return <MonitorDialog what={dialog} />;
+    case "create-group":
+    case "edit-group":
+      return <GroupDialog what={dialog} />;
+    case "create-incident":
+      return <CreateIncident />;
+    default:
+      return <MaintenanceDialog what={dialog} />;
+  }
 }

@@ -1,3 +1,4 @@
+import { MenuItem } from "../components/menus.tsx";
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { signOut, useSignedIn } from "../data/session.ts";
@@ -64,12 +65,9 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
             {label}
           </Menu.Item>
         ))}
-        <Menu.Item
-          leftSection={<Icon name="screen" />}
-          onClick={() => void navigate({ to: "/wall" })}
-        >
+        <MenuItem icon="screen" onClick={() => void navigate({ to: "/wall" })}>
           Wall view
-        </Menu.Item>
+        </MenuItem>
         <Menu.Label>Theme</Menu.Label>
         {schemes.map(({ value, label, icon }) => (
           <Menu.Item
@@ -106,15 +104,12 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
         </Menu.Item>
         <Menu.Divider />
         <Menu.Label>{person.email}</Menu.Label>
-        <Menu.Item
-          leftSection={<Icon name="person" />}
-          onClick={() => void navigate({ href: "/settings/profile" })}
-        >
+        <MenuItem icon="person" onClick={() => void navigate({ href: "/settings/profile" })}>
           My profile
-        </Menu.Item>
-        <Menu.Item leftSection={<Icon name="exit" />} onClick={() => signOut().catch(notifyError)}>
+        </MenuItem>
+        <MenuItem icon="exit" onClick={() => signOut().catch(notifyError)}>
           Sign out
-        </Menu.Item>
+        </MenuItem>
       </Menu.Dropdown>
     </Menu>
   );

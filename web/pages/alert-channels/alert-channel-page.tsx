@@ -1,35 +1,35 @@
-import { Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { type AlertChannel, channelRoutes, useAlertChannel } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
-import { useRecordToEdit } from "../../data/record-to-edit.ts";
+import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
+import { MoreActions, RecordItems } from "../../components/menus.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { PageHeader } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { channelTypeOf } from "./channel-types.tsx";
-import { ChannelActions } from "./channel-actions.tsx";
+import { deleteChannel, setEnabled } from "./actions.ts";
 import { DeliveryLog } from "./delivery-log.tsx";
-import { TestOutcome, useTest } from "./test-outcome.tsx";
+import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
 import { UsersOfChannel } from "./users-of-channel.tsx";
 
 export function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });
-  const { data: channel, error } = useAlertChannel(id);
-  if (channel === undefined && error !== null)
-    return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="Alert channel not found">
-        {error.message}
-      </EmptyState>
-    );
-  return channel === undefined ? null : <Loaded key={id} channel={channel} />;
+  return (
+    <Loaded query={useAlertChannel(id)} what="The alert channel">
+      {(channel) => <Channel key={id} channel={channel} />}
+    </Loaded>
+  );
 }
 
-function Loaded({ channel }: { channel: AlertChannel }) {
+function Channel({ channel }: { channel: AlertChannel }) {
   const { id, name } = channel;
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
@@ -45,12 +45,7 @@ function Loaded({ channel }: { channel: AlertChannel }) {
         crumbs={[{ to: "/alert-channels", label: "Alert channels" }]}
         below={<Facts channel={channel} />}
       >
-        <ChannelActions
-          channel={channel}
-          mayWrite={mayWrite}
-          test={test}
-          onEdit={() => setEdit(true)}
-        />
+        <Actions channel={channel} test={test} onEdit={() => setEdit(true)} />
       </PageHeader>
       <TestOutcome test={test} />
       <div className="columns">
@@ -58,6 +53,42 @@ function Loaded({ channel }: { channel: AlertChannel }) {
         <UsersOfChannel channel={channel} />
       </div>
       {mayWrite && edit && <EditDialog id={id} onClose={() => setEdit(false)} />}
+    </>
+  );
+}
+
+type ActionProps = { channel: AlertChannel; test: Test; onEdit: () => void };
+
+function Actions({ channel, test, onEdit }: ActionProps) {
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  useShortcuts(mayWrite ? { t: () => void test.run(), e: onEdit } : {});
+  const route = channelRoutes(channel.id);
+  return (
+    <>
+      {mayWrite && (
+        <>
+          <BusyButton onClick={() => void test.run()} loading={test.busy}>
+            Send test
+          </BusyButton>
+          <Button onClick={() => void setEnabled(channel)}>
+            {channel.enabled ? "Disable" : "Enable"}
+          </Button>
+          <Button onClick={onEdit}>Edit</Button>
+        </>
+      )}
+      <MoreActions>
+        <RecordItems
+          curl={() => (mayWrite ? { method: "POST", route: route.test } : { method: "GET", route })}
+          onDelete={
+            mayWrite &&
+            (() => {
+              deleteChannel(channel);
+              void navigate({ to: "/alert-channels" });
+            })
+          }
+        />
+      </MoreActions>
     </>
   );
 }
@@ -90,29 +121,28 @@ function Facts({ channel }: { channel: AlertChannel }) {
 const readChannel = (id: string) => dataOf(channelRoutes(id).get());
 
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const { record, generation, error, reload } = useRecordToEdit(id, readChannel);
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <EditorDialog
       title="Edit alert channel"
       size={560}
-      closeOnClickOutside={false}
+      id={id}
+      read={readChannel}
+      onClose={onClose}
     >
-      {error !== null && <p className="down">{error.message}</p>}
-      {record !== undefined && (
-        <ChannelEditor
-          key={generation}
-          type={record.type as ChannelType}
-          channel={record}
-          onCancel={onClose}
-          onSaved={({ name }) => {
-            notify(`Saved ${name}`);
-            onClose();
-          }}
-          onTheirs={reload}
-        />
-      )}
-    </Modal>
+      {(channel, reload) =>
+        channel && (
+          <ChannelEditor
+            type={channel.type as ChannelType}
+            channel={channel}
+            onCancel={onClose}
+            onSaved={({ name }) => {
+              notify(`Saved ${name}`);
+              onClose();
+            }}
+            onTheirs={reload}
+          />
+        )
+      }
+    </EditorDialog>
   );
 }

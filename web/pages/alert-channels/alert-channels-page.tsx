@@ -26,7 +26,7 @@ export function AlertChannelsPage() {
       void navigate({ to: "/alert-channels", search: type === undefined ? {} : { new: type } }),
     [navigate],
   );
-  useShortcuts(useMemo(() => (mayWrite ? { n: () => open("") } : {}), [mayWrite, open]));
+  useShortcuts(mayWrite ? { n: () => open("") } : {});
   return (
     <>
       <PageHeader title="Alert channels" below="Where Signalbox sends alerts.">

@@ -1,11 +1,8 @@
-import { Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { ChannelUse } from "../../../src/dashboard/schema.ts";
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
-import { CurlItem } from "../../components/curl-button.tsx";
 import { plural } from "../../components/figures.ts";
-import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { Dash } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
@@ -35,9 +32,9 @@ export function ChannelRow({ channel, use, mayWrite }: Props) {
       <span className="channel-last">
         {lastDeliveryAt === null ? <Dash /> : <Time at={lastDeliveryAt} as="short" />}
       </span>
-      <LazyMenu label={`Actions for ${name}`} tabbed>
+      <RowMenu label={`Actions for ${name}`}>
         {() => <Actions channel={channel} mayWrite={mayWrite} />}
-      </LazyMenu>
+      </RowMenu>
     </li>
   );
 }
@@ -49,36 +46,30 @@ const usedBy = ({ monitors, groups }: ChannelUse) =>
 function Actions({ channel, mayWrite }: Omit<Props, "use">) {
   const { id, enabled } = channel;
   const navigate = useNavigate();
-  const curl = <CurlItem action={() => ({ method: "POST", route: channelRoutes(id).test })} />;
-  if (!mayWrite) return curl;
   return (
     <>
-      <Menu.Item leftSection={<Icon name="bell" />} onClick={() => void testFromList(channel)}>
-        Send test
-      </Menu.Item>
-      <Menu.Item
-        leftSection={<Icon name="edit" />}
-        onClick={() =>
-          void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
-        }
-      >
-        Edit
-      </Menu.Item>
-      <Menu.Item
-        leftSection={<Icon name={enabled ? "pause" : "play"} />}
-        onClick={() => void setEnabled(channel)}
-      >
-        {enabled ? "Disable" : "Enable"}
-      </Menu.Item>
-      {curl}
-      <Menu.Divider />
-      <Menu.Item
-        color="red"
-        leftSection={<Icon name="trash" />}
-        onClick={() => deleteChannel(channel)}
-      >
-        Delete
-      </Menu.Item>
+      {mayWrite && (
+        <>
+          <MenuItem icon="bell" onClick={() => void testFromList(channel)}>
+            Send test
+          </MenuItem>
+          <MenuItem
+            icon="edit"
+            onClick={() =>
+              void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
+            }
+          >
+            Edit
+          </MenuItem>
+          <MenuItem icon={enabled ? "pause" : "play"} onClick={() => void setEnabled(channel)}>
+            {enabled ? "Disable" : "Enable"}
+          </MenuItem>
+        </>
+      )}
+      <RecordItems
+        curl={() => ({ method: "POST", route: channelRoutes(id).test })}
+        onDelete={mayWrite && (() => deleteChannel(channel))}
+      />
     </>
   );
 }

@@ -1,13 +1,13 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
-import type { Incident } from "../../../src/incidents/schema.ts";
+import { useRef, useState } from "react";
+import type { Incident as IncidentRecord } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlItem } from "../../components/curl-button.tsx";
-import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
 import { useAudience } from "./data.ts";
@@ -22,31 +22,23 @@ import { Timeline } from "./timeline.tsx";
 
 export function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
-  const { data: incident, error } = useIncident(id);
-  if (incident === undefined && error !== null)
-    return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="Incident not found">
-        {error.message}
-      </EmptyState>
-    );
-  return incident === undefined ? null : <Loaded key={id} incident={incident} />;
+  return (
+    <Loaded query={useIncident(id)} what="The incident">
+      {(incident) => <Incident key={id} incident={incident} />}
+    </Loaded>
+  );
 }
 
 type Dialog = "edit" | "preview" | null;
 
-function Loaded({ incident }: { incident: Incident }) {
+function Incident({ incident }: { incident: IncidentRecord }) {
   const { mayWrite } = useSignedIn();
   const [dialog, setDialog] = useState<Dialog>(null);
   const message = useRef<HTMLTextAreaElement>(null);
-  useShortcuts(
-    useMemo(
-      () => ({
-        v: () => setDialog("preview"),
-        ...(mayWrite && { u: () => message.current?.focus(), e: () => setDialog("edit") }),
-      }),
-      [mayWrite],
-    ),
-  );
+  useShortcuts({
+    v: () => setDialog("preview"),
+    ...(mayWrite && { u: () => message.current?.focus(), e: () => setDialog("edit") }),
+  });
   const close = () => setDialog(null);
   return (
     <>
@@ -74,7 +66,7 @@ function Loaded({ incident }: { incident: Incident }) {
 }
 
 /** How it is, whom it affects and who sees it, in one line. */
-function Line({ incident }: { incident: Incident }) {
+function Line({ incident }: { incident: IncidentRecord }) {
   const { id, severity, status, monitorId, origin, createdAt } = incident;
   const { data: overview } = useOverview();
   const { data: audience } = useAudience({ incidentId: id });
@@ -108,7 +100,7 @@ function Actions({
   incident,
   onDialog,
 }: {
-  incident: Incident;
+  incident: IncidentRecord;
   onDialog: (dialog: Dialog) => void;
 }) {
   const { mayWrite } = useSignedIn();
@@ -117,40 +109,25 @@ function Actions({
   return (
     <>
       {mayWrite && <Button onClick={() => onDialog("edit")}>Edit</Button>}
-      <Menu position="bottom-end" width={220}>
-        <Menu.Target>
-          <ActionIcon variant="default" size={34} aria-label="More actions">
-            <Icon name="dots" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Icon name="page" />} onClick={() => onDialog("preview")}>
-            Preview public page
-          </Menu.Item>
-          <CurlItem
-            action={() =>
-              mayWrite && !isOver
-                ? { method: "POST", route: v1.incidents({ id: incident.id }).resolve }
-                : { method: "GET", route: v1.incidents({ id: incident.id }) }
-            }
-          />
-          {mayWrite && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" />}
-                onClick={() => {
-                  deleteIncident(incident);
-                  void navigate({ to: "/incidents" });
-                }}
-              >
-                Delete
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <MoreActions>
+        <MenuItem icon="page" onClick={() => onDialog("preview")}>
+          Preview public page
+        </MenuItem>
+        <RecordItems
+          curl={() =>
+            mayWrite && !isOver
+              ? { method: "POST", route: v1.incidents({ id: incident.id }).resolve }
+              : { method: "GET", route: v1.incidents({ id: incident.id }) }
+          }
+          onDelete={
+            mayWrite &&
+            (() => {
+              deleteIncident(incident);
+              void navigate({ to: "/incidents" });
+            })
+          }
+        />
+      </MoreActions>
       {mayWrite && (
         <Button
           variant={isOver ? "default" : "filled"}

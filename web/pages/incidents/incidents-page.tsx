@@ -15,9 +15,9 @@ import { useIncidents } from "./data.ts";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
 import { IncidentRow } from "./incident-row.tsx";
-import { opening } from "./opening.ts";
+import { openDialog } from "../../components/dialogs.ts";
 
-const openOne = () => opening.set({ monitorId: null });
+const openOne = () => openDialog({ kind: "create-incident" });
 
 export function IncidentsPage() {
   const { mayWrite } = useSignedIn();
@@ -30,15 +30,10 @@ export function IncidentsPage() {
   const error = open.error ?? over.error;
   const setFilters = (next: IncidentFilters) =>
     void navigate({ to: "/incidents", search: next, replace: true, resetScroll: false });
-  useShortcuts(
-    useMemo(
-      () => ({
-        "/": () => search.current?.focus(),
-        ...(mayWrite && { n: openOne }),
-      }),
-      [mayWrite],
-    ),
-  );
+  useShortcuts({
+    "/": () => search.current?.focus(),
+    ...(mayWrite && { n: openOne }),
+  });
   const isKnown = (!parts.open || open.data) && (!parts.over || over.data);
   const found = (parts.open ? open.data?.meta.total : 0) ?? 0;
   const older = (parts.over ? over.data?.meta.total : 0) ?? 0;

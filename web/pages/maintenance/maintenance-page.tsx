@@ -1,6 +1,5 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useDeleting } from "../../components/deleting.ts";
@@ -14,11 +13,11 @@ import { useNow, useZone } from "../../components/time.tsx";
 import { dayAt, monthOf } from "./calendar.ts";
 import { useWindows, usePastWindows } from "./data.ts";
 import { MonthCalendar } from "./month-calendar.tsx";
-import { planning } from "./planning.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { type Shown, shownOf } from "./shown.ts";
 import { WindowRow } from "./window-row.tsx";
 
-const plan = () => planning.set({ kind: "new" });
+const plan = () => openDialog({ kind: "plan-maintenance" });
 
 export function MaintenancePage() {
   const { mayWrite } = useSignedIn();
@@ -32,9 +31,7 @@ export function MaintenancePage() {
   const deleting = useDeleting();
   const show = (next: Shown) =>
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
-  useShortcuts(
-    useMemo((): Record<string, () => void> => (mayWrite ? { n: plan } : {}), [mayWrite]),
-  );
+  useShortcuts(mayWrite ? { n: plan } : {});
   const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
     windows?.filter(({ id }) => !deleting.has(id));
   const now = kept(running.data);

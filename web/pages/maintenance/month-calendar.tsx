@@ -15,7 +15,7 @@ import {
   monthOf,
   weeksOf,
 } from "./calendar.ts";
-import { planning } from "./planning.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { weekdays } from "./recurrence.ts";
 import { clockAt, spanInWords } from "./words.tsx";
 
@@ -135,7 +135,9 @@ function DayHead({ day, mayWrite }: { day: DayNumber; mayWrite: boolean }) {
       type="button"
       className="calendar-day"
       aria-label={`Plan maintenance on ${name}`}
-      onClick={() => planning.set({ kind: "new", date: date.toISOString().slice(0, 10) })}
+      onClick={() =>
+        openDialog({ kind: "plan-maintenance", date: date.toISOString().slice(0, 10) })
+      }
     >
       {number}
       <Icon name="plus" size={12} />

@@ -1,10 +1,11 @@
 import { recordKey } from "../../data/keys.ts";
-import { Modal, MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useRecordToEdit } from "../../data/record-to-edit.ts";
+import { closeDialog, type Dialog } from "../../components/dialogs.ts";
+import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { CurlButton } from "../../components/curl-button.tsx";
@@ -12,38 +13,28 @@ import { Fold } from "../../components/fold.tsx";
 import { type Form, FormFrame, useForm } from "../../components/form.tsx";
 import { useZone } from "../../components/time.tsx";
 import { NextTimes } from "./next-times.tsx";
-import { planning, type Planning } from "./planning.ts";
 import { RecurrenceField } from "./recurrence-field.tsx";
 import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
 import { zonesWith } from "../../components/zones.ts";
+
+type What = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
 
 const windows = v1["maintenance-windows"];
 const readWindow = (id: string) => dataOf(windows({ id }).get());
 
 /** Plans maintenance, or changes what is planned. */
-export default function WindowEditor() {
-  const what = planning.use();
-  const id = what?.kind === "edit" ? what.id : what?.like;
-  const opened = useRecordToEdit(id ?? null, readWindow);
-  if (what === null) return null;
+export default function MaintenanceDialog({ what }: { what: What }) {
+  const isNew = what.kind === "plan-maintenance";
   return (
-    <Modal
-      opened
-      onClose={() => planning.set(null)}
-      title={what.kind === "edit" ? "Edit maintenance" : "Plan maintenance"}
+    <EditorDialog
+      title={isNew ? "Plan maintenance" : "Edit maintenance"}
       size={600}
-      closeOnClickOutside={false}
+      id={(isNew ? what.like : what.id) ?? null}
+      read={readWindow}
+      onClose={closeDialog}
     >
-      {opened.error !== null && <p className="down">{opened.error.message}</p>}
-      {opened.ready && (
-        <Fields
-          key={opened.generation}
-          what={what}
-          window={opened.record}
-          onTheirs={opened.reload}
-        />
-      )}
-    </Modal>
+      {(window, reload) => <Fields what={what} window={window} onTheirs={reload} />}
+    </EditorDialog>
   );
 }
 
@@ -52,15 +43,14 @@ function Fields({
   window,
   onTheirs,
 }: {
-  what: Planning;
+  what: What;
   window: MaintenanceWindow | undefined;
   onTheirs: () => void;
 }) {
   const zone = useZone();
   const navigate = useNavigate();
   const { data: overview } = useOverview();
-  const isNew = what.kind === "new";
-  const close = () => planning.set(null);
+  const isNew = what.kind === "plan-maintenance";
   const start = window
     ? valuesOf(window)
     : newValues(Date.now(), zone, isNew ? what.date : undefined);
@@ -74,7 +64,7 @@ function Fields({
           : windows({ id: what.id }).patch(body, ifMatch(force ? undefined : window)),
       );
       queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
-      close();
+      closeDialog();
       if (isNew) await navigate({ href: `/maintenance/${saved.id}` });
     },
     onTheirs,
@@ -92,7 +82,7 @@ function Fields({
     <FormFrame
       form={form}
       submit={isNew ? "Plan maintenance" : "Save"}
-      onCancel={close}
+      onCancel={closeDialog}
       extra={
         <CurlButton
           action={() => ({

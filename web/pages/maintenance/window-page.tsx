@@ -1,60 +1,49 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlItem } from "../../components/curl-button.tsx";
-import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader, Panel } from "../../components/page.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateWords, worstOf } from "../../components/state-icon.tsx";
 import { useZone } from "../../components/time.tsx";
 import { plural } from "../../components/figures.ts";
 import { deleteWindow, endNow, useWindow } from "./data.ts";
 import { NextTimes } from "./next-times.tsx";
-import { planning } from "./planning.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./words.tsx";
 
 export function WindowPage() {
   const { id = "" } = useParams({ strict: false });
-  const { data: window, error } = useWindow(id);
   const { mayWrite } = useSignedIn();
-  useShortcuts(
-    useMemo(
-      (): Record<string, () => void> =>
-        mayWrite ? { e: () => planning.set({ kind: "edit", id }) } : {},
-      [mayWrite, id],
-    ),
-  );
-  if (window === undefined && error !== null)
-    return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="Maintenance not found">
-        {error.message}
-      </EmptyState>
-    );
-  if (window === undefined) return null;
+  useShortcuts(mayWrite ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});
   return (
-    <>
-      <PageHeader
-        title={window.title}
-        icon={<WindowIcon state={window.state} size={22} />}
-        crumbs={[{ to: "/maintenance", label: "Maintenance" }]}
-        below={<Line window={window} />}
-      >
-        <Actions window={window} />
-      </PageHeader>
-      {window.description !== "" && (
-        <p className="window-description" dir="auto">
-          {window.description}
-        </p>
+    <Loaded query={useWindow(id)} what="The maintenance">
+      {(window) => (
+        <>
+          <PageHeader
+            title={window.title}
+            icon={<WindowIcon state={window.state} size={22} />}
+            crumbs={[{ to: "/maintenance", label: "Maintenance" }]}
+            below={<Line window={window} />}
+          >
+            <Actions window={window} />
+          </PageHeader>
+          {window.description !== "" && (
+            <p className="window-description" dir="auto">
+              {window.description}
+            </p>
+          )}
+          <div className="columns">
+            <Members window={window} />
+            <Times window={window} />
+          </div>
+        </>
       )}
-      <div className="columns">
-        <Members window={window} />
-        <Times window={window} />
-      </div>
-    </>
+    </Loaded>
   );
 }
 
@@ -85,40 +74,26 @@ function Actions({ window }: { window: MaintenanceWindow }) {
       {mayWrite && state === "running" && rrule === null && (
         <Button onClick={() => void endNow(window)}>End now</Button>
       )}
-      {mayWrite && <Button onClick={() => planning.set({ kind: "edit", id })}>Edit</Button>}
-      <Menu position="bottom-end" width={190}>
-        <Menu.Target>
-          <ActionIcon variant="default" size={34} aria-label="More actions">
-            <Icon name="dots" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {mayWrite && (
-            <Menu.Item
-              leftSection={<Icon name="copy" />}
-              onClick={() => planning.set({ kind: "new", like: id })}
-            >
-              Duplicate
-            </Menu.Item>
-          )}
-          <CurlItem action={() => ({ method: "GET", route: v1["maintenance-windows"]({ id }) })} />
-          {mayWrite && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" />}
-                onClick={() => {
-                  deleteWindow(window);
-                  void navigate({ to: "/maintenance" });
-                }}
-              >
-                Delete
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      {mayWrite && (
+        <Button onClick={() => openDialog({ kind: "edit-maintenance", id })}>Edit</Button>
+      )}
+      <MoreActions>
+        {mayWrite && (
+          <MenuItem icon="copy" onClick={() => openDialog({ kind: "plan-maintenance", like: id })}>
+            Duplicate
+          </MenuItem>
+        )}
+        <RecordItems
+          curl={() => ({ method: "GET", route: v1["maintenance-windows"]({ id }) })}
+          onDelete={
+            mayWrite &&
+            (() => {
+              deleteWindow(window);
+              void navigate({ to: "/maintenance" });
+            })
+          }
+        />
+      </MoreActions>
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { MenuItem } from "../../components/menus.tsx";
 import { ActionIcon, Button, Menu, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../data/alert-channels.ts";
@@ -6,7 +7,7 @@ import { Icon } from "../../components/icons.tsx";
 import { plural } from "../../components/figures.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { selection } from "./selection.ts";
 
 /** What can be done to all selected monitors in one write. */
@@ -42,12 +43,12 @@ export function BulkBar({ overview }: { overview: Overview }) {
         ))}
         <Menu.Item onClick={() => change({ groupId: null })}>No group</Menu.Item>
         <Menu.Divider />
-        <Menu.Item
-          leftSection={<Icon name="plus" />}
-          onClick={() => editing.set({ kind: "new-group", monitorIds: [...selected] })}
+        <MenuItem
+          icon="plus"
+          onClick={() => openDialog({ kind: "create-group", monitorIds: [...selected] })}
         >
           Create group from selection
-        </Menu.Item>
+        </MenuItem>
       </Drop>
       <Drop label="Tags" stays>
         <AddTags onAdd={(addTags) => change({ addTags })} />

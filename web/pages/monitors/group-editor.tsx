@@ -3,13 +3,13 @@ import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useRecordToEdit } from "../../data/record-to-edit.ts";
+import { closeDialog, type Dialog } from "../../components/dialogs.ts";
+import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { CurlButton } from "../../components/curl-button.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import type { Editing } from "./editing.ts";
 import { selection } from "./selection.ts";
 
-type What = Extract<Editing, { kind: "new-group" | "edit-group" }>;
+type What = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
 type Values = {
   name: string;
   description: string;
@@ -28,31 +28,33 @@ const nothing: Values = {
 
 const readGroup = (id: string) => dataOf(v1["monitor-groups"]({ id }).get());
 
-export function GroupEditor({ what, onDone }: { what: What; onDone: () => void }) {
-  const id = what.kind === "edit-group" ? what.id : null;
-  const opened = useRecordToEdit(id, readGroup);
-  if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
-  if (!opened.ready) return null;
+export default function GroupDialog({ what }: { what: What }) {
   return (
-    <Fields
-      key={opened.generation}
-      group={opened.record}
-      monitorIds={what.kind === "new-group" ? what.monitorIds : undefined}
-      onDone={onDone}
-      onTheirs={opened.reload}
-    />
+    <EditorDialog
+      title={what.kind === "create-group" ? "Create group" : "Edit group"}
+      size={480}
+      id={what.kind === "edit-group" ? what.id : null}
+      read={readGroup}
+      onClose={closeDialog}
+    >
+      {(group, reload) => (
+        <Fields
+          group={group}
+          monitorIds={what.kind === "create-group" ? what.monitorIds : undefined}
+          onTheirs={reload}
+        />
+      )}
+    </EditorDialog>
   );
 }
 
 function Fields({
   group,
   monitorIds,
-  onDone,
   onTheirs,
 }: {
   group: MonitorGroup | undefined;
   monitorIds: readonly string[] | undefined;
-  onDone: () => void;
   onTheirs: () => void;
 }) {
   const { data: channels = [] } = useAlertChannels();
@@ -67,7 +69,7 @@ function Fields({
         );
       else await dataOf(groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group)));
       if (monitorIds) selection.clear();
-      onDone();
+      closeDialog();
     },
     onTheirs,
   );
@@ -76,7 +78,7 @@ function Fields({
     <FormFrame
       form={form}
       submit={group === undefined ? "Create group" : "Save"}
-      onCancel={onDone}
+      onCancel={closeDialog}
       extra={
         <CurlButton
           action={() =>

@@ -1,13 +1,11 @@
-import { Menu } from "@mantine/core";
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
-import { CurlItem } from "../../components/curl-button.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { type State, StateIcon, worstFirst } from "../../components/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { folds } from "./folds.ts";
 import type { Head } from "./rows.ts";
 
@@ -139,57 +137,48 @@ function GroupActions({
           </button>
         </>
       )}
-      <LazyMenu label={`Actions for ${group.name}`} tabbed={active}>
+      <RowMenu label={`Actions for ${group.name}`} tabbed={active}>
         {() => (
           <>
             {mayWrite && (
               <>
-                <Menu.Item
-                  leftSection={<Icon name="plus" />}
-                  onClick={() => editing.set({ kind: "new-monitor", groupId: group.id })}
+                <MenuItem
+                  icon="plus"
+                  onClick={() => openDialog({ kind: "create-monitor", groupId: group.id })}
                 >
                   Create monitor in group
-                </Menu.Item>
-                <Menu.Item
-                  leftSection={<Icon name="edit" />}
-                  onClick={() => editing.set({ kind: "edit-group", id: group.id })}
+                </MenuItem>
+                <MenuItem
+                  icon="edit"
+                  onClick={() => openDialog({ kind: "edit-group", id: group.id })}
                 >
                   Edit group
-                </Menu.Item>
-                <Menu.Item
+                </MenuItem>
+                <MenuItem
                   className="only-phone"
-                  leftSection={<Icon name={group.paused ? "play" : "pause"} />}
+                  icon={group.paused ? "play" : "pause"}
                   onClick={() => actOnGroup(group, pause)}
                 >
                   {label[pause]}
-                </Menu.Item>
-                <Menu.Item
+                </MenuItem>
+                <MenuItem
                   className="only-phone"
-                  leftSection={<Icon name={group.muted ? "sound" : "mute"} />}
+                  icon={group.muted ? "sound" : "mute"}
                   onClick={() => actOnGroup(group, mute)}
                 >
                   {label[mute]}
-                </Menu.Item>
+                </MenuItem>
               </>
             )}
-            <CurlItem
-              action={() => ({ method: "GET", route: v1["monitor-groups"]({ id: group.id }) })}
-            />
-            {mayWrite && (
-              <>
-                <Menu.Divider />
-                <Menu.Item
-                  color="red"
-                  leftSection={<Icon name="trash" />}
-                  onClick={() => deleteGroup(group)}
-                >
-                  Delete group
-                </Menu.Item>
-              </>
-            )}
+            <RecordItems
+              curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id: group.id }) })}
+              onDelete={mayWrite && (() => deleteGroup(group))}
+            >
+              Delete group
+            </RecordItems>
           </>
         )}
-      </LazyMenu>
+      </RowMenu>
     </span>
   );
 }

@@ -10,20 +10,20 @@ import {
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useRecordToEdit } from "../../data/record-to-edit.ts";
+import { closeDialog, type Dialog } from "../../components/dialogs.ts";
+import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { CurlButton } from "../../components/curl-button.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
-import type { Editing } from "./editing.ts";
 import { commonSections, monitorLabels, ownSections, type Section } from "./monitor-words.ts";
 import { TestCheckResult, useTestCheck } from "./test-check.tsx";
 import { typeWords } from "./type-words.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 
-type What = Extract<Editing, { kind: "new-monitor" | "edit-monitor" }>;
+type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewMonitor>;
 
@@ -31,20 +31,25 @@ const types = Object.keys(monitorKinds) as MonitorType[];
 
 const readMonitor = (id: string) => dataOf(v1.monitors({ id }).get());
 
-export function MonitorEditor({ what, onDone }: { what: What; onDone: () => void }) {
-  const id = what.kind === "edit-monitor" ? what.id : what.like;
-  const opened = useRecordToEdit(id ?? null, readMonitor);
-  if (opened.error !== null) return <p className="down">{opened.error.message}</p>;
-  if (!opened.ready) return null;
+export default function MonitorDialog({ what }: { what: What }) {
+  const isNew = what.kind === "create-monitor";
   return (
-    <Fields
-      key={opened.generation}
-      monitor={opened.record}
-      isNew={what.kind === "new-monitor"}
-      groupId={what.kind === "new-monitor" ? (what.groupId ?? null) : null}
-      onDone={onDone}
-      onTheirs={opened.reload}
-    />
+    <EditorDialog
+      title={isNew ? "Create monitor" : "Edit monitor"}
+      size={640}
+      id={(isNew ? what.like : what.id) ?? null}
+      read={readMonitor}
+      onClose={closeDialog}
+    >
+      {(monitor, reload) => (
+        <Fields
+          monitor={monitor}
+          isNew={isNew}
+          groupId={isNew ? (what.groupId ?? null) : null}
+          onTheirs={reload}
+        />
+      )}
+    </EditorDialog>
   );
 }
 
@@ -61,13 +66,11 @@ function Fields({
   monitor,
   isNew,
   groupId,
-  onDone,
   onTheirs,
 }: {
   monitor: Monitor | undefined;
   isNew: boolean;
   groupId: string | null;
-  onDone: () => void;
   onTheirs: () => void;
 }) {
   const [type, setType] = useState<MonitorType>((monitor?.type as MonitorType) ?? "http");
@@ -88,7 +91,7 @@ function Fields({
         await dataOf(
           v1.monitors({ id: edited.id }).patch(body, ifMatch(force ? undefined : edited)),
         );
-      onDone();
+      closeDialog();
     },
     onTheirs,
   );
@@ -132,7 +135,7 @@ function Fields({
     <FormFrame
       form={form}
       submit={isNew ? "Create monitor" : "Save"}
-      onCancel={onDone}
+      onCancel={closeDialog}
       extra={
         <>
           {type !== "push" && (

@@ -8,7 +8,7 @@ import { isSecondKey } from "../../components/shortcuts.ts";
 import { notify } from "../../components/toasts.tsx";
 import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { folds } from "./folds.ts";
 import { GroupHead } from "./group-head.tsx";
 import { MonitorRow } from "./monitor-row.tsx";
@@ -122,7 +122,7 @@ export function MonitorList({
       return true;
     }
     if (item.kind === "head" && key === "e" && mayWrite && item.group !== null) {
-      editing.set({ kind: "edit-group", id: item.group.id });
+      openDialog({ kind: "edit-group", id: item.group.id });
       return true;
     }
     if (item.kind !== "row") return false;
@@ -134,7 +134,7 @@ export function MonitorList({
     else if (key === "m") {
       void muteMonitor(monitor);
       notify(`${monitor.muted ? "Unmuted" : "Muted"} ${monitor.name}`);
-    } else if (key === "e") editing.set({ kind: "edit-monitor", id: monitor.id });
+    } else if (key === "e") openDialog({ kind: "edit-monitor", id: monitor.id });
     else return false;
     return true;
   }

@@ -1,19 +1,19 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
-import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
+import { Button } from "@mantine/core";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlItem } from "../../components/curl-button.tsx";
-import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateWords } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { typeWords } from "./type-words.ts";
 import { useMonitor, useAlertRecipients } from "./data.ts";
 import { Figures } from "./figures.tsx";
@@ -26,25 +26,14 @@ import { BusyButton } from "../../components/busy-button.tsx";
 
 export function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
-  const { data: monitor, error } = useMonitor(id);
-  if (monitor === undefined && error !== null)
-    return (
-      <EmptyState
-        icon={<Icon name="warning" size={28} />}
-        title="Monitor not found"
-        action={
-          <Button component={Link} to="/monitors">
-            All monitors
-          </Button>
-        }
-      >
-        {error.message}
-      </EmptyState>
-    );
-  return monitor === undefined ? null : <Loaded key={id} monitor={monitor} />;
+  return (
+    <Loaded query={useMonitor(id)} what="The monitor">
+      {(monitor) => <Monitor key={id} monitor={monitor} />}
+    </Loaded>
+  );
 }
 
-function Loaded({ monitor }: { monitor: Monitor }) {
+function Monitor({ monitor }: { monitor: MonitorRecord }) {
   const { id, name, status } = monitor;
   const { data: overview } = useOverview();
   const group = overview?.groups.find((one) => one.id === monitor.groupId);
@@ -77,7 +66,7 @@ function Loaded({ monitor }: { monitor: Monitor }) {
 }
 
 /** What is checked and how it is, in one line. */
-function Facts({ monitor }: { monitor: Monitor }) {
+function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: told } = useAlertRecipients(monitor.id);
   const target = monitor["url"] ?? monitor["host"];
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
@@ -109,87 +98,53 @@ function Facts({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function Actions({ monitor }: { monitor: Monitor }) {
+function Actions({ monitor }: { monitor: MonitorRecord }) {
   const { id, name, type, paused, muted } = monitor;
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const [checking, setChecking] = useState(false);
-  const actions = useMemo(() => {
-    return {
-      check: () => {
-        setChecking(true);
-        checkNow(id)
-          .catch(notifyError)
-          .finally(() => setChecking(false));
-      },
-      pause: () => void pauseMonitor({ id, paused }),
-      mute: () => void muteMonitor({ id, muted }),
-      edit: () => editing.set({ kind: "edit-monitor", id }),
-    };
-  }, [id, paused, muted]);
-  useShortcuts(
-    useMemo(
-      () => (mayWrite ? { c: actions.check, p: actions.pause, e: actions.edit } : {}),
-      [actions, mayWrite],
-    ),
-  );
-  const curl = <CurlItem action={() => ({ method: "GET", route: v1.monitors({ id }) })} />;
+  const check = () => {
+    setChecking(true);
+    checkNow(id)
+      .catch(notifyError)
+      .finally(() => setChecking(false));
+  };
+  const pause = () => void pauseMonitor(monitor);
+  const edit = () => openDialog({ kind: "edit-monitor", id });
+  useShortcuts(mayWrite ? { c: check, p: pause, e: edit } : {});
   return (
     <>
       {mayWrite && (
         <>
-          <BusyButton
-            onClick={actions.check}
-            loading={checking}
-            disabled={paused || type === "push"}
-          >
+          <BusyButton onClick={check} loading={checking} disabled={paused || type === "push"}>
             Check now
           </BusyButton>
-          <Button onClick={actions.pause}>{paused ? "Resume" : "Pause"}</Button>
-          <Button onClick={actions.edit}>Edit</Button>
+          <Button onClick={pause}>{paused ? "Resume" : "Pause"}</Button>
+          <Button onClick={edit}>Edit</Button>
         </>
       )}
-      <Menu position="bottom-end" width={190}>
-        <Menu.Target>
-          <ActionIcon variant="default" size={34} aria-label="More actions">
-            <Icon name="dots" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {mayWrite && (
-            <>
-              <Menu.Item
-                leftSection={<Icon name={muted ? "sound" : "mute"} />}
-                onClick={actions.mute}
-              >
-                {muted ? "Unmute" : "Mute"}
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name="copy" />}
-                onClick={() => editing.set({ kind: "new-monitor", like: id })}
-              >
-                Duplicate
-              </Menu.Item>
-            </>
-          )}
-          {curl}
-          {mayWrite && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" />}
-                onClick={() => {
-                  deleteMonitors([{ id, name }]);
-                  void navigate({ to: "/monitors" });
-                }}
-              >
-                Delete
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <MoreActions>
+        {mayWrite && (
+          <>
+            <MenuItem icon={muted ? "sound" : "mute"} onClick={() => void muteMonitor(monitor)}>
+              {muted ? "Unmute" : "Mute"}
+            </MenuItem>
+            <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-monitor", like: id })}>
+              Duplicate
+            </MenuItem>
+          </>
+        )}
+        <RecordItems
+          curl={() => ({ method: "GET", route: v1.monitors({ id }) })}
+          onDelete={
+            mayWrite &&
+            (() => {
+              deleteMonitors([{ id, name }]);
+              void navigate({ to: "/monitors" });
+            })
+          }
+        />
+      </MoreActions>
     </>
   );
 }

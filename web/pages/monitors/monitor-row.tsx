@@ -1,18 +1,16 @@
-import { Menu } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
-import { CurlItem } from "../../components/curl-button.tsx";
 import { DayBar } from "../../components/day-bar.tsx";
 import { inMs, percent } from "../../components/figures.ts";
 import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { selection } from "./selection.ts";
 import { typeWords } from "./type-words.ts";
 
@@ -94,7 +92,7 @@ export const MonitorRow = memo(
         <DayBar day={day} />
         <span className="row-latency num">{inMs(measured(status) ? monitor.latencyMs : null)}</span>
         <span className="row-uptime num">{percent(monitor.uptime24h)}</span>
-        <RowMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
+        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
       </div>
     );
   },
@@ -106,7 +104,7 @@ export const MonitorRow = memo(
     one.mayWrite === other.mayWrite,
 );
 
-function RowMenu({
+function MonitorMenu({
   monitor,
   mayWrite,
   tabbed,
@@ -116,66 +114,47 @@ function RowMenu({
   tabbed: boolean;
 }) {
   const { id, name, paused, muted } = monitor;
-  const curl = () => ({ method: "GET", route: v1.monitors({ id }) });
   return (
-    <LazyMenu label={`Actions for ${name}`} tabbed={tabbed}>
+    <RowMenu label={`Actions for ${name}`} tabbed={tabbed}>
       {() => (
         <>
           {mayWrite && (
             <>
-              <Menu.Item
-                leftSection={<Icon name="refresh" />}
+              <MenuItem
+                icon="refresh"
                 onClick={() => {
                   notify(`Checking ${name}`);
                   checkNow(id).catch(notifyError);
                 }}
               >
                 Check now
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name={paused ? "play" : "pause"} />}
-                onClick={() => void pauseMonitor(monitor)}
-              >
+              </MenuItem>
+              <MenuItem icon={paused ? "play" : "pause"} onClick={() => void pauseMonitor(monitor)}>
                 {paused ? "Resume" : "Pause"}
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name={muted ? "sound" : "mute"} />}
-                onClick={() => void muteMonitor(monitor)}
-              >
+              </MenuItem>
+              <MenuItem icon={muted ? "sound" : "mute"} onClick={() => void muteMonitor(monitor)}>
                 {muted ? "Unmute" : "Mute"}
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name="edit" />}
-                onClick={() => editing.set({ kind: "edit-monitor", id })}
-              >
+              </MenuItem>
+              <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-monitor", id })}>
                 Edit
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<Icon name="copy" />}
-                onClick={() => editing.set({ kind: "new-monitor", like: id })}
+              </MenuItem>
+              <MenuItem
+                icon="copy"
+                onClick={() => openDialog({ kind: "create-monitor", like: id })}
               >
                 Duplicate
-              </Menu.Item>
-              <Menu.Item leftSection={<Icon name="check" />} onClick={() => selection.toggle(id)}>
+              </MenuItem>
+              <MenuItem icon="check" onClick={() => selection.toggle(id)}>
                 Select
-              </Menu.Item>
+              </MenuItem>
             </>
           )}
-          <CurlItem action={curl} />
-          {mayWrite && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" />}
-                onClick={() => deleteMonitors([{ id, name }])}
-              >
-                Delete
-              </Menu.Item>
-            </>
-          )}
+          <RecordItems
+            curl={() => ({ method: "GET", route: v1.monitors({ id }) })}
+            onDelete={mayWrite && (() => deleteMonitors([{ id, name }]))}
+          />
         </>
       )}
-    </LazyMenu>
+    </RowMenu>
   );
 }

@@ -8,7 +8,7 @@ import { EmptyState, KeyHint, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { palette } from "../../shell/palette-state.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { type Filters, filtersOf, isFiltered } from "./filters.ts";
 import { FirstMonitor } from "./first-monitor.tsx";
@@ -31,16 +31,11 @@ export function MonitorsPage() {
     [data, filters.q, filters.status, filters.type, filters.tag, folded],
   );
   useEffect(() => selection.clear, []);
-  useShortcuts(
-    useMemo(
-      () => ({
-        n: () => mayWrite && setAdding(true),
-        "/": () => search.current?.focus(),
-        Escape: () => selection.clear(),
-      }),
-      [mayWrite],
-    ),
-  );
+  useShortcuts({
+    n: () => mayWrite && setAdding(true),
+    "/": () => search.current?.focus(),
+    Escape: () => selection.clear(),
+  });
   const setFilters = (next: Filters) =>
     void navigate({ to: "/monitors", search: next, replace: true, resetScroll: false });
   const empty = data !== undefined && data.monitors.length === 0 && data.groups.length === 0;
@@ -55,7 +50,7 @@ export function MonitorsPage() {
         </button>
         {mayWrite && !empty && (
           <>
-            <Button className="not-phone" onClick={() => editing.set({ kind: "new-group" })}>
+            <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
               Create group
             </Button>
             <Button

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { ApiError } from "../../data/client.ts";
 import { Icon } from "../../components/icons.tsx";
 import { addMonitor } from "./actions.ts";
-import { editing } from "./editing.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { planOf, targetOf } from "./quick-add.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 
@@ -66,7 +66,7 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
           className="link"
           onClick={() => {
             onClose?.();
-            editing.set({ kind: "new-monitor" });
+            openDialog({ kind: "create-monitor" });
           }}
         >
           More types and options

@@ -1,11 +1,11 @@
-import { Button, Menu } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey } from "../../../src/accounts/api-keys/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded } from "../../components/loading.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Time, useNow } from "../../components/time.tsx";
@@ -126,13 +126,13 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
       </dl>
       <span className="entry-menu">
         {revokedAt === null && (
-          <LazyMenu label={`Actions for ${name}`} tabbed>
+          <RowMenu label={`Actions for ${name}`}>
             {() => (
-              <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onRevoke}>
+              <DangerItem icon="close" onClick={onRevoke}>
                 Revoke
-              </Menu.Item>
+              </DangerItem>
             )}
-          </LazyMenu>
+          </RowMenu>
         )}
       </span>
     </li>

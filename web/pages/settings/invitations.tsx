@@ -1,10 +1,9 @@
-import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { withUndo } from "../../components/toasts.tsx";
@@ -41,17 +40,13 @@ export function Invitations() {
               </div>
             </dl>
             <span className="entry-menu">
-              <LazyMenu label={`Actions for ${invitation.email}`} tabbed>
+              <RowMenu label={`Actions for ${invitation.email}`}>
                 {() => (
-                  <Menu.Item
-                    color="red"
-                    leftSection={<Icon name="close" />}
-                    onClick={() => revokeInvitation(invitation)}
-                  >
+                  <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
                     Revoke
-                  </Menu.Item>
+                  </DangerItem>
                 )}
-              </LazyMenu>
+              </RowMenu>
             </span>
           </li>
         ))}

@@ -1,4 +1,4 @@
-import { Menu, Modal, TextInput } from "@mantine/core";
+import { Modal, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationEntry } from "../../../src/operations/appliance/schema.ts";
@@ -6,7 +6,7 @@ import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded } from "../../components/loading.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
@@ -81,13 +81,13 @@ function Row({
         </div>
       </dl>
       <span className="entry-menu">
-        <LazyMenu label={`Actions for ${name}`} tabbed>
+        <RowMenu label={`Actions for ${name}`}>
           {() => (
-            <Menu.Item color="red" leftSection={<Icon name="close" />} onClick={onDelete}>
+            <DangerItem icon="close" onClick={onDelete}>
               Delete
-            </Menu.Item>
+            </DangerItem>
           )}
-        </LazyMenu>
+        </RowMenu>
       </span>
     </li>
   );

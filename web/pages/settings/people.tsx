@@ -8,7 +8,7 @@ import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { LazyMenu } from "../../components/lazy-menu.tsx";
+import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded } from "../../components/loading.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
@@ -135,7 +135,7 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
       </dl>
       <span className="entry-menu">
         {(managed || mayGrant) && (
-          <LazyMenu label={`Actions for ${name}`} tabbed>
+          <RowMenu label={`Actions for ${name}`}>
             {() => (
               <>
                 {managed && (
@@ -146,25 +146,18 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
                   </>
                 )}
                 {mayGrant && (
-                  <Menu.Item
-                    leftSection={<Icon name="lock" />}
-                    onClick={() => void grantAdministrator(member)}
-                  >
+                  <MenuItem icon="lock" onClick={() => void grantAdministrator(member)}>
                     Make administrator of the appliance
-                  </Menu.Item>
+                  </MenuItem>
                 )}
                 {managed && (
-                  <Menu.Item
-                    color="red"
-                    leftSection={<Icon name="close" />}
-                    onClick={() => onAsk({ member, role: null })}
-                  >
+                  <DangerItem icon="close" onClick={() => onAsk({ member, role: null })}>
                     {isSelf ? "Leave" : "Remove"}
-                  </Menu.Item>
+                  </DangerItem>
                 )}
               </>
             )}
-          </LazyMenu>
+          </RowMenu>
         )}
       </span>
     </li>

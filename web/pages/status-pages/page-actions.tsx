@@ -1,14 +1,17 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { dataOf } from "../../data/client.ts";
 import { deleteWithUndo } from "../../components/deleting.ts";
 import { pageRoutes, type StatusPage } from "../../data/status-pages.ts";
-import { copy, CurlItem } from "../../components/curl-button.tsx";
+import { copy } from "../../components/curl-button.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { addressOf } from "./page-words.tsx";
 
-export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
+export function PageActions({ page }: { page: StatusPage }) {
   const { id, title } = page;
+  const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const address = addressOf(page);
   return (
@@ -22,38 +25,28 @@ export function PageActions({ page, mayWrite }: { page: StatusPage; mayWrite: bo
       >
         Open page
       </Button>
-      <Menu position="bottom-end" width={210}>
-        <Menu.Target>
-          <ActionIcon variant="default" size={34} aria-label="More actions">
-            <Icon name="dots" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            leftSection={<Icon name="copy" />}
-            onClick={() => void copy(address, "Address")}
-          >
-            Copy address
-          </Menu.Item>
-          <CurlItem action={() => ({ method: "GET", route: pageRoutes(id) })} />
-          {mayWrite && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="red"
-                leftSection={<Icon name="trash" />}
-                disabled={page.default}
-                onClick={() => {
-                  deleteWithUndo({ id, title }, () => dataOf(pageRoutes(id).delete()));
-                  void navigate({ to: "/status-pages" });
-                }}
-              >
-                {page.default ? "The default page cannot be deleted" : "Delete"}
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <MoreActions>
+        <MenuItem icon="copy" onClick={() => void copy(address, "Address")}>
+          Copy address
+        </MenuItem>
+        <RecordItems
+          curl={() => ({ method: "GET", route: pageRoutes(id) })}
+          onDelete={
+            mayWrite &&
+            !page.default &&
+            (() => {
+              deleteWithUndo({ id, title }, () => dataOf(pageRoutes(id).delete()));
+              void navigate({ to: "/status-pages" });
+            })
+          }
+        />
+        {mayWrite && page.default && (
+          <>
+            <Menu.Divider />
+            <Menu.Item disabled>The default page cannot be deleted</Menu.Item>
+          </>
+        )}
+      </MoreActions>
     </>
   );
 }

@@ -2,7 +2,8 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPage, useSubscriberCounts } from "../../data/status-pages.ts";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { Loaded } from "../../components/loading.tsx";
+import { PageHeader } from "../../components/page.tsx";
 import { addressOf, shortly, visibilities } from "./page-words.tsx";
 import { Addresses } from "./addresses.tsx";
 import { Badges } from "./badges.tsx";
@@ -13,17 +14,14 @@ import { Subscribers } from "./subscribers.tsx";
 
 export function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });
-  const { data: page, error } = useStatusPage(id);
-  if (page === undefined && error !== null)
-    return (
-      <EmptyState icon={<Icon name="warning" size={28} />} title="Status page not found">
-        {error.message}
-      </EmptyState>
-    );
-  return page === undefined ? null : <Loaded key={id} page={page} />;
+  return (
+    <Loaded query={useStatusPage(id)} what="The status page">
+      {(page) => <Page key={id} page={page} />}
+    </Loaded>
+  );
 }
 
-function Loaded({ page }: { page: StatusPage }) {
+function Page({ page }: { page: StatusPage }) {
   const { id, title } = page;
   const { mayWrite } = useSignedIn();
   const { tab } = useSearch({ strict: false });
@@ -34,7 +32,7 @@ function Loaded({ page }: { page: StatusPage }) {
         crumbs={[{ to: "/status-pages", label: "Status pages" }]}
         below={<Facts page={page} />}
       >
-        <PageActions page={page} mayWrite={mayWrite} />
+        <PageActions page={page} />
       </PageHeader>
       <Tabs id={id} />
       {/* What was typed stays while another tab is looked at. */}

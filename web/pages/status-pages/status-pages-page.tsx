@@ -27,7 +27,7 @@ export function StatusPagesPage() {
     () => (yes: boolean) => void navigate({ to: "/status-pages", search: yes ? { new: "" } : {} }),
     [navigate],
   );
-  useShortcuts(useMemo(() => (mayWrite ? { n: () => open(true) } : {}), [mayWrite, open]));
+  useShortcuts(mayWrite ? { n: () => open(true) } : {});
   return (
     <>
       <PageHeader title="Status pages" below="What the public sees of your monitors and incidents.">

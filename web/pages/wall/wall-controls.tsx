@@ -37,7 +37,7 @@ export function WallControls({ light }: { light: boolean }) {
     }),
     [light, navigate],
   );
-  useShortcuts(useMemo(() => ({ f: acts.full, t: acts.theme, Escape: acts.leave }), [acts]));
+  useShortcuts({ f: acts.full, t: acts.theme, Escape: acts.leave });
   return (
     <nav
       className={shown ? "wall-controls wall-controls-shown" : "wall-controls"}

@@ -21,7 +21,7 @@ import { PreviewDialog } from "./preview-dialog.tsx";
 import { TemplatesMenu } from "./templates-menu.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { useAudience } from "./data.ts";
-import { opening } from "./opening.ts";
+import { closeDialog } from "../../components/dialogs.ts";
 import { capitalized, severityHints } from "./words.tsx";
 import { severities } from "../../../src/core/statuses.ts";
 
@@ -34,29 +34,33 @@ type Values = {
 };
 
 /** Three fields, and the incident is out. */
-export default function OpenIncident() {
-  const of = opening.use();
+export default function CreateIncident() {
   const navigate = useNavigate();
   const { data: overview } = useOverview();
   const [previewing, setPreviewing] = useState(false);
-  const close = () => opening.set(null);
   const form = useForm<Values>(
-    { title: "", severity: "minor", message: "", monitorId: of?.monitorId ?? null, public: true },
+    { title: "", severity: "minor", message: "", monitorId: null, public: true },
     async (values) => {
       const incident = await dataOf(v1.incidents.post(bodyOf(values)));
       queryClient.setQueryData(recordKey("incident", incident.id), incident);
-      close();
+      closeDialog();
       await navigate({ href: `/incidents/${incident.id}` });
     },
   );
   const { values, set, errorOf } = form;
   const { data: audience } = useAudience({ monitorId: values.monitorId ?? undefined });
   return (
-    <Modal opened onClose={close} title="Create incident" size={560} closeOnClickOutside={false}>
+    <Modal
+      opened
+      onClose={closeDialog}
+      title="Create incident"
+      size={560}
+      closeOnClickOutside={false}
+    >
       <FormFrame
         form={form}
         submit="Create incident"
-        onCancel={close}
+        onCancel={closeDialog}
         extra={
           <>
             <Button onClick={() => setPreviewing(true)}>Preview</Button>
@@ -100,7 +104,7 @@ export default function OpenIncident() {
         </div>
         <Fold
           title="Monitor and visibility"
-          open={values.monitorId !== null}
+          open={false}
           invalid={errorOf("monitorId") !== undefined}
         >
           <div className="form-section">

@@ -1,0 +1,19 @@
+import { createStore } from "../data/store.ts";
+
+/** An editor that lies over whichever page is open. */
+export type Dialog =
+  /** `like`: begins as a copy of it. */
+  | { kind: "create-monitor"; groupId?: string | null; like?: string }
+  | { kind: "edit-monitor"; id: string }
+  | { kind: "create-group"; monitorIds?: readonly string[] }
+  | { kind: "edit-group"; id: string }
+  | { kind: "create-incident" }
+  /** Perhaps on this day of the calendar, such as `2026-11-22`. */
+  | { kind: "plan-maintenance"; date?: string; like?: string }
+  | { kind: "edit-maintenance"; id: string };
+
+const open = createStore<Dialog | null>(null);
+
+export const useDialog = open.use;
+export const openDialog = (dialog: Dialog) => open.set(dialog);
+export const closeDialog = () => open.set(null);

@@ -1,0 +1,48 @@
+import { Modal } from "@mantine/core";
+import { Fragment, type ReactNode, useEffect, useState } from "react";
+
+/**
+ * The dialog of an editor, of a new record or of one as it was when somebody began to edit it. Unlike
+ * a query that one stays as it was, whatever changes meanwhile: what was typed is never lost. `reload`
+ * begins anew with what is stored now.
+ */
+export function EditorDialog<T extends object>({
+  title,
+  size,
+  id,
+  read,
+  onClose,
+  children,
+}: {
+  title: string;
+  size: number;
+  /** Of the record that is edited, or copied; null for a new one. */
+  id: string | null;
+  /** Reads it; the same function each time. */
+  read: (id: string) => Promise<T>;
+  onClose: () => void;
+  children: (record: T | undefined, reload: () => void) => ReactNode;
+}) {
+  const [opened, setOpened] = useState<{ record: T; generation: number } | null>(null);
+  const [error, setError] = useState<Error | null>(null);
+  const [generation, setGeneration] = useState(0);
+  useEffect(() => {
+    if (id === null) return;
+    let gone = false;
+    read(id).then(
+      (record) => !gone && setOpened({ record, generation }),
+      (reason: Error) => !gone && setError(reason),
+    );
+    return () => void (gone = true);
+  }, [id, read, generation]);
+  return (
+    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
+      {error !== null && <p className="down">{error.message}</p>}
+      {(id === null || opened !== null) && (
+        <Fragment key={opened?.generation}>
+          {children(opened?.record, () => setGeneration(generation + 1))}
+        </Fragment>
+      )}
+    </Modal>
+  );
+}

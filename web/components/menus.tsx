@@ -1,0 +1,103 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { type Action, copyCurl } from "./curl-button.tsx";
+import { Icon, type IconName } from "./icons.tsx";
+
+/** An entry of a menu. */
+export function MenuItem({
+  icon,
+  ...props
+}: {
+  icon: IconName;
+  onClick: () => void;
+  className?: string;
+  children: ReactNode;
+}) {
+  return <Menu.Item {...props} leftSection={<Icon name={icon} />} />;
+}
+
+/** The last entry, which ends something. */
+export function DangerItem({
+  icon = "trash",
+  ...props
+}: {
+  icon?: IconName;
+  onClick: () => void;
+  disabled?: boolean;
+  children: ReactNode;
+}) {
+  return <Menu.Item {...props} color="red" leftSection={<Icon name={icon} />} />;
+}
+
+/** The end of a record's menu: the same for a script, and its deletion where they may. */
+export function RecordItems({
+  curl,
+  onDelete,
+  children = "Delete",
+}: {
+  curl: () => Action;
+  onDelete: false | (() => void);
+  /** What deleting is called. */
+  children?: ReactNode;
+}) {
+  return (
+    <>
+      <MenuItem icon="terminal" onClick={() => copyCurl(curl())}>
+        Copy as curl
+      </MenuItem>
+      {onDelete !== false && (
+        <>
+          <Menu.Divider />
+          <DangerItem onClick={onDelete}>{children}</DangerItem>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The three dots of a page about one record. */
+export function MoreActions({ children }: { children: ReactNode }) {
+  return (
+    <Menu position="bottom-end" width={210}>
+      <Menu.Target>
+        <ActionIcon variant="default" size={34} aria-label="More actions">
+          <Icon name="dots" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The three dots of a row. Its menu is made when first asked for: there may be a thousand rows. */
+export function RowMenu({
+  label,
+  tabbed = true,
+  children,
+}: {
+  label: string;
+  /** Whether the keyboard stops here. */
+  tabbed?: boolean;
+  children: () => ReactNode;
+}) {
+  const [made, setMade] = useState(false);
+  const button = (
+    <button
+      type="button"
+      className="dots"
+      aria-label={label}
+      aria-haspopup="menu"
+      tabIndex={tabbed ? 0 : -1}
+      {...(!made && { onClick: () => setMade(true) })}
+    >
+      <Icon name="dots" />
+    </button>
+  );
+  if (!made) return button;
+  return (
+    <Menu position="bottom-end" width={200} defaultOpened>
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>{children()}</Menu.Dropdown>
+    </Menu>
+  );
+}

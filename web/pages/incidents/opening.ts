@@ -1,4 +1,0 @@
-import { createStore } from "../../data/store.ts";
-
-/** Whether an incident is being opened, over whichever page; perhaps of this monitor. */
-export const opening = createStore<{ monitorId: string | null } | null>(null);
