@@ -1,8 +1,9 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
-import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
-import { useOrganizationRedirect } from "./organization-redirect.ts";
+import { dashboard, v1 } from "./client.ts";
+import { dataQuery, pageQuery } from "./query.ts";
+import { useRecord } from "./record.ts";
 import { listKey, recordKey } from "./keys.ts";
 
 export type { AlertChannel, Delivery };
@@ -10,43 +11,38 @@ export type { AlertChannel, Delivery };
 /** The routes of a channel. */
 export const channelRoutes = (id: string) => v1["alert-channels"]({ id });
 
-export const channelsQuery = queryOptions({
-  queryKey: listKey("alert-channel"),
-  queryFn: ({ signal }) => dataOf(v1["alert-channels"].get({ fetch: { signal } })),
-});
+export const channelsQuery = dataQuery(listKey("alert-channel"), (options) =>
+  v1["alert-channels"].get(options),
+);
 
 /** All channels, newest first. */
 export const useAlertChannels = (enabled = true) => useQuery({ ...channelsQuery, enabled });
 
-export function useAlertChannel(id: string) {
-  const channel = useQuery({
-    queryKey: recordKey("alert-channel", id),
-    queryFn: ({ signal }) => dataOf(channelRoutes(id).get({ fetch: { signal } })),
-  });
-  useOrganizationRedirect("alert-channel", id, channel.error);
-  return channel;
-}
+export const useAlertChannel = (id: string) =>
+  useRecord(
+    "alert-channel",
+    id,
+    dataQuery(recordKey("alert-channel", id), (options) => channelRoutes(id).get(options)),
+  );
 
 export const useDeliveries = (id: string, page: number) =>
-  useQuery({
-    queryKey: [...recordKey("alert-channel", id), "deliveries", page],
-    queryFn: ({ signal }) =>
-      pageOf(
-        channelRoutes(id).deliveries.get({ query: { page, per_page: 20 }, fetch: { signal } }),
-      ),
-    placeholderData: (before) => before,
-  });
+  useQuery(
+    pageQuery([...recordKey("alert-channel", id), "deliveries", page], (options) =>
+      channelRoutes(id).deliveries.get({ query: { page, per_page: 20 }, ...options }),
+    ),
+  );
 
 /** How many monitors and groups each channel belongs to; follows what happens to monitors. */
 export const useChannelUses = () =>
-  useQuery({
-    queryKey: [...listKey("monitor"), "channel-uses"],
-    queryFn: ({ signal }) => dataOf(dashboard["alert-channel-uses"].get({ fetch: { signal } })),
-  });
+  useQuery(
+    dataQuery([...listKey("monitor"), "channel-uses"], (options) =>
+      dashboard["alert-channel-uses"].get(options),
+    ),
+  );
 
 export const useUsersOfChannel = (id: string) =>
-  useQuery({
-    queryKey: [...listKey("monitor"), "users-of-channel", id],
-    queryFn: ({ signal }) =>
-      dataOf(dashboard["alert-channels"]({ id }).users.get({ fetch: { signal } })),
-  });
+  useQuery(
+    dataQuery([...listKey("monitor"), "users-of-channel", id], (options) =>
+      dashboard["alert-channels"]({ id }).users.get(options),
+    ),
+  );

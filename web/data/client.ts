@@ -73,7 +73,12 @@ export function onWritten(listener: () => void) {
   return () => void writeListeners.delete(listener);
 }
 
-type Result<T> = { data: T | null; error: unknown; response: Response | undefined; status: number };
+export type Result<T> = {
+  data: T | null;
+  error: unknown;
+  response: Response | undefined;
+  status: number;
+};
 
 /** A page of a list, with its `meta`. Throws what the server refused, or that it is away. */
 export async function pageOf<T extends { data: unknown }>(result: Promise<Result<T>>): Promise<T> {

@@ -2,9 +2,9 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { expandOverview } from "../../src/dashboard/rules.ts";
 import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { type State, worstOf } from "../components/state-icon.tsx";
-import { dashboard, dataOf, pageOf, v1 } from "./client.ts";
+import { dashboard, dataOf, v1 } from "./client.ts";
 import { listKey } from "./keys.ts";
-import { queryClient } from "./query.ts";
+import { pageQuery, queryClient } from "./query.ts";
 
 export type { Overview, OverviewGroup, OverviewMonitor };
 
@@ -49,10 +49,10 @@ export function useCounts(): { monitors: number | null; openIncidents: number | 
     ...overviewQuery,
     select: ({ monitors }) => monitors.length,
   });
-  const { data: open } = useQuery({
-    queryKey: [...listKey("incident"), "open-count"],
-    queryFn: ({ signal }) =>
-      pageOf(v1.incidents.get({ query: { open: "true", per_page: 1 }, fetch: { signal } })),
-  });
+  const { data: open } = useQuery(
+    pageQuery([...listKey("incident"), "open-count"], (options) =>
+      v1.incidents.get({ query: { open: "true", per_page: 1 }, ...options }),
+    ),
+  );
   return { monitors: monitors ?? null, openIncidents: open?.meta.total ?? null };
 }

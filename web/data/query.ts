@@ -1,5 +1,5 @@
-import { QueryClient } from "@tanstack/react-query";
-import { ApiError } from "./client.ts";
+import { keepPreviousData, QueryClient, queryOptions, type QueryKey } from "@tanstack/react-query";
+import { ApiError, dataOf, pageOf, type Result } from "./client.ts";
 import { connection } from "./connection.ts";
 
 export const queryClient = new QueryClient({
@@ -18,3 +18,22 @@ export const queryClient = new QueryClient({
 });
 
 connection.onRestored(() => void queryClient.invalidateQueries());
+
+type Options = { fetch: { signal: AbortSignal } };
+
+/** What a route answers, under a key. */
+export const dataQuery = <T>(
+  queryKey: QueryKey,
+  ask: (options: Options) => Promise<Result<{ data: T }>>,
+) => queryOptions({ queryKey, queryFn: ({ signal }) => dataOf(ask({ fetch: { signal } })) });
+
+/** A page of a list, with its `meta`; the page before stays until this one is there. */
+export const pageQuery = <T extends { data: unknown }>(
+  queryKey: QueryKey,
+  ask: (options: Options) => Promise<Result<T>>,
+) =>
+  queryOptions({
+    queryKey,
+    queryFn: ({ signal }) => pageOf(ask({ fetch: { signal } })),
+    placeholderData: keepPreviousData,
+  });

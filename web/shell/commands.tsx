@@ -1,6 +1,7 @@
 import { listKey } from "../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
-import { dataOf, pageOf, v1 } from "../data/client.ts";
+import { dataOf, v1 } from "../data/client.ts";
+import { pageQuery } from "../data/query.ts";
 import { changeMonitor, useOverview } from "../data/overview.ts";
 import { useSignedIn } from "../data/session.ts";
 import { Icon } from "../components/icons.tsx";
@@ -27,11 +28,11 @@ export function useCommands(
   const { data: overview } = useOverview();
   const { mayWrite, may, organization, organizations } = useSignedIn();
   const switchTo = useOrganizationSwitch();
-  const { data: open } = useQuery({
-    queryKey: [...listKey("incident"), "open"],
-    queryFn: ({ signal }) =>
-      pageOf(v1.incidents.get({ query: { open: "true", per_page: 20 }, fetch: { signal } })),
-  });
+  const { data: open } = useQuery(
+    pageQuery([...listKey("incident"), "open"], (options) =>
+      v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
+    ),
+  );
   const ofChannels = useChannelCommands(text, goTo);
   const ofStatusPages = useStatusPageCommands(text, goTo);
   const commands: Command[] = useNavigationItems().map(({ to, label, icon, keys }) => ({

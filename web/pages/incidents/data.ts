@@ -2,7 +2,8 @@ import { listKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
-import { dashboard, dataOf, pageOf, v1 } from "../../data/client.ts";
+import { dashboard, v1 } from "../../data/client.ts";
+import { dataQuery, pageQuery } from "../../data/query.ts";
 import type { IncidentFilters } from "./filters.ts";
 
 /** So many that are open are shown at once. */
@@ -21,9 +22,9 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
     page: open ? 1 : page,
   };
   return useQuery({
-    queryKey: [...listKey("incident"), query],
-    queryFn: ({ signal }) => pageOf(v1.incidents.get({ query, fetch: { signal } })),
-    placeholderData: (before) => before,
+    ...pageQuery([...listKey("incident"), query], (options) =>
+      v1.incidents.get({ query, ...options }),
+    ),
     enabled,
   });
 }
@@ -31,8 +32,8 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
 /** Who would be told of an update of this incident, or of a new one that affects this monitor. */
 export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
   useQuery({
-    queryKey: [...listKey("incident"), "audience", query],
-    queryFn: ({ signal }) =>
-      dataOf(dashboard["incident-audience"].get({ query, fetch: { signal } })),
+    ...dataQuery([...listKey("incident"), "audience", query], (options) =>
+      dashboard["incident-audience"].get({ query, ...options }),
+    ),
     placeholderData: (before) => before,
   });

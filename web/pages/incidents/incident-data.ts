@@ -1,20 +1,18 @@
 import { recordKey, tracesKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
-import { dashboard, dataOf, v1 } from "../../data/client.ts";
-import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
+import { dashboard, v1 } from "../../data/client.ts";
+import { dataQuery } from "../../data/query.ts";
+import { useRecord } from "../../data/record.ts";
 
-export function useIncident(id: string) {
-  const incident = useQuery({
-    queryKey: recordKey("incident", id),
-    queryFn: ({ signal }) => dataOf(v1.incidents({ id }).get({ fetch: { signal } })),
-  });
-  useOrganizationRedirect("incident", id, incident.error);
-  return incident;
-}
+export const useIncident = (id: string) =>
+  useRecord(
+    "incident",
+    id,
+    dataQuery(recordKey("incident", id), (options) => v1.incidents({ id }).get(options)),
+  );
 
 /** Who wrote its updates and who was told, which what was sent changes, too. */
 export const useTraces = (id: string) =>
-  useQuery({
-    queryKey: [...tracesKey, id],
-    queryFn: ({ signal }) => dataOf(dashboard.incidents({ id }).traces.get({ fetch: { signal } })),
-  });
+  useQuery(
+    dataQuery([...tracesKey, id], (options) => dashboard.incidents({ id }).traces.get(options)),
+  );

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { deleteWithUndo } from "../../components/deleting.ts";
-import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
-import { queryClient } from "../../data/query.ts";
+import { useRecord } from "../../data/record.ts";
+import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
 import { notifyError, notify } from "../../components/toasts.tsx";
 
 const windows = v1["maintenance-windows"];
@@ -34,22 +34,17 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
 
 export const usePastWindows = (page: number, enabled: boolean) =>
   useQuery({
-    queryKey: [...listKey("maintenance"), "over", page],
-    queryFn: ({ signal }) =>
-      pageOf(windows.get({ query: { state: "over", page }, fetch: { signal } })),
-    placeholderData: (before) => before,
+    ...pageQuery([...listKey("maintenance"), "over", page], (options) =>
+      windows.get({ query: { state: "over", page }, ...options }),
+    ),
     enabled,
   });
 
-export function useWindow(id: string) {
-  const window = useQuery({
-    queryKey: recordKey("maintenance", id),
-    queryFn: ({ signal }) => dataOf(windows({ id }).get({ fetch: { signal } })),
+export const useWindow = (id: string) =>
+  useRecord("maintenance-window", id, {
+    ...dataQuery(recordKey("maintenance", id), (options) => windows({ id }).get(options)),
     refetchInterval: 60_000,
   });
-  useOrganizationRedirect("maintenance-window", id, window.error);
-  return window;
-}
 
 export const deleteWindow = ({ id, title }: MaintenanceWindow) =>
   deleteWithUndo({ id, title }, () => dataOf(windows({ id }).delete()));

@@ -1,20 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { dashboard, dataOf, pageOf, v1 } from "../../data/client.ts";
-import { useOrganizationRedirect } from "../../data/organization-redirect.ts";
+import { dashboard, dataOf, v1 } from "../../data/client.ts";
+import { useRecord } from "../../data/record.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
-import { queryClient } from "../../data/query.ts";
+import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
 
 /** The monitor; if it belongs to another of the person's organizations, that one is switched to. */
 export function useMonitor(id: string) {
-  const monitor = useQuery({
-    queryKey: recordKey("monitor", id),
-    queryFn: ({ signal }) => dataOf(v1.monitors({ id }).get({ fetch: { signal } })),
-  });
-  useOrganizationRedirect("monitor", id, monitor.error);
   useChecks(id);
-  return monitor;
+  return useRecord(
+    "monitor",
+    id,
+    dataQuery(recordKey("monitor", id), (options) => v1.monitors({ id }).get(options)),
+  );
 }
 
 /** What is told of its last checks is another with each. */
@@ -37,23 +36,24 @@ const slow = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
   useQuery({
-    queryKey: [...recordKey("monitor", id), "uptime"],
-    queryFn: ({ signal }) => dataOf(v1.monitors({ id }).uptime.get({ fetch: { signal } })),
+    ...dataQuery([...recordKey("monitor", id), "uptime"], (options) =>
+      v1.monitors({ id }).uptime.get(options),
+    ),
     ...slow,
   });
 
 export const useStates = (id: string) =>
-  useQuery({
-    queryKey: [...recordKey("monitor", id), "states"],
-    queryFn: ({ signal }) =>
-      dataOf(dashboard.monitors({ id }).states.get({ query: { limit: 100 }, fetch: { signal } })),
-  });
+  useQuery(
+    dataQuery([...recordKey("monitor", id), "states"], (options) =>
+      dashboard.monitors({ id }).states.get({ query: { limit: 100 }, ...options }),
+    ),
+  );
 
 export const useHeartbeats = (id: string, limit: number) =>
   useQuery({
-    queryKey: [...recordKey("monitor", id), "heartbeats", limit],
-    queryFn: ({ signal }) =>
-      dataOf(v1.monitors({ id }).heartbeats.get({ query: { limit }, fetch: { signal } })),
+    ...dataQuery([...recordKey("monitor", id), "heartbeats", limit], (options) =>
+      v1.monitors({ id }).heartbeats.get({ query: { limit }, ...options }),
+    ),
     placeholderData: (before) => before,
   });
 
@@ -78,15 +78,15 @@ export const useLatency = (id: string, hours: number, zoom: Span | null) =>
   });
 
 export const useIncidentsOf = (monitorId: string) =>
-  useQuery({
-    queryKey: [...listKey("incident"), "of", monitorId],
-    queryFn: ({ signal }) =>
-      pageOf(v1.incidents.get({ query: { monitorId, per_page: 5 }, fetch: { signal } })),
-  });
+  useQuery(
+    pageQuery([...listKey("incident"), "of", monitorId], (options) =>
+      v1.incidents.get({ query: { monitorId, per_page: 5 }, ...options }),
+    ),
+  );
 
 export const useAlertRecipients = (id: string) =>
-  useQuery({
-    queryKey: [...recordKey("monitor", id), "alert-preview"],
-    queryFn: ({ signal }) =>
-      dataOf(v1.monitors({ id })["alert-preview"].get({ fetch: { signal } })),
-  });
+  useQuery(
+    dataQuery([...recordKey("monitor", id), "alert-preview"], (options) =>
+      v1.monitors({ id })["alert-preview"].get(options),
+    ),
+  );

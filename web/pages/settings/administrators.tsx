@@ -9,6 +9,7 @@ import { Loaded } from "../../components/loading.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { administratorsQuery, invalidate } from "./data.ts";
+import { Entry } from "./entry.tsx";
 
 /** Who runs the appliance, of whichever organization. */
 export default function Administrators() {
@@ -30,19 +31,18 @@ export default function Administrators() {
           <Panel flush>
             <ul className="entries">
               {administrators.map((one) => (
-                <li key={one.id} className="entry">
-                  <span className="avatar" aria-hidden="true">
-                    {Array.from(one.name)[0]?.toUpperCase()}
-                  </span>
-                  <div className="entry-words">
-                    <b>
+                <Entry
+                  key={one.id}
+                  avatar={one.name}
+                  title={
+                    <>
                       {one.name}
                       {isSelf(one) && <span className="faint"> (you)</span>}
-                    </b>
-                    <small>{one.email}</small>
-                  </div>
-                  <span className="entry-act">
-                    {administrators.length > 1 && (
+                    </>
+                  }
+                  note={one.email}
+                  action={
+                    administrators.length > 1 && (
                       <Button
                         size="xs"
                         aria-label={`Remove ${one.name} as administrator`}
@@ -50,9 +50,9 @@ export default function Administrators() {
                       >
                         {isSelf(one) ? "Step down" : "Remove"}
                       </Button>
-                    )}
-                  </span>
-                </li>
+                    )
+                  }
+                />
               ))}
             </ul>
           </Panel>

@@ -10,6 +10,7 @@ import { Loaded } from "../../components/loading.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Time, useNow } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { Entry } from "./entry.tsx";
 import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery } from "./data.ts";
 import { NewApiKey } from "./new-api-key.tsx";
@@ -90,42 +91,33 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
   const { name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
   const isOver = over(apiKey, useNow());
   return (
-    <li className={isOver ? "entry entry-over" : "entry"}>
-      <span className="entry-icon">
-        <Icon name="key" />
-      </span>
-      <div className="entry-words">
-        <b>{name}</b>
-        <small>
+    <Entry
+      icon="key"
+      isOver={isOver}
+      title={name}
+      note={
+        <>
           created <Time at={createdAt} />
-        </small>
-      </div>
-      <dl className="entry-facts">
-        <div>
-          <dt>Access</dt>
-          <dd>{scope === "write" ? "read, write" : "read"}</dd>
-        </div>
-        <div>
-          <dt>Expires</dt>
-          <dd>
-            {revokedAt !== null ? (
-              "revoked"
-            ) : expiresAt === null ? (
-              "never"
-            ) : isOver ? (
-              "expired"
-            ) : (
-              <Time at={expiresAt} as="until" />
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Last used</dt>
-          <dd>{lastUsedAt === null ? "never" : <Time at={lastUsedAt} />}</dd>
-        </div>
-      </dl>
-      <span className="entry-menu">
-        {revokedAt === null && (
+        </>
+      }
+      facts={[
+        ["Access", scope === "write" ? "read, write" : "read"],
+        [
+          "Expires",
+          revokedAt !== null ? (
+            "revoked"
+          ) : expiresAt === null ? (
+            "never"
+          ) : isOver ? (
+            "expired"
+          ) : (
+            <Time at={expiresAt} as="until" />
+          ),
+        ],
+        ["Last used", lastUsedAt === null ? "never" : <Time at={lastUsedAt} />],
+      ]}
+      menu={
+        revokedAt === null && (
           <RowMenu label={`Actions for ${name}`}>
             {() => (
               <DangerItem icon="close" onClick={onRevoke}>
@@ -133,8 +125,8 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
               </DangerItem>
             )}
           </RowMenu>
-        )}
-      </span>
-    </li>
+        )
+      }
+    />
   );
 }

@@ -3,7 +3,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { Fragment } from "react";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
-import { dashboard, pageOf } from "../../data/client.ts";
+import { dashboard } from "../../data/client.ts";
+import { pageQuery } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded } from "../../components/loading.tsx";
@@ -27,9 +28,9 @@ export default function AuditLog() {
   const go = (to: number) =>
     void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
   const query = useQuery({
-    queryKey: ["audit-log", page],
-    queryFn: ({ signal }) =>
-      pageOf(dashboard["audit-log"].get({ query: { page, per_page: perPage }, fetch: { signal } })),
+    ...pageQuery(["audit-log", page], (options) =>
+      dashboard["audit-log"].get({ query: { page, per_page: perPage }, ...options }),
+    ),
     placeholderData: keepPreviousData,
   });
   return (

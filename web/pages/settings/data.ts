@@ -1,70 +1,53 @@
 import { listKey, recordKey } from "../../data/keys.ts";
 import { queryOptions } from "@tanstack/react-query";
-import { dashboard, dataOf, v1 } from "../../data/client.ts";
-import { queryClient } from "../../data/query.ts";
+import { dashboard, v1 } from "../../data/client.ts";
+import { dataQuery, queryClient } from "../../data/query.ts";
 
 export const organizationQuery = (id: string) =>
-  queryOptions({
-    queryKey: recordKey("organization", id),
-    queryFn: ({ signal }) => dataOf(dashboard.organization.get({ fetch: { signal } })),
-  });
+  dataQuery(recordKey("organization", id), (options) => dashboard.organization.get(options));
 
 export const settingsQuery = (organizationId: string) =>
-  queryOptions({
-    queryKey: recordKey("settings", organizationId),
-    queryFn: ({ signal }) => dataOf(v1.settings.get({ fetch: { signal } })),
-  });
+  dataQuery(recordKey("settings", organizationId), (options) => v1.settings.get(options));
 
 export const apiKeysQuery = queryOptions({
-  queryKey: listKey("api-key"),
-  queryFn: ({ signal }) => dataOf(dashboard["api-keys"].get({ fetch: { signal } })),
+  ...dataQuery(listKey("api-key"), (options) => dashboard["api-keys"].get(options)),
   // When a key was last used is told by no event.
   refetchInterval: 30_000,
 });
 
-export const peopleQuery = queryOptions({
-  queryKey: listKey("person"),
-  queryFn: ({ signal }) => dataOf(dashboard.people.get({ fetch: { signal } })),
-});
+export const peopleQuery = dataQuery(listKey("person"), (options) => dashboard.people.get(options));
 
-export const invitationsQuery = queryOptions({
-  queryKey: listKey("invitation"),
-  queryFn: ({ signal }) => dataOf(dashboard.invitations.get({ fetch: { signal } })),
-});
+export const invitationsQuery = dataQuery(listKey("invitation"), (options) =>
+  dashboard.invitations.get(options),
+);
 
-export const sessionsQuery = queryOptions({
-  queryKey: [...listKey("person"), "sessions"],
-  queryFn: ({ signal }) => dataOf(dashboard.sessions.get({ fetch: { signal } })),
-});
+export const sessionsQuery = dataQuery([...listKey("person"), "sessions"], (options) =>
+  dashboard.sessions.get(options),
+);
 
 export const aboutQuery = queryOptions({
-  queryKey: ["about"],
-  queryFn: ({ signal }) => dataOf(dashboard.about.get({ fetch: { signal } })),
+  ...dataQuery(["about"], (options) => dashboard.about.get(options)),
   staleTime: 0,
 });
 
 export const figuresQuery = queryOptions({
-  queryKey: ["appliance"],
-  queryFn: ({ signal }) => dataOf(dashboard.appliance.get({ fetch: { signal } })),
+  ...dataQuery(["appliance"], (options) => dashboard.appliance.get(options)),
   staleTime: 0,
 });
 
 export const organizationsQuery = queryOptions({
-  queryKey: ["organizations"],
-  queryFn: ({ signal }) => dataOf(dashboard.organizations.get({ fetch: { signal } })),
+  ...dataQuery(["organizations"], (options) => dashboard.organizations.get(options)),
   // What others' organizations hold is told by no event of this one.
   staleTime: 0,
 });
 
 export const administratorsQuery = queryOptions({
-  queryKey: ["administrators"],
-  queryFn: ({ signal }) => dataOf(dashboard.administrators.get({ fetch: { signal } })),
+  ...dataQuery(["administrators"], (options) => dashboard.administrators.get(options)),
   staleTime: 0,
 });
 
 export const backupQuery = queryOptions({
-  queryKey: ["backup"],
-  queryFn: ({ signal }) => dataOf(dashboard.backup.get({ fetch: { signal } })),
+  ...dataQuery(["backup"], (options) => dashboard.backup.get(options)),
   staleTime: 0,
 });
 

@@ -5,7 +5,6 @@ import type { OrganizationEntry } from "../../../src/operations/appliance/schema
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { Icon } from "../../components/icons.tsx";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded } from "../../components/loading.tsx";
 import { Panel } from "../../components/page.tsx";
@@ -13,6 +12,7 @@ import { Time } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { useOrganizationSwitch } from "../../shell/switching.ts";
 import { invalidate, organizationsQuery } from "./data.ts";
+import { Entry } from "./entry.tsx";
 
 /** The tenants of the appliance, with nothing in common but the people who belong to several. */
 export default function Organizations() {
@@ -56,31 +56,20 @@ function Row({
 }) {
   const { name, slug, createdAt, people, monitors, statusPages } = organization;
   return (
-    <li className="entry">
-      <span className="entry-icon">
-        <Icon name="folder" />
-      </span>
-      <div className="entry-words">
-        <b>{name}</b>
-        <small>
+    <Entry
+      icon="folder"
+      title={name}
+      note={
+        <>
           {slug}, since <Time at={createdAt} as="short" />
-        </small>
-      </div>
-      <dl className="entry-facts">
-        <div>
-          <dt>People</dt>
-          <dd>{people}</dd>
-        </div>
-        <div>
-          <dt>Monitors</dt>
-          <dd>{monitors}</dd>
-        </div>
-        <div>
-          <dt>Status pages</dt>
-          <dd>{statusPages}</dd>
-        </div>
-      </dl>
-      <span className="entry-menu">
+        </>
+      }
+      facts={[
+        ["People", people],
+        ["Monitors", monitors],
+        ["Status pages", statusPages],
+      ]}
+      menu={
         <RowMenu label={`Actions for ${name}`}>
           {() => (
             <DangerItem icon="close" onClick={onDelete}>
@@ -88,8 +77,8 @@ function Row({
             </DangerItem>
           )}
         </RowMenu>
-      </span>
-    </li>
+      }
+    />
   );
 }
 

@@ -13,6 +13,7 @@ import { Loaded } from "../../components/loading.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
+import { Entry } from "./entry.tsx";
 import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery, peopleQuery } from "./data.ts";
 import { Invitations } from "./invitations.tsx";
@@ -105,36 +106,30 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
     else changeRole(member, chosen).catch(notifyError);
   };
   return (
-    <li className="entry">
-      <span className="avatar" aria-hidden="true">
-        {Array.from(name)[0]?.toUpperCase()}
-      </span>
-      <div className="entry-words">
-        <b>
+    <Entry
+      avatar={name}
+      title={
+        <>
           {name}
           {isSelf && <span className="faint"> (you)</span>}
-        </b>
-        <small>
+        </>
+      }
+      note={
+        <>
           {email}
           {administrator && ", administrator"}
-        </small>
-      </div>
-      <dl className="entry-facts">
-        <div>
-          <dt>Role</dt>
-          <dd>{role}</dd>
-        </div>
-        <div>
-          <dt>Two-factor</dt>
-          <dd className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</dd>
-        </div>
-        <div>
-          <dt>Last seen</dt>
-          <dd>{lastSeenAt === null ? "signed out" : <Time at={lastSeenAt} />}</dd>
-        </div>
-      </dl>
-      <span className="entry-menu">
-        {(managed || mayGrant) && (
+        </>
+      }
+      facts={[
+        ["Role", role],
+        [
+          "Two-factor",
+          <span className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</span>,
+        ],
+        ["Last seen", lastSeenAt === null ? "signed out" : <Time at={lastSeenAt} />],
+      ]}
+      menu={
+        (managed || mayGrant) && (
           <RowMenu label={`Actions for ${name}`}>
             {() => (
               <>
@@ -158,9 +153,9 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
               </>
             )}
           </RowMenu>
-        )}
-      </span>
-    </li>
+        )
+      }
+    />
   );
 }
 

@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../src/accounts/sessions/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { Icon } from "../../components/icons.tsx";
 import { Loaded } from "../../components/loading.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { sessionsQuery } from "./data.ts";
+import { Entry } from "./entry.tsx";
 import { browserOf } from "./browser-words.ts";
 
 export function Sessions() {
@@ -46,27 +46,22 @@ function SessionRow({ session }: { session: SessionEntry }) {
   const { id, current, createdAt, lastSeenAt, address, userAgent } = session;
   const browser = browserOf(userAgent);
   return (
-    <li className="entry">
-      <span className="entry-icon">
-        <Icon name="screen" />
-      </span>
-      <div className="entry-words">
-        <b>
+    <Entry
+      icon="screen"
+      title={
+        <>
           {browser}
           {current && <span className="up"> (this one)</span>}
-        </b>
-        <small>
+        </>
+      }
+      note={
+        <>
           from {address}, since <Time at={createdAt} as="short" />
-        </small>
-      </div>
-      <dl className="entry-facts">
-        <div>
-          <dt>Last seen</dt>
-          <dd>{current ? "now" : <Time at={lastSeenAt} />}</dd>
-        </div>
-      </dl>
-      <span className="entry-act">
-        {!current && (
+        </>
+      }
+      facts={[["Last seen", current ? "now" : <Time at={lastSeenAt} />]]}
+      action={
+        !current && (
           <Button
             size="xs"
             aria-label={`Sign out ${browser} from ${address}`}
@@ -74,9 +69,9 @@ function SessionRow({ session }: { session: SessionEntry }) {
           >
             Sign out
           </Button>
-        )}
-      </span>
-    </li>
+        )
+      }
+    />
   );
 }
 

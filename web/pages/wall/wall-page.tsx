@@ -2,7 +2,8 @@ import { listKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { pageOf, v1 } from "../../data/client.ts";
+import { v1 } from "../../data/client.ts";
+import { pageQuery } from "../../data/query.ts";
 import { followLive } from "../../data/live.ts";
 import { useOverallState, useOverview } from "../../data/overview.ts";
 import { useSession, useSignedIn } from "../../data/session.ts";
@@ -29,11 +30,11 @@ function Wall() {
   const isLight = theme === "light";
   useWallScheme(isLight ? "light" : "dark");
   const { data: overview } = useOverview();
-  const { data: open } = useQuery({
-    queryKey: [...listKey("incident"), "wall"],
-    queryFn: ({ signal }) =>
-      pageOf(v1.incidents.get({ query: { open: "true", per_page: 20 }, fetch: { signal } })),
-  });
+  const { data: open } = useQuery(
+    pageQuery([...listKey("incident"), "wall"], (options) =>
+      v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
+    ),
+  );
   useEffect(() => followLive(organization.id), [organization.id]);
   useEffect(followUpgrades, []);
   useEffect(keepScreenAwake, []);

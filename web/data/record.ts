@@ -1,10 +1,17 @@
+import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError } from "./client.ts";
 import { switchOrganization, findOrganizationOf } from "./session.ts";
 
-/** A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
-export function useOrganizationRedirect(kind: WhereQuery["kind"], id: string, error: unknown) {
+/** A record of which a page tells. A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
+export function useRecord<T, D>(
+  kind: WhereQuery["kind"],
+  id: string,
+  query: UseQueryOptions<T, Error, D>,
+) {
+  const found = useQuery(query);
+  const { error } = found;
   useEffect(() => {
     if (!(error instanceof ApiError && error.status === 404)) return;
     let left = false;
@@ -17,4 +24,5 @@ export function useOrganizationRedirect(kind: WhereQuery["kind"], id: string, er
       left = true;
     };
   }, [error, kind, id]);
+  return found;
 }
