@@ -150,18 +150,21 @@ const unframed = [
   createRoute({
     ...inRoot,
     path: "/sign-in",
-    component: lazyRouteComponent(() => import("./pages/entrance/sign-in-page.tsx"), "SignInPage"),
+    component: lazyRouteComponent(
+      () => import("./pages/entrance/entrance-pages.tsx"),
+      "SignInPage",
+    ),
   }),
   createRoute({
     ...inRoot,
     path: "/set-up",
-    component: lazyRouteComponent(() => import("./pages/entrance/set-up-page.tsx"), "SetUpPage"),
+    component: lazyRouteComponent(() => import("./pages/entrance/entrance-pages.tsx"), "SetUpPage"),
   }),
   createRoute({
     ...inRoot,
     path: "/invitation",
     component: lazyRouteComponent(
-      () => import("./pages/entrance/invitation-page.tsx"),
+      () => import("./pages/entrance/entrance-pages.tsx"),
       "InvitationPage",
     ),
   }),

@@ -10,7 +10,7 @@ import {
   withGroupAt,
 } from "../../web/pages/monitors/rows.ts";
 import { downSince, seriesOf } from "../../web/pages/monitors/sums.ts";
-import { percent } from "../../web/components/figures.ts";
+import { percent } from "../../web/components/format.ts";
 
 const group = (id: string) => ({
   id,

@@ -17,3 +17,6 @@ const open = createStore<Dialog | null>(null);
 export const useDialog = open.use;
 export const openDialog = (dialog: Dialog) => open.set(dialog);
 export const closeDialog = () => open.set(null);
+
+/** Whether the command palette is open. */
+export const palette = createStore(false);

@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Modal, Text } from "@mantine/core";
-import { type ChangeEvent, type ReactNode, useRef, useState } from "react";
+import { type ChangeEvent, type ReactNode, useRef, useState, useId } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
 import { BusyButton } from "./busy-button.tsx";
+import { Icon } from "./icons.tsx";
 
 type Values = Record<string, unknown>;
 type Issue = { path: string; message: string };
@@ -209,5 +210,33 @@ function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
         </Button>
       </Group>
     </Modal>
+  );
+}
+
+/** A part of a form that most people leave as it is; opens by itself when something in it is wrong. */
+export function Fold({
+  title,
+  open: first,
+  invalid,
+  children,
+}: {
+  title: string;
+  open: boolean;
+  invalid: boolean;
+  children: ReactNode;
+}) {
+  const [chosen, setOpen] = useState(first);
+  const id = useId();
+  const open = chosen || invalid;
+  return (
+    <section className="fold">
+      <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        <Icon name={open ? "down" : "right"} size={14} />
+        {title}
+      </button>
+      <div id={id} hidden={!open}>
+        {children}
+      </div>
+    </section>
   );
 }

@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { type Action, copyCurl } from "./curl-button.tsx";
+import { type Action, copyCurl } from "./copy.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 
 /** An entry of a menu. */

@@ -1,6 +1,7 @@
-import type { ReactNode } from "react";
-import { useEffect } from "react";
-import { Link, useRouter } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
+import { Link } from "@tanstack/react-router";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { Icon } from "./icons.tsx";
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
 export function PageHeader({
@@ -95,28 +96,6 @@ export function EmptyState({
   );
 }
 
-/** A link to a page where the router has it, else only its words. */
-export function PageLink({
-  to,
-  page,
-  className,
-  children,
-}: {
-  to: string;
-  /** The page's pattern, such as `/incidents/$id`. */
-  page: string;
-  className: string;
-  children: ReactNode;
-}) {
-  const { routesByPath } = useRouter();
-  if (!(page in routesByPath)) return <span className={className}>{children}</span>;
-  return (
-    <Link to={to} className={`${className} page-link`}>
-      {children}
-    </Link>
-  );
-}
-
 /** A shortcut as keys: `⌘K`, or `Ctrl K` elsewhere. */
 export function KeyHint({ keys }: { keys: string }) {
   return <kbd className="key">{keys.replace("mod", isMac ? "⌘" : "Ctrl ")}</kbd>;
@@ -126,4 +105,29 @@ export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 export function Dash() {
   return <span className="faint">–</span>;
+}
+
+/** Why there is nothing to show. */
+export function LoadFailed({ what, error }: { what: string; error: Error }) {
+  return (
+    <EmptyState icon={<Icon name="warning" size={28} />} title={`${what} could not be loaded`}>
+      {error.message}
+    </EmptyState>
+  );
+}
+
+/** What a query found, old or new; nothing while it is the first time, and the reason where it failed. */
+export function Loaded<T>({
+  query: { data, error },
+  what,
+  children,
+}: {
+  query: Pick<UseQueryResult<T>, "data" | "error">;
+  /** `The API keys`. */
+  what: string;
+  children: (data: T) => ReactNode;
+}) {
+  if (data !== undefined) return children(data);
+  if (error === null) return null;
+  return <LoadFailed what={what} error={error} />;
 }

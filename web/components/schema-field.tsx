@@ -2,9 +2,7 @@ import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@ma
 import { z } from "zod";
 import type { FieldLabels } from "../../src/core/kinds.ts";
 import { durationInWords } from "../../src/core/text.ts";
-import { HeadersField } from "./headers-field.tsx";
-import { LoginField } from "./login-field.tsx";
-import { SecretField } from "./secret-field.tsx";
+import { HeadersField, LoginField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
 
 type Json = {

@@ -42,7 +42,7 @@ export const absolute = (at: number | string, zone: string) =>
   }).format(new Date(at));
 
 /** `14:31` today, `Tue 03:12` within a week, `20 Nov` before. */
-export function shortly(at: number | string, zone: string, now: number, seconds = false): string {
+function shortly(at: number | string, zone: string, now: number, seconds = false): string {
   const time = new Date(at);
   const day = format(zone, { day: "numeric", month: "numeric", year: "numeric" });
   const clockTime = seconds ? { ...minute, second: "2-digit" as const } : minute;
@@ -55,14 +55,14 @@ export function shortly(at: number | string, zone: string, now: number, seconds 
 }
 
 /** `8 min 30 s`, or `just now` below a second. */
-export function ago(at: number | string, now: number): string {
+function ago(at: number | string, now: number): string {
   const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
   if (seconds < 1) return "just now";
   return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
 }
 
 /** `in 29 d`, or `ended` from that moment on. */
-export function until(at: string, now: number): string {
+function until(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
   if (seconds <= 0) return "ended";
   const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
@@ -97,4 +97,9 @@ export function Time({
       </time>
     </Tooltip>
   );
+}
+
+/** Every time zone the browser knows, after those in use and UTC. */
+export function zonesWith(...used: string[]): string[] {
+  return [...new Set([...used, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 }

@@ -1,6 +1,6 @@
 import { createStore } from "./store.ts";
 
-export type ConnectionState = "good" | "lost";
+type ConnectionState = "good" | "lost";
 
 const state = createStore<ConnectionState>("good");
 let looking: ReturnType<typeof setTimeout> | null = null;

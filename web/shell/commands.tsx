@@ -13,9 +13,10 @@ import { openDialog } from "../components/dialogs.ts";
 import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
 import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
-import { settingsCommands } from "./settings-commands.tsx";
 import { useOrganizationSwitch } from "./switching.ts";
 import type { Command } from "./palette-rules.ts";
+import type { Role } from "../../src/core/roles.ts";
+import { sections } from "../pages/settings/sections.ts";
 
 const keysOf = (keys: string) => keys.toUpperCase();
 
@@ -150,4 +151,33 @@ async function setPaused(id: string, name: string, paused: boolean) {
     changeMonitor(id, { paused: !paused });
     notifyError(error);
   }
+}
+
+/** Ways into the settings, as far as somebody may go, and to the wall. */
+function settingsCommands(
+  may: (needed: Role | "administrator") => boolean,
+  goTo: (href: string) => void,
+): Command[] {
+  const acts = sections.flatMap(({ path, icon, act }) =>
+    act !== undefined && may(act.role)
+      ? [
+          {
+            key: `act ${path}`,
+            label: act.label,
+            icon: <Icon name={icon} />,
+            run: () => goTo(`/settings/${path}?new=true`),
+          },
+        ]
+      : [],
+  );
+  const ways = sections
+    .filter(({ role }) => may(role))
+    .map(({ path, label, icon }) => ({
+      key: `settings ${path}`,
+      label: `Settings: ${label}`,
+      icon: <Icon name={icon} />,
+      run: () => goTo(`/settings/${path}`),
+    }));
+  const wall = { key: "wall", label: "Wall view", hint: "For a TV", common: true };
+  return [...acts, ...ways, { ...wall, icon: <Icon name="screen" />, run: () => goTo("/wall") }];
 }

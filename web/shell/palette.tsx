@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { useCommands } from "./commands.tsx";
 import { type Command, ranked } from "./palette-rules.ts";
-import { palette } from "./palette-state.ts";
+import { palette } from "../components/dialogs.ts";
 
 /** Search and commands: everything that can be gone to, made, paused or resolved, by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {

@@ -6,8 +6,8 @@ import { Icon, type IconName } from "../components/icons.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
-import { palette } from "./palette-state.ts";
 import { useOrganizationSwitch } from "./switching.ts";
+import { palette } from "../components/dialogs.ts";
 
 const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
   { value: "light", label: "Light", icon: "sun" },

@@ -6,15 +6,14 @@ import { useSession, useSignedIn } from "../data/session.ts";
 import { useFavicon } from "../components/mark.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { Zone } from "../components/time.tsx";
-import { ConnectionBanner } from "./connection-banner.tsx";
+import { ConnectionBanner, WrongCodes } from "./banners.tsx";
 import { Dialogs } from "./dialogs.tsx";
 import { Navigation } from "./navigation.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { Palette } from "./palette.tsx";
-import { palette } from "./palette-state.ts";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
-import { SignInDialog } from "./sign-in-dialog.tsx";
-import { WrongCodes } from "./wrong-codes.tsx";
+import { SignInDialog } from "./sign-in.tsx";
+import { palette } from "../components/dialogs.ts";
 
 /** The frame of every page behind sign-in. */
 export function Shell() {

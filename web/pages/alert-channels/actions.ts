@@ -6,10 +6,9 @@ import {
   type Delivery,
 } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
-import { deleteWithUndo } from "../../components/deleting.ts";
+import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
 import { queryClient } from "../../data/query.ts";
-import { inMs } from "../../components/figures.ts";
-import { notifyError, notify } from "../../components/toasts.tsx";
+import { inMs } from "../../components/format.ts";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {

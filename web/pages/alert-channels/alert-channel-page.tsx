@@ -1,15 +1,19 @@
 import { Button } from "@mantine/core";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch, Link } from "@tanstack/react-router";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
-import { type AlertChannel, channelRoutes, useAlertChannel } from "../../data/alert-channels.ts";
+import {
+  type AlertChannel,
+  channelRoutes,
+  useAlertChannel,
+  useUsersOfChannel,
+} from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { PageHeader } from "../../components/page.tsx";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { ChannelEditor } from "./channel-editor.tsx";
@@ -18,7 +22,9 @@ import { channelTypeOf } from "./channel-types.tsx";
 import { deleteChannel, setEnabled } from "./actions.ts";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
-import { UsersOfChannel } from "./users-of-channel.tsx";
+import { useState } from "react";
+import { useOverview } from "../../data/overview.ts";
+import { StateIcon } from "../../components/state-icon.tsx";
 
 export function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });
@@ -144,5 +150,55 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
         )
       }
     </EditorDialog>
+  );
+}
+
+const few = 12;
+
+/** Whose alerts come here: monitors, and groups whose new monitors will. */
+function UsersOfChannel({ channel }: { channel: AlertChannel }) {
+  const { data: users } = useUsersOfChannel(channel.id);
+  const { data: overview } = useOverview();
+  const [all, setAll] = useState(false);
+  const ids = new Set(users?.monitorIds);
+  const monitors = overview?.monitors.filter(({ id }) => ids.has(id)) ?? [];
+  const groups = overview?.groups.filter(({ id }) => users?.groupIds.includes(id)) ?? [];
+  const shown = all ? monitors : monitors.slice(0, few);
+  return (
+    <Panel
+      title={`Used by${monitors.length > 0 ? ` ${monitors.length.toLocaleString("en")}` : ""}`}
+      actions={
+        monitors.length > few && (
+          <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
+            {all ? "Show less" : "Show all"}
+          </button>
+        )
+      }
+    >
+      {users !== undefined && monitors.length === 0 && (
+        <p className="quiet panel-none">
+          No monitor uses this channel yet. Add it in the editor of a monitor, or for several
+          monitors at once on the Monitors page.
+        </p>
+      )}
+      <ul className="lines">
+        {shown.map(({ id, name, status, target }) => (
+          <li key={id}>
+            <StateIcon state={status} size={15} label />
+            <Link to="/monitors/$id" params={{ id }} className="line-words line-link">
+              <b>{name}</b> {target}
+            </Link>
+          </li>
+        ))}
+        {groups.map(({ id, name, color }) => (
+          <li key={id}>
+            <i className={`dot dot-${color}`} />
+            <span className="line-words">
+              <b>{name}</b> group: its new monitors
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }

@@ -1,14 +1,24 @@
 import { Button } from "@mantine/core";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
-import { useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
+import {
+  useAlertChannels,
+  useChannelUses,
+  type AlertChannel,
+  channelRoutes,
+} from "../../data/alert-channels.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { useDeleting } from "../../components/deleting.ts";
+import { useDeleting } from "../../components/toasts.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader, Panel } from "../../components/page.tsx";
+import { Dash, EmptyState, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { ChannelGallery } from "./channel-types.tsx";
-import { ChannelRow } from "./channel-row.tsx";
+import { ChannelGallery, ChannelMark, channelTypeOf } from "./channel-types.tsx";
+import type { ChannelUse } from "../../../src/dashboard/schema.ts";
+import { plural } from "../../components/format.ts";
+import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
+import { Time } from "../../components/time.tsx";
+import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
+import { ChannelStateIcon } from "./channel-state.tsx";
 
 const NewChannel = lazy(() => import("./new-channel.tsx"));
 
@@ -41,12 +51,7 @@ export function AlertChannelsPage() {
         )}
       </PageHeader>
       {error !== null && channels === undefined && (
-        <EmptyState
-          icon={<Icon name="warning" size={28} />}
-          title="The alert channels could not be loaded"
-        >
-          {error.message}
-        </EmptyState>
+        <LoadFailed what="The alert channels" error={error} />
       )}
       {channels?.length === 0 && (
         <EmptyState icon={<Icon name="bell" size={28} />} title="No alert channels yet">
@@ -86,6 +91,71 @@ export function AlertChannelsPage() {
           <NewChannel chosen={chosen} onChoose={open} onClose={() => open()} />
         )}
       </Suspense>
+    </>
+  );
+}
+
+type Props = { channel: AlertChannel; use: ChannelUse | undefined; mayWrite: boolean };
+
+/** One channel; what goes wrong with it stands below its name. */
+function ChannelRow({ channel, use, mayWrite }: Props) {
+  const { id, name, type, enabled, lastDeliveryAt, lastError } = channel;
+  return (
+    <li className="channel">
+      <ChannelStateIcon channel={channel} />
+      <ChannelMark type={type} />
+      <Link to="/alert-channels/$id" params={{ id }} className="channel-name">
+        <b>{name}</b>
+        <span>
+          {channelTypeOf(type).name}
+          {channel.default && " · default"}
+          {!enabled && " · disabled"}
+          {!channel.incidents && " · no incident alerts"}
+        </span>
+        {lastError !== null && <span className="channel-error down">{lastError}</span>}
+      </Link>
+      <span className="channel-uses num">{use === undefined ? <Dash /> : usedBy(use)}</span>
+      <span className="channel-last">
+        {lastDeliveryAt === null ? <Dash /> : <Time at={lastDeliveryAt} as="short" />}
+      </span>
+      <RowMenu label={`Actions for ${name}`}>
+        {() => <Actions channel={channel} mayWrite={mayWrite} />}
+      </RowMenu>
+    </li>
+  );
+}
+
+/** `3 monitors`, or what else takes it. */
+const usedBy = ({ monitors, groups }: ChannelUse) =>
+  monitors === 0 ? plural(groups, "group") : plural(monitors, "monitor");
+
+function Actions({ channel, mayWrite }: Omit<Props, "use">) {
+  const { id, enabled } = channel;
+  const navigate = useNavigate();
+  return (
+    <>
+      {mayWrite && (
+        <>
+          <MenuItem icon="bell" onClick={() => void testFromList(channel)}>
+            Send test
+          </MenuItem>
+          <MenuItem
+            icon="edit"
+            onClick={() =>
+              void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
+            }
+          >
+            Edit
+          </MenuItem>
+          <MenuItem icon={enabled ? "pause" : "play"} onClick={() => void setEnabled(channel)}>
+            {enabled ? "Disable" : "Enable"}
+          </MenuItem>
+        </>
+      )}
+      <RecordItems
+        curl={() => ({ method: "POST", route: channelRoutes(id).test })}
+        onDelete={mayWrite && (() => deleteChannel(channel))}
+      />
     </>
   );
 }

@@ -1,19 +1,23 @@
 import { recordKey } from "../../data/keys.ts";
-import { Switch, TextInput } from "@mantine/core";
-import { useMemo } from "react";
+import { Switch, TextInput, Textarea } from "@mantine/core";
+import { useMemo, useRef } from "react";
 import type { z } from "zod";
-import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import {
+  channelKinds,
+  type ChannelType,
+  placeholders,
+} from "../../../src/alerting/channels/kinds-schema.ts";
 import { channelFields, type NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
 import { ChannelMark } from "./channel-types.tsx";
-import { TemplateField } from "./template-field.tsx";
+import { flushSync } from "react-dom";
 
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewAlertChannel>;
@@ -152,3 +156,48 @@ function newSigningSecret(): string {
 
 const pick = (record: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.filter((name) => name in record).map((name) => [name, record[name]]));
+
+type TemplateProps = {
+  value: string | null;
+  onChange: (template: string | null) => void;
+  error: string | undefined;
+};
+
+/** The text of alerts in one's own words; placeholders are put in where the cursor stands. */
+function TemplateField({ value, onChange, error }: TemplateProps) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const text = value ?? "";
+
+  function insert(name: string) {
+    const { selectionStart: from = text.length, selectionEnd: to = text.length } =
+      area.current ?? {};
+    const put = `{{${name}}}`;
+    flushSync(() => onChange(text.slice(0, from) + put + text.slice(to)));
+    area.current?.focus();
+    area.current?.setSelectionRange(from + put.length, from + put.length);
+  }
+
+  return (
+    <div>
+      <Textarea
+        ref={area}
+        label="Alert text"
+        description="For alerts about one monitor. Leave empty for the standard text."
+        placeholder="{{monitor}} is {{status}}: {{message}}"
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={text}
+        error={error}
+        onChange={({ currentTarget }) => onChange(currentTarget.value || null)}
+      />
+      <div className="placeholders" role="group" aria-label="Insert a placeholder">
+        {placeholders.map((name) => (
+          <button key={name} type="button" onClick={() => insert(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
-import { inMs, plural } from "../../components/figures.ts";
+import { inMs, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { Panel } from "../../components/page.tsx";

@@ -6,10 +6,10 @@ import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { useAudience } from "./data.ts";
-import { capitalized } from "./words.tsx";
+import { capitalized } from "./labels.tsx";
 import { changeIncident } from "./actions.ts";
 import { PreviewDialog } from "./preview-dialog.tsx";
-import { TemplatesMenu } from "./templates-menu.tsx";
+import { TemplatesMenu } from "./templates.tsx";
 import { incidentStatuses } from "../../../src/core/statuses.ts";
 
 type Values = { status: IncidentStatus; message: string };

@@ -14,15 +14,14 @@ import type { Incident } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
-import { Fold } from "../../components/fold.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { CurlButton } from "../../components/copy.tsx";
+import { Fold, FormFrame, useForm } from "../../components/form.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
-import { TemplatesMenu } from "./templates-menu.tsx";
+import { TemplatesMenu } from "./templates.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { useAudience } from "./data.ts";
 import { closeDialog } from "../../components/dialogs.ts";
-import { capitalized, severityHints } from "./words.tsx";
+import { capitalized, severityHints } from "./labels.tsx";
 import { severities } from "../../../src/core/statuses.ts";
 
 type Values = {

@@ -1,10 +1,11 @@
-import { listKey } from "../../data/keys.ts";
+import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
 import { dashboard, v1 } from "../../data/client.ts";
 import { dataQuery, pageQuery } from "../../data/query.ts";
 import type { IncidentFilters } from "./filters.ts";
+import { useRecord } from "../../data/record.ts";
 
 /** So many that are open are shown at once. */
 const mostOpen = 100;
@@ -37,3 +38,16 @@ export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
     ),
     placeholderData: (before) => before,
   });
+
+export const useIncident = (id: string) =>
+  useRecord(
+    "incident",
+    id,
+    dataQuery(recordKey("incident", id), (options) => v1.incidents({ id }).get(options)),
+  );
+
+/** Who wrote its updates and who was told, which what was sent changes, too. */
+export const useTraces = (id: string) =>
+  useQuery(
+    dataQuery([...tracesKey, id], (options) => dashboard.incidents({ id }).traces.get(options)),
+  );

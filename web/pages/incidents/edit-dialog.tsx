@@ -4,9 +4,9 @@ import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { capitalized, severityHints } from "./words.tsx";
+import { capitalized, severityHints } from "./labels.tsx";
 import { changeIncident } from "./actions.ts";
 import { severities } from "../../../src/core/statuses.ts";
 

@@ -1,12 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";
-import { PageLink } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/time.tsx";
-import { useAudience } from "./data.ts";
-import { capitalized } from "./words.tsx";
-import { useTraces } from "./incident-data.ts";
+import { useAudience, useTraces } from "./data.ts";
+import { capitalized } from "./labels.tsx";
 
 /** What is known of an incident beside its timeline. */
 export function Facts({ incident }: { incident: Incident }) {
@@ -54,9 +52,9 @@ export function Facts({ incident }: { incident: Incident }) {
           {traces?.told.length === 0 && <span className="faint">No alerts sent yet</span>}
           {traces?.told.map(({ id, name, at }) => (
             <span key={id} className="fact-told">
-              <PageLink to={`/alert-channels/${id}`} page="/alert-channels/$id" className="">
+              <Link to="/alert-channels/$id" params={{ id }} className="page-link">
                 {name}
-              </PageLink>{" "}
+              </Link>{" "}
               <Time at={at} as="short" />
             </span>
           ))}

@@ -3,7 +3,7 @@ import type { RefObject } from "react";
 import { useOverview } from "../../data/overview.ts";
 import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
-import { capitalized } from "./words.tsx";
+import { capitalized } from "./labels.tsx";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 
 export function IncidentFilterBar({

@@ -5,20 +5,18 @@ import type { Incident as IncidentRecord } from "../../../src/incidents/schema.t
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Loaded } from "../../components/loading.tsx";
+import { Loaded, PageHeader } from "../../components/page.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
-import { PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
-import { useAudience } from "./data.ts";
-import { SeverityPill, StatusPill } from "./words.tsx";
+import { useAudience, useIncident, useTraces } from "./data.ts";
+import { SeverityPill, StatusPill, capitalized } from "./labels.tsx";
 import { deleteIncident, setStatus } from "./actions.ts";
 import { Composer } from "./composer.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
-import { useIncident } from "./incident-data.ts";
 import { Facts } from "./facts.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
-import { Timeline } from "./timeline.tsx";
+import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
 
 export function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
@@ -137,5 +135,36 @@ function Actions({
         </Button>
       )}
     </>
+  );
+}
+
+type Author = IncidentTraces["authors"][number];
+
+/** What was posted, newest first, and by whom. */
+function Timeline({ incident }: { incident: IncidentRecord }) {
+  const { data } = useTraces(incident.id);
+  const { person } = useSignedIn();
+  const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
+  const nameOf = (author: Author | undefined) =>
+    author === undefined
+      ? ""
+      : author.type === "monitor"
+        ? " · Signalbox"
+        : ` · ${author.id === person.id ? "you" : author.name}`;
+  return (
+    <section className="panel" aria-label="Activity">
+      <ol className="timeline">
+        {incident.updates.toReversed().map(({ id, status, message, createdAt }) => (
+          <li key={id}>
+            <b>{capitalized(status)}</b>
+            <p dir="auto">{message}</p>
+            <span className="timeline-by">
+              <Time at={createdAt} as="short" />
+              {nameOf(authors.get(id))}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

@@ -1,21 +1,23 @@
 import { Button } from "@mantine/core";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
-import { useDeleting } from "../../components/deleting.ts";
+import { useDeleting } from "../../components/toasts.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { type Meta, Pager } from "../../components/pager.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useIncidents } from "./data.ts";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
-import { IncidentRow } from "./incident-row.tsx";
 import { openDialog } from "../../components/dialogs.ts";
+import { Time } from "../../components/time.tsx";
+import { Duration } from "./facts.tsx";
+import { IncidentIcon, SeverityPill, StatusPill } from "./labels.tsx";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 
@@ -57,14 +59,7 @@ export function IncidentsPage() {
           </Button>
         )}
       </PageHeader>
-      {error !== null && !isKnown && (
-        <EmptyState
-          icon={<Icon name="warning" size={28} />}
-          title="The incidents could not be loaded"
-        >
-          {error.message}
-        </EmptyState>
-      )}
+      {error !== null && !isKnown && <LoadFailed what="The incidents" error={error} />}
       {isFirst ? (
         <EmptyState
           icon={<Icon name="check" size={28} />}
@@ -145,5 +140,46 @@ function List({
       </ul>
       {onPage && <Pager meta={meta} onPage={onPage} />}
     </section>
+  );
+}
+
+function IncidentRow({
+  incident,
+  monitor,
+}: {
+  incident: IncidentSummary;
+  /** Name of the affected monitor. */
+  monitor: string | undefined;
+}) {
+  const { id, title, status, severity, origin, createdAt } = incident;
+  const about = [
+    ...(monitor === undefined ? [] : [`affects ${monitor}`]),
+    ...(origin === "monitor" ? ["opened by monitor"] : []),
+    ...(incident.public ? [] : ["not public"]),
+  ];
+  return (
+    <li className="record incident-record">
+      <IncidentIcon incident={incident} />
+      <Link to="/incidents/$id" params={{ id }} className="record-name">
+        <b>{title}</b>
+        <span>{about.join(" · ")}</span>
+      </Link>
+      <span className="incident-severity">
+        <SeverityPill severity={severity} over={status === "resolved"} />
+      </span>
+      <span className="incident-status">
+        {status === "resolved" ? (
+          <span className="visually-hidden">Resolved</span>
+        ) : (
+          <StatusPill status={status} />
+        )}
+      </span>
+      <span className="record-time">
+        <Time at={createdAt} as="short" />
+      </span>
+      <span className="record-length">
+        <Duration incident={incident} />
+      </span>
+    </li>
   );
 }

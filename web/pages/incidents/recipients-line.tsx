@@ -1,5 +1,5 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
-import { plural } from "../../components/figures.ts";
+import { plural } from "../../components/format.ts";
 
 /** `Shown on Acme status · will notify 214 subscribers and Slack #ops`. */
 export function RecipientsLine({

@@ -1,21 +1,22 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
-import { useDeleting } from "../../components/deleting.ts";
+import { useDeleting } from "../../components/toasts.tsx";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, PageHeader } from "../../components/page.tsx";
+import { EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { useNow, useZone } from "../../components/time.tsx";
+import { useNow, useZone, durationInWords } from "../../components/time.tsx";
 import { dayAt, monthOf } from "./calendar.ts";
-import { useWindows, usePastWindows } from "./data.ts";
+import { useWindows, usePastWindows, endNow } from "./data.ts";
 import { MonthCalendar } from "./month-calendar.tsx";
 import { openDialog } from "../../components/dialogs.ts";
 import { type Shown, shownOf } from "./shown.ts";
-import { WindowRow } from "./window-row.tsx";
+import { useOverview } from "../../data/overview.ts";
+import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./labels.tsx";
 
 const plan = () => openDialog({ kind: "plan-maintenance" });
 
@@ -65,14 +66,7 @@ export function MaintenancePage() {
           { value: "over", label: "Past" },
         ]}
       />
-      {error !== null && now === undefined && (
-        <EmptyState
-          icon={<Icon name="warning" size={28} />}
-          title="The maintenance could not be loaded"
-        >
-          {error.message}
-        </EmptyState>
-      )}
+      {error !== null && now === undefined && <LoadFailed what="The maintenance" error={error} />}
       {view !== "over" && <Rows title="Running now" windows={now ?? []} />}
       {view === "planned" && <Rows title="Upcoming" windows={next ?? []} />}
       {isEmpty && (
@@ -135,5 +129,53 @@ function Rows({ title, windows }: { title: string; windows: readonly Maintenance
         ))}
       </ul>
     </section>
+  );
+}
+
+function WindowRow({ window }: { window: MaintenanceWindow }) {
+  const { id, title, state, current, next, startsAt, endsAt, rrule } = window;
+  const { data: overview } = useOverview();
+  const { mayWrite } = useSignedIn();
+  const zone = useZone();
+  const when = current ?? next ?? { startsAt, endsAt };
+  const about = [
+    ...(rrule === null ? [] : [recurrenceInWords(window)]),
+    affectedInWords(window, overview),
+    ...(window.public ? [] : ["not public"]),
+  ];
+  return (
+    <li className="record window-record">
+      <WindowIcon state={state} />
+      <Link to="/maintenance/$id" params={{ id }} className="record-name">
+        <b>{title}</b>
+        <span>{about.join(" · ")}</span>
+      </Link>
+      <span className="window-when">
+        <span className="num">
+          {spanInWords(Date.parse(when.startsAt), Date.parse(when.endsAt), zone)}
+        </span>
+        {state !== "over" && <Until window={window} />}
+      </span>
+      {state === "running" && rrule === null && mayWrite && (
+        <Button size="xs" className="record-action" onClick={() => void endNow(window)}>
+          End now
+        </Button>
+      )}
+    </li>
+  );
+}
+
+/** `ends in 34 min`, `in 2 d 3 h`. */
+function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
+  const now = useNow();
+  const at = current?.endsAt ?? next?.startsAt;
+  if (at === undefined) return null;
+  const seconds = Math.floor((Date.parse(at) - now) / 1000);
+  if (seconds <= 0) return <small>now</small>;
+  const words = seconds < 60 ? `${seconds} s` : durationInWords(seconds - (seconds % 60));
+  return (
+    <small className="num">
+      {current ? "ends " : ""}in {words}
+    </small>
   );
 }

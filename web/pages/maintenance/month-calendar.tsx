@@ -17,7 +17,7 @@ import {
 } from "./calendar.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { weekdays } from "./recurrence.ts";
-import { clockAt, spanInWords } from "./words.tsx";
+import { clockAt, spanInWords } from "./labels.tsx";
 
 type Planned = Entry<MaintenanceWindow>;
 

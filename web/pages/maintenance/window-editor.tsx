@@ -8,14 +8,12 @@ import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
-import { Fold } from "../../components/fold.tsx";
-import { type Form, FormFrame, useForm } from "../../components/form.tsx";
-import { useZone } from "../../components/time.tsx";
-import { NextTimes } from "./next-times.tsx";
+import { CurlButton } from "../../components/copy.tsx";
+import { Fold, type Form, FormFrame, useForm } from "../../components/form.tsx";
+import { useZone, zonesWith } from "../../components/time.tsx";
+import { NextTimes } from "./labels.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
-import { zonesWith } from "../../components/zones.ts";
 
 type What = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
 

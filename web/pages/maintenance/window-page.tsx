@@ -4,17 +4,15 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Loaded } from "../../components/loading.tsx";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
-import { PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateWords, worstOf } from "../../components/state-icon.tsx";
 import { useZone } from "../../components/time.tsx";
-import { plural } from "../../components/figures.ts";
+import { plural } from "../../components/format.ts";
 import { deleteWindow, endNow, useWindow } from "./data.ts";
-import { NextTimes } from "./next-times.tsx";
+import { NextTimes, recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./labels.tsx";
 import { openDialog } from "../../components/dialogs.ts";
-import { recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./words.tsx";
 
 export function WindowPage() {
   const { id = "" } = useParams({ strict: false });

@@ -12,7 +12,7 @@ import {
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
-import { plural } from "../../components/figures.ts";
+import { plural } from "../../components/format.ts";
 import type { Target } from "./quick-add.ts";
 import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
 

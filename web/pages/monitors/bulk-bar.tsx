@@ -4,11 +4,11 @@ import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import type { Overview } from "../../data/overview.ts";
 import { Icon } from "../../components/icons.tsx";
-import { plural } from "../../components/figures.ts";
+import { plural } from "../../components/format.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { selection } from "./selection.ts";
+import { selection } from "./list-state.ts";
 
 /** What can be done to all selected monitors in one write. */
 export function BulkBar({ overview }: { overview: Overview }) {

@@ -1,7 +1,7 @@
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
-import { inMs, percent } from "../../components/figures.ts";
+import { inMs, percent } from "../../components/format.ts";
 import { Dash } from "../../components/page.tsx";
 import { Time, durationInWords, useNow } from "../../components/time.tsx";
 import { useHeartbeats, useStates, useUptime } from "./data.ts";

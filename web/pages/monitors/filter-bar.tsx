@@ -3,7 +3,7 @@ import type { Overview } from "../../data/overview.ts";
 import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import { type State, StateIcon, stateWords } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { typeWords } from "./type-words.ts";
+import { typeWords } from "./labels.ts";
 
 const shown: State[] = ["up", "degraded", "down", "maintenance", "pending", "paused"];
 

@@ -5,9 +5,9 @@ import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { selection } from "./selection.ts";
+import { selection } from "./list-state.ts";
 
 type What = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
 type Values = {

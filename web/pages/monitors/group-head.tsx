@@ -6,7 +6,7 @@ import { type State, StateIcon, worstFirst } from "../../components/state-icon.t
 import { actOnGroup, deleteGroup } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { folds } from "./folds.ts";
+import { folds } from "./list-state.ts";
 import type { Head } from "./rows.ts";
 
 type Props = {

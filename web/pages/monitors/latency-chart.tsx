@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
-import { inMs } from "../../components/figures.ts";
+import { inMs } from "../../components/format.ts";
 import { absolute, useZone } from "../../components/time.tsx";
 import type { Span } from "./data.ts";
 import { seriesOf } from "./sums.ts";

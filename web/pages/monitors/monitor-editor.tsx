@@ -13,15 +13,14 @@ import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useOverview } from "../../data/overview.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
-import { Fold } from "../../components/fold.tsx";
+import { CurlButton } from "../../components/copy.tsx";
+import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
-import { commonSections, monitorLabels, ownSections, type Section } from "./monitor-words.ts";
-import { TestCheckResult, useTestCheck } from "./test-check.tsx";
-import { typeWords } from "./type-words.ts";
+import { commonSections, monitorLabels, ownSections, type Section, typeWords } from "./labels.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
+import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
+import { StateIcon, stateWords } from "../../components/state-icon.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
@@ -213,5 +212,48 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
       ([name, value]) =>
         name in fields && value !== undefined && !(fields[name]?.secret === true && value === ""),
     ),
+  );
+}
+
+/** Runs one check of what stands in the editor; stores nothing. */
+function useTestCheck<Body>(check: (body: Body) => Promise<TestCheck>) {
+  const [busy, setBusy] = useState(false);
+  const [result, setResult] = useState<TestCheck | null>(null);
+  const [issue, setIssue] = useState<string | null>(null);
+  return {
+    busy,
+    result,
+    issue,
+    async run(body: Body) {
+      setBusy(true);
+      setIssue(null);
+      try {
+        setResult(await check(body));
+      } catch (error) {
+        setResult(null);
+        setIssue(error instanceof Error ? error.message : String(error));
+      } finally {
+        setBusy(false);
+      }
+    },
+  };
+}
+
+function TestCheckResult({
+  trying: { result, issue },
+}: {
+  trying: ReturnType<typeof useTestCheck>;
+}) {
+  return (
+    <div aria-live="polite">
+      {issue !== null && <p className="try down">{issue}</p>}
+      {result !== null && (
+        <p className="try">
+          <StateIcon state={result.status} />
+          <b>{stateWords[result.status]}</b>
+          <span className="quiet">{result.message}</span>
+        </p>
+      )}
+    </div>
   );
 }

@@ -9,11 +9,10 @@ import { notify } from "../../components/toasts.tsx";
 import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { folds } from "./folds.ts";
+import { folds, selection } from "./list-state.ts";
 import { GroupHead } from "./group-head.tsx";
 import { MonitorRow } from "./monitor-row.tsx";
 import { type Item, nextPosition } from "./rows.ts";
-import { selection } from "./selection.ts";
 
 /** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
 const heights = { head: 41, row: 44, hollow: 44 };

@@ -6,22 +6,24 @@ import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { PageHeader } from "../../components/page.tsx";
+import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateWords } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { typeWords } from "./type-words.ts";
+import { typeWords } from "./labels.ts";
 import { useMonitor, useAlertRecipients } from "./data.ts";
 import { Figures } from "./figures.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
-import { PushPanel } from "./push-panel.tsx";
-import { RecentChecks } from "./recent-checks.tsx";
-import { Activity } from "./activity.tsx";
-import { Incidents, AlertRecipients } from "./alert-recipients.tsx";
+import {
+  PushPanel,
+  RecentChecks,
+  Activity,
+  Incidents,
+  AlertRecipients,
+} from "./monitor-panels.tsx";
 import { BusyButton } from "../../components/busy-button.tsx";
 
 export function MonitorPage() {

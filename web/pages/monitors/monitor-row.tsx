@@ -2,17 +2,16 @@ import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
-import { DayBar } from "../../components/day-bar.tsx";
-import { inMs, percent } from "../../components/figures.ts";
+import { inMs, percent } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
-import { StateIcon } from "../../components/state-icon.tsx";
+import { StateIcon, type State } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { selection } from "./selection.ts";
-import { typeWords } from "./type-words.ts";
+import { selection } from "./list-state.ts";
+import { typeWords } from "./labels.ts";
 
 type Props = {
   monitor: OverviewMonitor;
@@ -158,3 +157,31 @@ function MonitorMenu({
     </RowMenu>
   );
 }
+
+const states: Record<string, State> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
+const words: [letter: string, word: string][] = [
+  ["d", "down"],
+  ["g", "degraded"],
+  ["m", "in maintenance"],
+];
+
+/** The last 24 hours as bars; `day` has one letter a span, oldest first. */
+const DayBar = memo(function DayBar({ day }: { day: string }) {
+  const spans = day.split("");
+  const spanMinutes = 1440 / Math.max(1, spans.length);
+  const told = words.flatMap(([letter, word]) => {
+    const count = spans.filter((span) => span === letter).length;
+    return count === 0 ? [] : [`${word} in ${count} of ${spans.length}`];
+  });
+  return (
+    <div
+      className="day-bar"
+      role="img"
+      aria-label={`Last 24 hours, ${spanMinutes} minutes per bar: ${told.join(", ") || "no problems"}`}
+    >
+      {spans.map((span, index) => (
+        <i key={index} className={`bar-${states[span] ?? "none"}`} />
+      ))}
+    </div>
+  );
+});

@@ -4,19 +4,16 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, KeyHint, PageHeader } from "../../components/page.tsx";
+import { EmptyState, KeyHint, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { palette } from "../../shell/palette-state.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import { openDialog } from "../../components/dialogs.ts";
+import { openDialog, palette } from "../../components/dialogs.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { type Filters, filtersOf, isFiltered } from "./filters.ts";
-import { FirstMonitor } from "./first-monitor.tsx";
-import { folds } from "./folds.ts";
+import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
+import { folds, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
-import { QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
-import { selection } from "./selection.ts";
 
 export function MonitorsPage() {
   const { data, error } = useOverview();
@@ -63,14 +60,7 @@ export function MonitorsPage() {
           </>
         )}
       </PageHeader>
-      {error !== null && data === undefined && (
-        <EmptyState
-          icon={<Icon name="warning" size={28} />}
-          title="The monitors could not be loaded"
-        >
-          {error.message}
-        </EmptyState>
-      )}
+      {error !== null && data === undefined && <LoadFailed what="The monitors" error={error} />}
       {empty && <FirstMonitor />}
       {data !== undefined && !empty && (
         <>

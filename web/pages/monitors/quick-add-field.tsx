@@ -5,6 +5,9 @@ import { addMonitor } from "./actions.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { planOf, targetOf } from "./quick-add.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
+import { useSignedIn } from "../../data/session.ts";
+import { EmptyState } from "../../components/page.tsx";
+import { Mark } from "../../components/mark.tsx";
 
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
 export function QuickAdd({ onClose }: { onClose?: () => void }) {
@@ -73,5 +76,23 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
         </button>
       </p>
     </form>
+  );
+}
+
+/** The page before there is anything on it. */
+export function FirstMonitor() {
+  const { mayWrite } = useSignedIn();
+  return (
+    <section className="panel first">
+      <EmptyState
+        icon={<Mark state="up" size={36} />}
+        title={mayWrite ? "What do you want to monitor?" : "No monitors yet"}
+        action={mayWrite && <QuickAdd />}
+      >
+        {mayWrite
+          ? "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute."
+          : "Monitors are shown here as soon as someone adds one."}
+      </EmptyState>
+    </section>
   );
 }

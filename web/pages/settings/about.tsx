@@ -2,16 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { bytesInWords } from "../../components/bytes.ts";
-import { plural } from "../../components/figures.ts";
+import { bytesInWords, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Loaded } from "../../components/loading.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
 import { Mark } from "../../components/mark.tsx";
-import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { absolute, Time, useZone } from "../../components/time.tsx";
 import { aboutQuery, figuresQuery } from "./data.ts";
-import { Facts } from "./facts.tsx";
+import { Facts } from "./entry.tsx";
 
 export default function About() {
   const query = useQuery(aboutQuery);

@@ -5,8 +5,7 @@ import type { Administrator } from "../../../src/operations/appliance/schema.ts"
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { Panel } from "../../components/page.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { administratorsQuery, invalidate } from "./data.ts";
 import { Entry } from "./entry.tsx";

@@ -3,10 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeBackup } from "../../../src/operations/backups/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { bytesInWords } from "../../components/bytes.ts";
+import { bytesInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { Panel } from "../../components/page.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
 import { backupQuery } from "./data.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 

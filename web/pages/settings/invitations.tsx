@@ -1,5 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Invitation } from "../../../src/accounts/invitations/schema.ts";
+import {
+  type Invitation,
+  type SentInvitation,
+  NewInvitation,
+} from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
@@ -8,6 +12,14 @@ import { Time } from "../../components/time.tsx";
 import { withUndo } from "../../components/toasts.tsx";
 import { invalidate, invitationsQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
+import { Button, Modal, Select, TextInput, Menu } from "@mantine/core";
+import { useState } from "react";
+import type { Role } from "../../../src/core/roles.ts";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { ShownOnce } from "../../components/copy.tsx";
+import { mayManage } from "../../../src/accounts/people/rules.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { Icon } from "../../components/icons.tsx";
 
 /** Who was asked to join and has not answered yet; nothing where there is nobody. */
 export function Invitations() {
@@ -55,4 +67,81 @@ function revokeInvitation({ id, email }: Invitation) {
     restore: () => void invalidate(invitationsQuery),
     commit: () => dataOf(dashboard.invitations({ id }).delete()),
   });
+}
+
+export function Invite({ onClose }: { onClose: () => void }) {
+  const [sent, setSent] = useState<SentInvitation | null>(null);
+  const form = useForm({ email: "", role: "member" as Role }, async (values) => {
+    setSent(await dataOf(dashboard.invitations.post(values)));
+  });
+  const { values, set, errorOf } = form;
+  const roles = useRoles();
+  if (sent !== null)
+    return (
+      <Modal
+        opened
+        onClose={onClose}
+        title={`Invitation for ${sent.email}`}
+        closeOnClickOutside={false}
+        size={560}
+      >
+        <ShownOnce label="Invitation link" text={sent.link}>
+          Send this link to {sent.email} yourself. Signalbox does not send it. It is shown only
+          once, works once and expires after seven days.
+        </ShownOnce>
+        <div className="form-buttons">
+          <div className="form-extra" />
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </Modal>
+    );
+  return (
+    <Modal opened onClose={onClose} title="Invite people" closeOnClickOutside={false}>
+      <FormFrame form={form} submit="Create invitation" onCancel={onClose}>
+        <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
+        <Select
+          label="Role"
+          data={roles.map((role) => ({ value: role, label: `${role} – ${roleWords[role]}` }))}
+          value={values.role}
+          onChange={(role) => set("role", role ?? "member")}
+          error={errorOf("role")}
+          allowDeselect={false}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}
+
+const roleWords: Record<Role, string> = {
+  owner: "Everything, and adds owners",
+  admin: "Manages people, keys and mail",
+  member: "Changes monitors and incidents",
+  viewer: "Reads only",
+};
+
+/** The roles that whoever looks may give, the highest first. */
+function useRoles(): Role[] {
+  const { organization } = useSignedIn();
+  return NewInvitation.shape.role.options
+    .filter((role) => mayManage(organization.role, role))
+    .toReversed();
+}
+
+export function RoleItems({
+  current,
+  onChoose,
+}: {
+  current: Role;
+  onChoose: (role: Role) => void;
+}) {
+  return useRoles().map((role) => (
+    <Menu.Item
+      key={role}
+      rightSection={role === current ? <Icon name="check" size={14} /> : null}
+      onClick={() => role !== current && onChoose(role)}
+    >
+      {role}
+      <small className="role-words">{roleWords[role]}</small>
+    </Menu.Item>
+  ));
 }

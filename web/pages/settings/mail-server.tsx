@@ -1,15 +1,14 @@
-import { NumberInput, SegmentedControl, TextInput } from "@mantine/core";
+import { NumberInput, SegmentedControl, TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsKinds } from "../../../src/accounts/settings/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dataOf, ifMatch, v1, dashboard } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { Panel } from "../../components/page.tsx";
-import { SecretField } from "../../components/secret-field.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
+import { SecretField } from "../../components/secret-fields.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
 import { notify } from "../../components/toasts.tsx";
 import { settingsQuery } from "./data.ts";
@@ -20,8 +19,10 @@ import {
   smtpOf,
   usualHosts,
   usualPorts,
+  type MailServerFields,
 } from "./mail-server-fields.ts";
-import { TestMail, useTestMail } from "./test-mail.tsx";
+import type { TestMail as Verdict } from "../../../src/alerting/schema.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
 
 export default function MailServer() {
   const { organization } = useSignedIn();
@@ -229,3 +230,52 @@ const encryptionWords = {
   tls: "Encrypted from the start. Usually port 465.",
   none: "Only for relays on the LAN: passwords and e-mails are not encrypted.",
 };
+
+/** Tries what stands in the form where `unsaved` has it, else what is stored. */
+function useTestMail(unsaved: () => MailServerFields | null) {
+  const { person } = useSignedIn();
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const form = useForm({ to: person.email }, async ({ to }) => {
+    setVerdict(null);
+    const fields = unsaved();
+    const body = { to, ...(fields && { smtp: smtpOf(fields) }) };
+    setVerdict(await dataOf(dashboard.settings["test-mail"].post(body)));
+  });
+  return { ...form, verdict };
+}
+
+function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; unsaved: boolean }) {
+  const { values, input, rest, busy, verdict, submit } = test;
+  return (
+    <Panel title="Test e-mail">
+      <p className="quiet panel-words">
+        {unsaved
+          ? "Uses the settings above, before they are saved."
+          : "Uses the saved mail server."}
+      </p>
+      <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
+        <TextInput label="To" type="email" {...input("to")} />
+        <BusyButton type="submit" loading={busy}>
+          Send test e-mail
+        </BusyButton>
+      </form>
+      <div aria-live="polite">
+        {rest !== null && (
+          <Alert color="red" variant="light" mt={12}>
+            {rest}
+          </Alert>
+        )}
+        {verdict?.delivered === false && (
+          <Alert color="red" variant="light" mt={12} title="Not sent">
+            {verdict.message}
+          </Alert>
+        )}
+        {verdict?.delivered === true && (
+          <p className="verdict up">
+            The mail server accepted it: {verdict.message} Check the mailbox of {values.to}.
+          </p>
+        )}
+      </div>
+    </Panel>
+  );
+}

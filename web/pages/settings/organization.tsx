@@ -6,13 +6,11 @@ import { dashboard, dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { Panel } from "../../components/page.tsx";
-import { absolute, useNow } from "../../components/time.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
+import { absolute, useNow, zonesWith } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { organizationQuery } from "./data.ts";
-import { Facts } from "./facts.tsx";
-import { zonesWith } from "../../components/zones.ts";
+import { Facts } from "./entry.tsx";
 
 export default function Organization() {
   const { organization, atLeast } = useSignedIn();

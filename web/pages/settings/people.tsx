@@ -9,16 +9,13 @@ import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { Panel } from "../../components/page.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { Entry } from "./entry.tsx";
 import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery, peopleQuery } from "./data.ts";
-import { Invitations } from "./invitations.tsx";
-import { Invite } from "./invite.tsx";
-import { RoleItems } from "./role-items.tsx";
+import { Invitations, Invite, RoleItems } from "./invitations.tsx";
 
 export default function People() {
   const query = useQuery(peopleQuery);

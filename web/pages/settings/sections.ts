@@ -1,3 +1,4 @@
+import { type ComponentType, lazy } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import type { IconName } from "../../components/icons.tsx";
 
@@ -7,47 +8,100 @@ export type Section = {
   icon: IconName;
   /** Who has it: a role in the organization, or those who run the appliance. */
   role: Role | "administrator";
+  page: ComponentType;
   /** What of it the command palette does. */
   act?: { label: string; role: Role };
 };
 
 /** The sub-pages of the settings, by whose they are. */
-export const parts: { title: string; sections: Section[] }[] = [
+export const sectionGroups: { title: string; sections: Section[] }[] = [
   {
     title: "Organization",
     sections: [
-      { path: "organization", label: "Organization", icon: "folder", role: "viewer" },
+      {
+        path: "organization",
+        label: "Organization",
+        icon: "folder",
+        role: "viewer",
+        page: lazy(() => import("./organization.tsx")),
+      },
       {
         path: "people",
         label: "People",
         icon: "people",
         role: "viewer",
+        page: lazy(() => import("./people.tsx")),
         act: { label: "Invite people", role: "admin" },
       },
-      { path: "mail-server", label: "Mail server", icon: "mail", role: "admin" },
+      {
+        path: "mail-server",
+        label: "Mail server",
+        icon: "mail",
+        role: "admin",
+        page: lazy(() => import("./mail-server.tsx")),
+      },
       {
         path: "api-keys",
         label: "API keys",
         icon: "key",
         role: "admin",
+        page: lazy(() => import("./api-keys.tsx")),
         act: { label: "Create API key", role: "admin" },
       },
-      { path: "audit-log", label: "Audit log", icon: "list", role: "admin" },
+      {
+        path: "audit-log",
+        label: "Audit log",
+        icon: "list",
+        role: "admin",
+        page: lazy(() => import("./audit-log.tsx")),
+      },
     ],
   },
   {
     title: "You",
-    sections: [{ path: "profile", label: "My profile", icon: "person", role: "viewer" }],
+    sections: [
+      {
+        path: "profile",
+        label: "My profile",
+        icon: "person",
+        role: "viewer",
+        page: lazy(() => import("./profile.tsx")),
+      },
+    ],
   },
   {
     title: "Appliance",
     sections: [
-      { path: "organizations", label: "Organizations", icon: "folder", role: "administrator" },
-      { path: "administrators", label: "Administrators", icon: "lock", role: "administrator" },
-      { path: "backup", label: "Backup", icon: "download", role: "administrator" },
-      { path: "about", label: "About", icon: "info", role: "viewer" },
+      {
+        path: "organizations",
+        label: "Organizations",
+        icon: "folder",
+        role: "administrator",
+        page: lazy(() => import("./organizations.tsx")),
+      },
+      {
+        path: "administrators",
+        label: "Administrators",
+        icon: "lock",
+        role: "administrator",
+        page: lazy(() => import("./administrators.tsx")),
+      },
+      {
+        path: "backup",
+        label: "Backup",
+        icon: "download",
+        role: "administrator",
+        page: lazy(() => import("./backup.tsx")),
+      },
+      {
+        path: "about",
+        label: "About",
+        icon: "info",
+        role: "viewer",
+        page: lazy(() => import("./about.tsx")),
+      },
     ],
   },
 ];
 
-export const sections: Section[] = parts.flatMap((part) => part.sections);
+export const sections: Section[] = sectionGroups.flatMap(({ sections }) => sections);

@@ -3,13 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../src/accounts/sessions/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { Loaded } from "../../components/loading.tsx";
-import { Panel } from "../../components/page.tsx";
+import { Loaded, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { sessionsQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
-import { browserOf } from "./browser-words.ts";
 
 export function Sessions() {
   const query = useQuery(sessionsQuery);
@@ -92,4 +90,34 @@ async function endOthers() {
   } catch (error) {
     notifyError(error);
   }
+}
+
+// The more special first: most browsers call themselves the others as well.
+const browsers: [RegExp, string][] = [
+  [/Edg(e|A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/HeadlessChrome|Chrome\/|CriOS\//, "Chrome"],
+  [/Safari\//, "Safari"],
+  [/^curl\//, "curl"],
+];
+
+const systems: [RegExp, string][] = [
+  [/iPhone/, "an iPhone"],
+  [/iPad/, "an iPad"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [/Mac OS X|Macintosh/, "a Mac"],
+  [/CrOS/, "ChromeOS"],
+  [/Linux/, "Linux"],
+];
+
+const first = (names: [RegExp, string][], text: string) =>
+  names.find(([pattern]) => pattern.test(text))?.[1];
+
+/** `Firefox on Linux`, as far as the browser says so. */
+function browserOf(userAgent: string): string {
+  const browser = first(browsers, userAgent) ?? "A browser";
+  const system = first(systems, userAgent);
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

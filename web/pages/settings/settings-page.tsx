@@ -1,23 +1,10 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
-import { type ComponentType, lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
-import { parts, type Section, sections } from "./sections.ts";
-
-const pages: Record<string, ComponentType> = {
-  organizations: lazy(() => import("./organizations.tsx")),
-  administrators: lazy(() => import("./administrators.tsx")),
-  organization: lazy(() => import("./organization.tsx")),
-  people: lazy(() => import("./people.tsx")),
-  "mail-server": lazy(() => import("./mail-server.tsx")),
-  "api-keys": lazy(() => import("./api-keys.tsx")),
-  "audit-log": lazy(() => import("./audit-log.tsx")),
-  profile: lazy(() => import("./profile.tsx")),
-  backup: lazy(() => import("./backup.tsx")),
-  about: lazy(() => import("./about.tsx")),
-};
+import { type Section, sectionGroups, sections } from "./sections.ts";
 
 /** The list of sub-pages with the chosen one beside it; where there is little room one of the two. */
 export function SettingsPage() {
@@ -35,8 +22,7 @@ export function SettingsPage() {
     );
   const chosen = named ?? "organization";
   const section = sections.find(({ path }) => path === chosen);
-  const Page = pages[chosen];
-  if (section === undefined || Page === undefined)
+  if (section === undefined)
     return (
       <EmptyState icon={<Icon name="settings" size={28} />} title="Settings page not found">
         The address is wrong. All pages are listed in <Link to="/settings">Settings</Link>.
@@ -52,7 +38,7 @@ export function SettingsPage() {
         />
         {may(section.role) ? (
           <Suspense>
-            <Page />
+            <section.page />
           </Suspense>
         ) : (
           <NotForYou role={section.role} />
@@ -77,7 +63,7 @@ function SectionList({ current }: { current: string | null }) {
   const { may } = useSignedIn();
   return (
     <nav className="settings-list" aria-label="Settings">
-      {parts.map(({ title, sections }) => (
+      {sectionGroups.map(({ title, sections }) => (
         <section key={title}>
           <h2>{title}</h2>
           {sections

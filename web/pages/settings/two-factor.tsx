@@ -1,10 +1,16 @@
-import { Button } from "@mantine/core";
+import { Button, Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { useSignedIn } from "../../data/session.ts";
+import { useSignedIn, renewSession } from "../../data/session.ts";
 import { Panel } from "../../components/page.tsx";
-import { TwoFactorOff } from "./two-factor-off.tsx";
-import { RecoveryCodes } from "./recovery-codes.tsx";
-import { TwoFactorSetUp } from "./two-factor-set-up.tsx";
+import type { PendingTwoFactor } from "../../../src/accounts/two-factor/schema.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
+import { copy } from "../../components/copy.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { invalidate, sessionsQuery } from "./data.ts";
+import { notify } from "../../components/toasts.tsx";
+import { Icon } from "../../components/icons.tsx";
+import { encode } from "uqr";
 
 type Doing = "setting-up" | "turning-off" | "renewing" | null;
 
@@ -49,5 +55,212 @@ export function TwoFactor() {
       )}
       {codes !== null && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
     </Panel>
+  );
+}
+
+type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
+
+/** The password, then scan, then prove by a first code that the app has it. */
+function TwoFactorSetUp({ onClose, onCodes }: Props) {
+  const [pending, setPending] = useState<PendingTwoFactor | null>(null);
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Turn two-factor on"
+      closeOnClickOutside={false}
+      size={520}
+    >
+      {pending === null ? (
+        <Prove onClose={onClose} onPending={setPending} />
+      ) : (
+        <Scan pending={pending} onClose={onClose} onCodes={onCodes} />
+      )}
+    </Modal>
+  );
+}
+
+function Prove({
+  onClose,
+  onPending,
+}: {
+  onClose: () => void;
+  onPending: (pending: PendingTwoFactor) => void;
+}) {
+  const form = useForm({ password: "" }, async (body) =>
+    onPending(await dataOf(dashboard["two-factor"].post(body))),
+  );
+  return (
+    <FormFrame form={form} submit="Continue" onCancel={onClose}>
+      <PasswordField
+        label="Your password"
+        autoComplete="current-password"
+        data-autofocus
+        {...form.input("password")}
+      />
+    </FormFrame>
+  );
+}
+
+function Scan({
+  pending: { uri, secret },
+  onClose,
+  onCodes,
+}: Props & { pending: PendingTwoFactor }) {
+  const form = useForm({ code: "" }, async ({ code }) => {
+    const confirmed = await dataOf(dashboard["two-factor"].confirm.post({ code: code.trim() }));
+    await renewSession();
+    await invalidate(sessionsQuery);
+    onClose();
+    onCodes(confirmed.recoveryCodes);
+  });
+  return (
+    <FormFrame form={form} submit="Turn on" onCancel={onClose}>
+      <div className="scan">
+        <QrCode text={uri} label="QR code for your authenticator app" />
+        <div>
+          <p>Scan this with an authenticator app, such as Aegis, 2FAS or your password manager.</p>
+          <p className="quiet">Can’t scan? Enter this key:</p>
+          <button
+            type="button"
+            className="secret-key"
+            title="Copy"
+            onClick={() => void copy(secret, "Key")}
+          >
+            {secret.replace(/(.{4})(?=.)/g, "$1 ")}
+          </button>
+        </div>
+      </div>
+      <TextInput
+        label="Code"
+        description="The six digits that the app shows now. This signs you out everywhere else."
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        autoFocus
+        {...form.input("code")}
+      />
+    </FormFrame>
+  );
+}
+
+/** What a borrowed browser must not do asks for the password once more. */
+function TwoFactorOff({
+  renewing,
+  onClose,
+  onCodes,
+}: {
+  renewing: boolean;
+  onClose: () => void;
+  onCodes: (codes: readonly string[]) => void;
+}) {
+  const form = useForm({ password: "" }, async (body) => {
+    if (renewing) {
+      const { recoveryCodes } = await dataOf(dashboard["two-factor"]["recovery-codes"].post(body));
+      onCodes(recoveryCodes);
+    } else {
+      await dataOf(dashboard["two-factor"].disable.post(body));
+      await renewSession();
+      notify("Two-factor sign-in is off");
+    }
+    onClose();
+  });
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={renewing ? "New recovery codes" : "Turn two-factor off"}
+      size="sm"
+    >
+      <p className="quiet dialog-words">
+        {renewing
+          ? "Your current codes will stop working."
+          : "Your password alone will be enough to sign in."}
+      </p>
+      <FormFrame form={form} submit={renewing ? "Create new codes" : "Turn off"} onCancel={onClose}>
+        <PasswordField
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          {...form.input("password")}
+        />
+      </FormFrame>
+    </Modal>
+  );
+}
+
+/** Ten codes that are shown this once. */
+function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const { person } = useSignedIn();
+  const text = `${codes.join("\n")}\n`;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Your recovery codes"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <p className="quiet dialog-words">
+        Each code works once, in place of a code from your phone. They are shown only once: keep
+        them where you can reach them without your phone.
+      </p>
+      <ol className="codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ol>
+      <div className="form-buttons">
+        <div className="form-extra">
+          <Button
+            leftSection={<Icon name="copy" size={15} />}
+            onClick={() => void copy(text, "Recovery codes")}
+          >
+            Copy
+          </Button>
+          <Button
+            leftSection={<Icon name="download" size={15} />}
+            onClick={() => download(`Signalbox, ${person.email}\n\n${text}`)}
+          >
+            Download
+          </Button>
+        </div>
+        <Button variant="filled" onClick={onClose}>
+          I have saved them
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+function download(text: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.download = "signalbox-recovery-codes.txt";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+}
+
+/** A text as a QR code, dark on light in both themes: cameras don't read it the other way round. */
+function QrCode({ text, label, size = 176 }: { text: string; label: string; size?: number }) {
+  const { data, size: modules } = encode(text, { ecc: "M", border: 3 });
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg
+      className="qr-code"
+      role="img"
+      aria-label={label}
+      width={size}
+      height={size}
+      viewBox={`0 0 ${modules} ${modules}`}
+      shapeRendering="crispEdges"
+    >
+      <rect width={modules} height={modules} fill="#fff" />
+      <path d={dark.join("")} fill="#000" />
+    </svg>
   );
 }

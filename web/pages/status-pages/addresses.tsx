@@ -1,7 +1,11 @@
 import type { StatusPage } from "../../data/status-pages.ts";
-import { CopyLine } from "../../components/copy-line.tsx";
+import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
 import { addressOf } from "./page-words.tsx";
+import { SegmentedControl, Select } from "@mantine/core";
+import { useState } from "react";
+import { useOverview } from "../../data/overview.ts";
+import { shownOn } from "./shown.ts";
 
 /** Everything that the page answers at. */
 export function Addresses({ page }: { page: StatusPage }) {
@@ -36,3 +40,60 @@ export function Addresses({ page }: { page: StatusPage }) {
     </Panel>
   );
 }
+
+/** A badge for a README or a wiki, ready to be pasted. */
+export function Badges({ page }: { page: StatusPage }) {
+  const { data: overview } = useOverview();
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [kind, setKind] = useState("status");
+  const monitors = overview === undefined ? [] : shownOn(page.sections, overview);
+  const monitor = monitors.find(({ id }) => id === chosen) ?? monitors[0];
+  if (page.visibility !== "public" || monitor === undefined)
+    return (
+      <Panel title="Badges">
+        <p className="quiet panel-none">
+          Badges show the state of one monitor in a README or a wiki. They are available once the
+          page is public and shows a monitor.
+        </p>
+      </Panel>
+    );
+  const path = `/badge/monitor/${monitor.id}/${kind}.svg`;
+  const url = location.origin + path;
+  const name = `${monitor.name}: ${kind}`;
+  return (
+    <Panel title="Badges">
+      <div className="badge-choice">
+        <Select
+          aria-label="Monitor of the badge"
+          searchable
+          data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
+          value={monitor.id}
+          onChange={setChosen}
+          allowDeselect={false}
+        />
+        <SegmentedControl
+          aria-label="Content of the badge"
+          value={kind}
+          onChange={setKind}
+          data={[
+            { value: "status", label: "Status" },
+            { value: "uptime", label: "Uptime" },
+            ...(page.showLatency ? [{ value: "latency", label: "Latency" }] : []),
+          ]}
+        />
+        <img src={path} alt={name} height={20} />
+      </div>
+      <div className="copy-lines">
+        <CopyLine label="Markdown" text={`[![${name}](${url})](${addressOf(page)})`} />
+        <CopyLine
+          label="HTML"
+          text={`<a href="${addressOf(page)}"><img src="${url}" alt="${attribute(name)}"></a>`}
+        />
+        <CopyLine label="Picture" text={url} href={url} />
+      </div>
+    </Panel>
+  );
+}
+
+const attribute = (text: string) =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

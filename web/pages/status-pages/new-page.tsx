@@ -4,7 +4,7 @@ import { useState } from "react";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { useZone } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";

@@ -8,9 +8,8 @@ import {
   type StatusPage,
   statusPageQuery,
 } from "../../data/status-pages.ts";
-import { CurlButton } from "../../components/curl-button.tsx";
+import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { LeaveDialog } from "../../components/leave-dialog.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import {
@@ -19,10 +18,11 @@ import {
   BasicFields,
   type PageForm,
   type PageValues,
+  LogoField,
 } from "./fields.tsx";
 import { LivePreview } from "./live-preview.tsx";
-import { LogoField } from "./logo-field.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
+import { Button, Group, Modal, Text } from "@mantine/core";
 
 function valuesOf(page: StatusPage): PageValues {
   const { id: _, default: __, logoUrl, secretsSet, createdAt, updatedAt, ...fields } = page;
@@ -100,5 +100,33 @@ export function PageEditor({ page }: { page: StatusPage }) {
       <LivePreview id={id} body={body} dirty={dirty} stamp={page.logoUrl} />
       <LeaveDialog blocker={leaving} />
     </div>
+  );
+}
+
+type Blocker = { status: "blocked" | "idle"; proceed?: unknown; reset?: unknown };
+
+/** Asks before what was typed is lost on the way to another page. */
+function LeaveDialog({ blocker }: { blocker: Blocker }) {
+  const call = (act: unknown) => {
+    if (typeof act === "function") act();
+  };
+  const stay = () => call(blocker.reset);
+  return (
+    <Modal
+      opened={blocker.status === "blocked"}
+      onClose={stay}
+      title="Leave without saving?"
+      centered
+    >
+      <Text size="sm" mb="md">
+        Your changes are not saved.
+      </Text>
+      <Group justify="flex-end" gap={8}>
+        <Button onClick={() => call(blocker.proceed)}>Leave</Button>
+        <Button variant="filled" onClick={stay} data-autofocus>
+          Stay
+        </Button>
+      </Group>
+    </Modal>
   );
 }

@@ -1,9 +1,13 @@
-import { Button, Menu } from "@mantine/core";
-import type { StatusPageSection as Section } from "../../../src/status-pages/schema.ts";
-import { useOverview } from "../../data/overview.ts";
+import { Button, Menu, ActionIcon, Select, TextInput } from "@mantine/core";
+import type {
+  StatusPageSection as Section,
+  StatusPageSection,
+} from "../../../src/status-pages/schema.ts";
+import { useOverview, type Overview, type OverviewMonitor } from "../../data/overview.ts";
 import { Icon } from "../../components/icons.tsx";
 import { useReorder } from "../../components/reorder.tsx";
-import { SectionCard } from "./section-card.tsx";
+import { type ReactNode, useState } from "react";
+import { plural } from "../../components/format.ts";
 
 type Props = {
   sections: readonly Section[];
@@ -84,5 +88,198 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
         </Button>
       </div>
     </div>
+  );
+}
+
+type CardProps = {
+  section: Section;
+  overview: Overview;
+  /** Monitors that stand in some list of the page already. */
+  listed: ReadonlySet<string>;
+  error: string | undefined;
+  nameError: string | undefined;
+  grip: (name: string) => ReactNode;
+  onChange: (section: Section) => void;
+  onRemove: () => void;
+};
+
+/** One section: its name, and on demand its monitors. */
+function SectionCard({
+  section,
+  overview,
+  listed,
+  error,
+  nameError,
+  grip,
+  onChange,
+  onRemove,
+}: CardProps) {
+  const { name, groupId, monitors } = section;
+  const [open, setOpen] = useState(groupId === null && monitors.length === 0);
+  const group = overview.groups.find(({ id }) => id === groupId);
+  const members = overview.monitors.filter((monitor) => monitor.groupId === groupId);
+  const title = name ?? group?.name ?? "the section";
+  const count = groupId === null ? monitors.length : members.length;
+  const free = overview.monitors.filter(({ id }) => !listed.has(id));
+  return (
+    <>
+      <div className="section-head">
+        {grip(title)}
+        {group ? (
+          <i className={`dot dot-${group.color}`} title="A group" />
+        ) : (
+          <Icon name="list" size={14} />
+        )}
+        <TextInput
+          size="xs"
+          className="section-name"
+          aria-label={group ? `Name of ${group.name} on the page` : "Name of the section"}
+          placeholder={group?.name ?? "Name"}
+          value={name ?? ""}
+          error={nameError !== undefined}
+          onChange={({ currentTarget: { value } }) =>
+            onChange({ ...section, name: value === "" ? null : value })
+          }
+        />
+        <button
+          type="button"
+          className="plain-button section-count num"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        >
+          {plural(count, "monitor")} <span className="visually-hidden">of {title}</span>
+          <Icon name={open ? "down" : "right"} size={12} />
+        </button>
+        <ActionIcon aria-label={`Remove ${title}`} size={26} onClick={onRemove}>
+          <Icon name="close" size={14} />
+        </ActionIcon>
+      </div>
+      {error !== undefined && <p className="section-flaw down">{error}</p>}
+      {open && (
+        <div className="section-monitors">
+          {groupId === null ? (
+            <FreeList
+              monitors={monitors}
+              overview={overview}
+              onChange={(next) => onChange({ ...section, monitors: next })}
+            />
+          ) : (
+            <GroupNames
+              members={members}
+              monitors={monitors}
+              onChange={(next) => onChange({ ...section, monitors: next })}
+            />
+          )}
+          {groupId === null && (
+            <Select
+              size="xs"
+              aria-label={`Add a monitor to ${title}`}
+              placeholder={free.length === 0 ? "All monitors are on the page" : "Add a monitor…"}
+              disabled={free.length === 0}
+              searchable
+              value={null}
+              data={free.slice(0, 500).map(({ id, name }) => ({ value: id, label: name }))}
+              onChange={(id) =>
+                id !== null && onChange({ ...section, monitors: [...monitors, { id, name: null }] })
+              }
+            />
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+type Listed = StatusPageSection["monitors"];
+
+/** The monitors of a list in their order, each under a public name if it has one. */
+function FreeList({
+  monitors,
+  overview,
+  onChange,
+}: {
+  monitors: Listed;
+  overview: Overview;
+  onChange: (monitors: Listed) => void;
+}) {
+  const { list, itemOf, gripOf } = useReorder(monitors, onChange);
+  const nameOf = new Map(overview.monitors.map(({ id, name }) => [id, name]));
+  return (
+    <ul ref={list}>
+      {monitors.map(({ id, name }, index) => {
+        const own = nameOf.get(id) ?? "Deleted monitor";
+        return (
+          <li key={id} className="section-monitor" {...itemOf(index)}>
+            {gripOf(index, name ?? own)}
+            <PublicName
+              own={own}
+              name={name}
+              onChange={(next) => onChange(monitors.with(index, { id, name: next }))}
+            />
+            <ActionIcon
+              aria-label={`Remove ${name ?? own} from the page`}
+              size={26}
+              onClick={() => onChange(monitors.toSpliced(index, 1))}
+            >
+              <Icon name="close" size={14} />
+            </ActionIcon>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The monitors of a group in its order; a section holds only the names that differ. */
+function GroupNames({
+  members,
+  monitors,
+  onChange,
+}: {
+  members: readonly OverviewMonitor[];
+  monitors: Listed;
+  onChange: (monitors: Listed) => void;
+}) {
+  const publicNames = new Map(monitors.map(({ id, name }) => [id, name]));
+  if (members.length === 0) return <p className="quiet">The group has no monitors yet.</p>;
+  return (
+    <ul>
+      {members.map(({ id, name }) => (
+        <li key={id} className="section-monitor">
+          <PublicName
+            own={name}
+            name={publicNames.get(id) ?? null}
+            onChange={(next) => {
+              const others = monitors.filter((one) => one.id !== id);
+              onChange(next === null ? others : [...others, { id, name: next }]);
+            }}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function PublicName({
+  own,
+  name,
+  onChange,
+}: {
+  own: string;
+  name: string | null;
+  onChange: (name: string | null) => void;
+}) {
+  return (
+    <>
+      <TextInput
+        size="xs"
+        className="section-name"
+        aria-label={`Public name of ${own}`}
+        placeholder={own}
+        value={name ?? ""}
+        onChange={({ currentTarget: { value } }) => onChange(value === "" ? null : value)}
+      />
+      {name !== null && <span className="section-own faint">{own}</span>}
+    </>
   );
 }

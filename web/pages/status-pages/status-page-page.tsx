@@ -1,16 +1,24 @@
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
 import { useSignedIn } from "../../data/session.ts";
-import { type StatusPage, useStatusPage, useSubscriberCounts } from "../../data/status-pages.ts";
+import {
+  type StatusPage,
+  useStatusPage,
+  useSubscriberCounts,
+  pageRoutes,
+} from "../../data/status-pages.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Loaded } from "../../components/loading.tsx";
-import { PageHeader } from "../../components/page.tsx";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { addressOf, shortly, visibilities } from "./page-words.tsx";
-import { Addresses } from "./addresses.tsx";
-import { Badges } from "./badges.tsx";
-import { PageActions } from "./page-actions.tsx";
+import { Addresses, Badges } from "./addresses.tsx";
 import { PageEditor } from "./page-editor.tsx";
-import { PublicFacts } from "./public-facts.tsx";
 import { Subscribers } from "./subscribers.tsx";
+import { Button, Menu } from "@mantine/core";
+import { dataOf } from "../../data/client.ts";
+import { deleteWithUndo } from "../../components/toasts.tsx";
+import { copy } from "../../components/copy.tsx";
+import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { useOverview } from "../../data/overview.ts";
+import { shownOn } from "./shown.ts";
 
 export function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });
@@ -93,5 +101,67 @@ function Tabs({ id }: { id: string }) {
         </Link>
       ))}
     </nav>
+  );
+}
+
+function PageActions({ page }: { page: StatusPage }) {
+  const { id, title } = page;
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const address = addressOf(page);
+  return (
+    <>
+      <Button
+        component="a"
+        href={address}
+        target="_blank"
+        rel="noreferrer"
+        rightSection={<Icon name="external" size={14} />}
+      >
+        Open page
+      </Button>
+      <MoreActions>
+        <MenuItem icon="copy" onClick={() => void copy(address, "Address")}>
+          Copy address
+        </MenuItem>
+        <RecordItems
+          curl={() => ({ method: "GET", route: pageRoutes(id) })}
+          onDelete={
+            mayWrite &&
+            !page.default &&
+            (() => {
+              deleteWithUndo({ id, title }, () => dataOf(pageRoutes(id).delete()));
+              void navigate({ to: "/status-pages" });
+            })
+          }
+        />
+        {mayWrite && page.default && (
+          <>
+            <Menu.Divider />
+            <Menu.Item disabled>The default page cannot be deleted</Menu.Item>
+          </>
+        )}
+      </MoreActions>
+    </>
+  );
+}
+
+/** What a page shows, for those who may not change it. */
+function PublicFacts({ page }: { page: StatusPage }) {
+  const { data: overview } = useOverview();
+  const shown = overview === undefined ? [] : shownOn(page.sections, overview);
+  return (
+    <Panel title="Shown on the page">
+      {shown.length === 0 && <p className="quiet panel-none">No monitors yet.</p>}
+      <ul className="lines">
+        {shown.map(({ id, name, section }) => (
+          <li key={id}>
+            <span className="line-words">
+              <b>{name}</b> {section}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
   );
 }

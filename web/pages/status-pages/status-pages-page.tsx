@@ -4,11 +4,11 @@ import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
-import { copy } from "../../components/curl-button.tsx";
-import { useDeleting } from "../../components/deleting.ts";
-import { plural } from "../../components/figures.ts";
+import { copy } from "../../components/copy.tsx";
+import { useDeleting } from "../../components/toasts.tsx";
+import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Dash, EmptyState, PageHeader, Panel } from "../../components/page.tsx";
+import { Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { addressOf, shortly, visibilities } from "./page-words.tsx";
 
@@ -42,12 +42,7 @@ export function StatusPagesPage() {
         )}
       </PageHeader>
       {error !== null && pages === undefined && (
-        <EmptyState
-          icon={<Icon name="warning" size={28} />}
-          title="The status pages could not be loaded"
-        >
-          {error.message}
-        </EmptyState>
+        <LoadFailed what="The status pages" error={error} />
       )}
       {pages !== undefined && (
         <>

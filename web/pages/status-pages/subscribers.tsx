@@ -1,14 +1,22 @@
-import { Button, SegmentedControl } from "@mantine/core";
+import { csvRow } from "../../../src/core/text.ts";
+import { Button, SegmentedControl, Modal, Switch, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { type StatusPage, type Subscriber, useSubscribers } from "../../data/status-pages.ts";
-import { useDeleting } from "../../components/deleting.ts";
-import { notifyError } from "../../components/toasts.tsx";
+import {
+  type StatusPage,
+  type Subscriber,
+  useSubscribers,
+  pageRoutes,
+} from "../../data/status-pages.ts";
+import { useDeleting, notifyError, notify, deleteWithUndo } from "../../components/toasts.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { AddSubscriber } from "./add-subscriber.tsx";
-import { downloadSubscribers } from "./subscribers-csv.ts";
-import { SubscriberLine } from "./subscriber-line.tsx";
+import { dataOf } from "../../data/client.ts";
+import { CurlButton } from "../../components/copy.tsx";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { SecretField } from "../../components/secret-fields.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { Time } from "../../components/time.tsx";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
@@ -124,4 +132,153 @@ function useDebounced(text: string): string {
     return () => clearTimeout(timer);
   }, [text]);
   return later;
+}
+
+/** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
+function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
+  const route = pageRoutes(page.id).subscribers;
+  const [type, setType] = useState<Subscriber["type"]>("email");
+  const form = useForm(
+    { email: "", confirmed: false, url: "", secret: null as string | null | undefined },
+    async (values) => {
+      const { status } = await dataOf(route.post(bodyOf(values)));
+      notify(
+        status === "pending"
+          ? `Sent a confirmation link to ${values.email}`
+          : `Added ${type === "email" ? values.email : values.url}`,
+      );
+      onClose();
+    },
+  );
+  const { values, set, errorOf } = form;
+  const bodyOf = ({ email, confirmed, url, secret }: typeof values) =>
+    type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
+  return (
+    <Modal opened onClose={onClose} title="Add subscriber" size={480} closeOnClickOutside={false}>
+      <FormFrame
+        form={form}
+        submit="Add subscriber"
+        onCancel={onClose}
+        extra={<CurlButton action={() => ({ method: "POST", route, body: bodyOf(values) })} />}
+      >
+        <SegmentedControl
+          aria-label="Type"
+          fullWidth
+          value={type}
+          onChange={setType}
+          data={[
+            { value: "email", label: "E-mail" },
+            { value: "webhook", label: "Webhook" },
+          ]}
+        />
+        {type === "email" ? (
+          <>
+            <TextInput
+              key="email"
+              label="E-mail address"
+              data-autofocus
+              autoComplete="off"
+              placeholder="ann@team.example"
+              {...form.input("email")}
+            />
+            <Switch
+              label="The owner has agreed already"
+              description="Otherwise a confirmation link is sent first, and updates only once it was used."
+              {...form.toggle("confirmed")}
+            />
+          </>
+        ) : (
+          <>
+            <TextInput
+              key="url"
+              label="URL"
+              autoComplete="off"
+              placeholder="https://bot.partner.example/status"
+              {...form.input("url")}
+            />
+            <SecretField
+              label="Secret"
+              hint="Signs each request, as described by Standard Webhooks."
+              error={errorOf("secret")}
+              value={values.secret}
+              onChange={(secret) => set("secret", secret)}
+              isSet={false}
+              mayBeNone
+            />
+          </>
+        )}
+      </FormFrame>
+    </Modal>
+  );
+}
+
+type Props = { pageId: string; subscriber: Subscriber; mayWrite: boolean };
+
+function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
+  const { id, email, url, status, secretsSet, lastError, lastDeliveryAt, createdAt } = subscriber;
+  const address = email ?? url ?? "";
+  const state = lastError !== null ? "down" : status === "pending" ? "pending" : "up";
+  return (
+    <li>
+      <StateIcon state={state} size={15} />
+      <span className="line-words">
+        <b>{address}</b>{" "}
+        <span className="faint">
+          {status === "pending" && "not confirmed yet"}
+          {status === "confirmed" && lastDeliveryAt !== null && (
+            <>
+              last notified <Time at={lastDeliveryAt} />
+            </>
+          )}
+          {secretsSet.length > 0 && " · signed"}
+        </span>
+        {lastError !== null && <span className="subscriber-flaw down">{lastError}</span>}
+      </span>
+      <Time at={createdAt} as="short" />
+      {mayWrite && (
+        <button
+          type="button"
+          className="dots"
+          aria-label={`Delete ${address}`}
+          title="Delete"
+          onClick={() =>
+            deleteWithUndo({ id, title: address }, () =>
+              dataOf(pageRoutes(pageId).subscribers({ subscriberId: id }).delete()),
+            )
+          }
+        >
+          <Icon name="trash" size={15} />
+        </button>
+      )}
+    </li>
+  );
+}
+
+const columns = [
+  "type",
+  "address",
+  "status",
+  "createdAt",
+  "confirmedAt",
+  "lastDeliveryAt",
+  "lastError",
+] as const;
+
+function csvOf(subscribers: readonly Subscriber[]): string {
+  const rows = subscribers.map((one) => {
+    const record = { ...one, address: one.email ?? one.url };
+    return csvRow(columns.map((name) => record[name] ?? ""));
+  });
+  return [csvRow(columns), ...rows].join("");
+}
+
+/** All subscribers of a page as a file. */
+async function downloadSubscribers({ id, slug }: StatusPage) {
+  const subscribers = await dataOf(pageRoutes(id)["subscribers-export"].get());
+  const url = URL.createObjectURL(new Blob([csvOf(subscribers)], { type: "text/csv" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `subscribers-${slug}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -4,7 +4,7 @@ import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import type { Overview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { plural } from "../../components/figures.ts";
+import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { StateIcon, stateWords } from "../../components/state-icon.tsx";

@@ -1,7 +1,7 @@
 import { listKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useLayoutEffect } from "react";
 import { v1 } from "../../data/client.ts";
 import { pageQuery } from "../../data/query.ts";
 import { followLive } from "../../data/live.ts";
@@ -9,14 +9,13 @@ import { useOverallState, useOverview } from "../../data/overview.ts";
 import { useSession, useSignedIn } from "../../data/session.ts";
 import { useFavicon } from "../../components/mark.tsx";
 import { Zone } from "../../components/time.tsx";
-import { SignInDialog } from "../../shell/sign-in-dialog.tsx";
-import { useWallScheme } from "./scheme.ts";
-import { keepScreenAwake } from "./awake.ts";
+import { SignInDialog } from "../../shell/sign-in.tsx";
 import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { tilesOf, troubleOf } from "./wall-rules.ts";
+import { useMantineColorScheme } from "@mantine/core";
 
 /** Everything at a glance, for a screen on the wall that nobody touches. */
 export function WallPage() {
@@ -58,4 +57,39 @@ function Wall() {
       <SignInDialog />
     </Zone.Provider>
   );
+}
+
+/** Keeps the screen on where the browser lets a page do so, which takes TLS or localhost. */
+function keepScreenAwake(): () => void {
+  let lock: WakeLockSentinel | null = null;
+  let over = false;
+  async function ask() {
+    if (document.hidden || over || !("wakeLock" in navigator)) return;
+    try {
+      lock = await navigator.wakeLock.request("screen");
+      if (over) await lock.release();
+    } catch {
+      // The system wants to save power: nothing to be done from here.
+    }
+  }
+  void ask();
+  document.addEventListener("visibilitychange", ask);
+  return () => {
+    over = true;
+    document.removeEventListener("visibilitychange", ask);
+    void lock?.release();
+  };
+}
+
+/** Whatever this browser has chosen for itself, a wall is dark unless its address says otherwise. */
+function useWallScheme(scheme: "light" | "dark") {
+  const { colorScheme } = useMantineColorScheme();
+  useLayoutEffect(() => {
+    const { dataset } = document.documentElement;
+    const before = dataset["mantineColorScheme"];
+    dataset["mantineColorScheme"] = scheme;
+    return () => {
+      dataset["mantineColorScheme"] = before;
+    };
+  }, [scheme, colorScheme]);
 }

@@ -1,5 +1,15 @@
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 
+/** What people call the types of monitors. */
+export const typeWords: Record<string, string> = {
+  http: "HTTP",
+  tcp: "TCP port",
+  ping: "Ping",
+  dns: "DNS",
+  tls: "Certificate",
+  push: "Push",
+};
+
 /** What the fields of monitors are called; those that are not here get their name in words. */
 export const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },

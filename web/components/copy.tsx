@@ -1,7 +1,8 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
+import { ActionIcon, Tooltip, Button } from "@mantine/core";
 import { pathOf } from "../data/client.ts";
 import { Icon } from "./icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
+import type { ReactNode } from "react";
 
 export type Action = {
   method: string;
@@ -55,5 +56,61 @@ export function CurlButton({ action }: { action: () => Action }) {
         <Icon name="terminal" />
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+/** An address or a snippet, with the button that copies it. */
+export function CopyLine({ label, text, href }: { label: string; text: string; href?: string }) {
+  return (
+    <div className="copy-line">
+      <span className="copy-label">{label}</span>
+      {href === undefined ? (
+        <code>{text}</code>
+      ) : (
+        <a href={href} target="_blank" rel="noreferrer">
+          <code>{text}</code>
+        </a>
+      )}
+      <button
+        type="button"
+        className="dots"
+        aria-label={`Copy: ${label}`}
+        title="Copy"
+        onClick={() => void copy(text, label)}
+      >
+        <Icon name="copy" size={15} />
+      </button>
+    </div>
+  );
+}
+
+/** A secret that is told this one time, with a way to take it along. */
+export function ShownOnce({
+  label,
+  text,
+  children,
+}: {
+  /** `API key`. */
+  label: string;
+  text: string;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="once">
+      <p className="once-words">{children}</p>
+      <div className="once-line">
+        <code tabIndex={0} aria-label={label}>
+          {text}
+        </code>
+        <Button
+          variant="filled"
+          data-autofocus
+          leftSection={<Icon name="copy" size={15} />}
+          onClick={() => void copy(text, label)}
+        >
+          Copy
+        </Button>
+      </div>
+    </div>
   );
 }

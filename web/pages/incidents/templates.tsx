@@ -1,7 +1,9 @@
 import type { IncidentStatus } from "../../../src/incidents/schema.ts";
+import { Button, Menu } from "@mantine/core";
+import { Icon } from "../../components/icons.tsx";
 
 /** Messages to begin with, by status: what people want to know first. */
-export const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {
+const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {
   investigating: [
     {
       name: "Looking into it",
@@ -46,3 +48,40 @@ export const templates: Record<IncidentStatus, readonly { name: string; text: st
     },
   ],
 };
+
+/** Ready messages for a status; one that is chosen goes behind what was typed. */
+export function TemplatesMenu({
+  status,
+  message,
+  onInsert,
+}: {
+  status: IncidentStatus;
+  message: string;
+  onInsert: (message: string) => void;
+}) {
+  return (
+    <Menu position="bottom-end" width={320}>
+      <Menu.Target>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          color="gray"
+          rightSection={<Icon name="down" size={12} />}
+        >
+          Templates
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {templates[status].map(({ name, text }) => (
+          <Menu.Item
+            key={name}
+            onClick={() => onInsert(message.trim() === "" ? text : `${message.trimEnd()}\n${text}`)}
+          >
+            <b>{name}</b>
+            <span className="template-text">{text}</span>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

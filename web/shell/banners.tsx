@@ -1,11 +1,33 @@
+import { useEffect, useState } from "react";
+import { connection } from "../data/connection.ts";
+import { liveState } from "../data/live.ts";
+import { Icon } from "../components/icons.tsx";
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { dashboard, dataOf } from "../data/client.ts";
 import { renewSession, useSignedIn } from "../data/session.ts";
-import { plural } from "../components/figures.ts";
-import { Icon } from "../components/icons.tsx";
+import { plural } from "../components/format.ts";
 import { Time } from "../components/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
+
+/** Tells of a lost connection once it lasts longer than a blink; goes by itself. */
+export function ConnectionBanner() {
+  const [answers, live] = [connection.use(), liveState.use()];
+  const lost = answers === "lost" || live === "lost";
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    if (!lost) return setShown(false);
+    const timer = setTimeout(() => setShown(true), 1_500);
+    return () => clearTimeout(timer);
+  }, [lost]);
+  if (!shown) return null;
+  return (
+    <div className="banner" role="status">
+      <Icon name="warning" />
+      <span>The connection to Signalbox is lost. This page may be out of date. Reconnecting…</span>
+    </div>
+  );
+}
 
 /** Tells somebody that another has their password and tries codes, until they say that they know. */
 export function WrongCodes() {

@@ -1,0 +1,222 @@
+import { useState } from "react";
+import { CopyLine } from "./copy.tsx";
+import { PasswordField } from "./password-field.tsx";
+import { Switch, TextInput, ActionIcon, Button, Input } from "@mantine/core";
+import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
+import { Icon } from "./icons.tsx";
+
+type Props = {
+  label: string;
+  hint?: string | undefined;
+  placeholder?: string | undefined;
+  error: string | undefined;
+  /** What is stored has to be entered again, so an empty field does not keep it. */
+  isAsked?: boolean;
+  /** Undefined keeps what is stored, null clears it. */
+  value: string | null | undefined;
+  onChange: (value: string | null | undefined) => void;
+  isSet: boolean;
+  mayBeNone: boolean;
+  /** Makes one up, where both sides may agree on any. */
+  generate?: (() => string) | undefined;
+};
+
+/** A secret: never shown, kept when left empty, and cleared only on purpose. */
+export function SecretField({
+  label,
+  hint,
+  placeholder,
+  error,
+  value,
+  onChange,
+  isSet,
+  isAsked = false,
+  mayBeNone,
+  generate,
+}: Props) {
+  const [generated, setGenerated] = useState<string | null>(null);
+  const clears = isSet && value === null;
+  const nothing = isSet ? undefined : mayBeNone ? null : "";
+  return (
+    <div className="secret-field">
+      <PasswordField
+        label={label}
+        description={hint}
+        error={error}
+        autoComplete="off"
+        placeholder={
+          clears
+            ? "Will be cleared when you save"
+            : isAsked
+              ? "Enter it again for the new address"
+              : isSet
+                ? "Set; leave empty to keep it"
+                : placeholder
+        }
+        value={value ?? ""}
+        onChange={({ currentTarget }) =>
+          onChange(currentTarget.value === "" ? nothing : currentTarget.value)
+        }
+      />
+      {generated !== null && generated === value && (
+        <>
+          <CopyLine label={label} text={generated} />
+          <small>Copy it for the receiver now. It is not shown again after saving.</small>
+        </>
+      )}
+      {generate !== undefined && (
+        <button
+          type="button"
+          className="plain-button link"
+          onClick={() => {
+            const made = generate();
+            setGenerated(made);
+            onChange(made);
+          }}
+        >
+          Generate
+        </button>
+      )}
+      {isSet && mayBeNone && (
+        <button
+          type="button"
+          className="plain-button link"
+          onClick={() => onChange(clears ? undefined : null)}
+        >
+          {clears ? "Keep it" : "Clear"}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** A password that is cleared is null, one that is kept is absent. */
+type Login = { username: string; password?: string | null };
+
+/** A user name with a password that is never shown; off is null. */
+export function LoginField({
+  name,
+  label,
+  error,
+  value,
+  onChange,
+  secrets,
+}: {
+  name: string;
+  label: string;
+  error: string | undefined;
+  value: Login | null;
+  onChange: (login: Login | null) => void;
+  secrets: StoredSecrets;
+}) {
+  const path = `${name}.password`;
+  const issue = secrets.errorOf(path);
+  return (
+    <div className="login-field">
+      <Switch
+        label={label}
+        checked={value !== null}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked ? { username: "" } : null)}
+      />
+      {value !== null && (
+        <div className="field-row">
+          <TextInput
+            label="User name"
+            autoComplete="off"
+            error={issue === undefined && error}
+            value={value.username}
+            onChange={({ currentTarget }) => onChange({ ...value, username: currentTarget.value })}
+          />
+          <PasswordField
+            label="Password"
+            autoComplete="off"
+            placeholder={placeholderOf(secrets, path)}
+            error={issue}
+            value={value.password ?? ""}
+            onChange={({ currentTarget }) => {
+              const { password: _, ...rest } = value;
+              const password = currentTarget.value;
+              onChange(password === "" ? rest : { ...rest, password });
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A value that is stored and not shown is null. */
+type Headers = Record<string, string | null>;
+
+/** HTTP headers as lines of name and value; a stored value is kept when it is left empty. */
+export function HeadersField({
+  name: field,
+  label,
+  error,
+  value,
+  onChange,
+  secrets,
+}: {
+  name: string;
+  label: string;
+  error: string | undefined;
+  value: Headers;
+  onChange: (headers: Headers) => void;
+  secrets: StoredSecrets;
+}) {
+  const [lines, setLines] = useState<[name: string, value: string | null][]>(Object.entries(value));
+  function change(next: [string, string | null][]) {
+    setLines(next);
+    onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
+  }
+  const issues = lines.map(([name]) => secrets.errorOf(`${field}.${name}`));
+  return (
+    <Input.Wrapper
+      label={label}
+      error={issues.some(Boolean) ? undefined : error}
+      labelElement="div"
+    >
+      <div className="headers">
+        {lines.map(([name, text], index) => (
+          <div className="headers-line" key={index}>
+            <TextInput
+              aria-label="Header name"
+              placeholder="X-Team"
+              value={name}
+              onChange={({ currentTarget }) =>
+                change(lines.with(index, [currentTarget.value, text]))
+              }
+            />
+            <PasswordField
+              aria-label={`Value of ${name || "the header"}`}
+              autoComplete="off"
+              placeholder={
+                text === null
+                  ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter the value")
+                  : ""
+              }
+              value={text ?? ""}
+              onChange={({ currentTarget: { value: typed } }) =>
+                change(lines.with(index, [name, typed === "" ? emptied(name) : typed]))
+              }
+              error={issues[index]}
+            />
+            <ActionIcon
+              aria-label={`Remove ${name || "the header"}`}
+              onClick={() => change(lines.toSpliced(index, 1))}
+            >
+              <Icon name="close" />
+            </ActionIcon>
+          </div>
+        ))}
+        <Button size="xs" onClick={() => setLines([...lines, ["", ""]])}>
+          Add header
+        </Button>
+      </div>
+    </Input.Wrapper>
+  );
+
+  function emptied(name: string) {
+    return secrets.isSet(`${field}.${name}`) ? null : "";
+  }
+}

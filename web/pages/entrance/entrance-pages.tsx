@@ -1,0 +1,155 @@
+import { type ReactNode, useState } from "react";
+import { Mark } from "../../components/mark.tsx";
+import { SignInForm } from "../../shell/sign-in.tsx";
+import { TextInput, Button } from "@mantine/core";
+import { useLocation, useRouter } from "@tanstack/react-router";
+import { dashboard, dataOf } from "../../data/client.ts";
+import { renewSession, useSession } from "../../data/session.ts";
+import { FormFrame, useForm } from "../../components/form.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { useQuery } from "@tanstack/react-query";
+import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
+
+/** The card in the middle of pages for people who are not in yet. */
+function EntranceFrame({
+  title,
+  words,
+  children,
+}: {
+  title: string;
+  words: string;
+  children?: ReactNode;
+}) {
+  return (
+    <main className="entrance">
+      <div className="entrance-brand">
+        <Mark state="up" size={30} />
+        <b>Signalbox</b>
+      </div>
+      <section className="panel entrance-card">
+        <h1>{title}</h1>
+        <p className="quiet">{words}</p>
+        {children}
+      </section>
+    </main>
+  );
+}
+
+export function SignInPage() {
+  return (
+    <EntranceFrame title="Sign in" words="Use your e-mail address and password.">
+      <SignInForm />
+    </EntranceFrame>
+  );
+}
+
+/** First run: the console's link becomes an organization and its owner. */
+export function SetUpPage() {
+  // The link may be opened where the page is open already.
+  const linked = useLocation({ select: ({ hash }) => hash });
+  return <SetUpForm key={linked} linked={linked} />;
+}
+
+function SetUpForm({ linked }: { linked: string }) {
+  const form = useForm(
+    { token: linked, organization: "", name: "", email: "", password: "" },
+    async (values) => {
+      await dataOf(dashboard["set-up"].post(values));
+      await renewSession();
+    },
+  );
+  const { values, set, errorOf } = form;
+  return (
+    <EntranceFrame
+      title="Welcome to Signalbox"
+      words="Fill in this form, then add your first monitor. You can change everything later."
+    >
+      <FormFrame form={form} submit="Set up Signalbox">
+        {linked === "" && (
+          <TextInput
+            label="Set-up token"
+            description="Signalbox printed a link with this token when it started. The token is also in the file set-up-token in the data directory."
+            autoFocus
+            value={values.token}
+            onChange={({ currentTarget }) =>
+              set("token", currentTarget.value.trim().replace(/^.*#/, ""))
+            }
+            error={errorOf("token")}
+          />
+        )}
+        <TextInput
+          label="Organization"
+          placeholder="Acme GmbH"
+          autoComplete="organization"
+          autoFocus={linked !== ""}
+          {...form.input("organization")}
+        />
+        <TextInput label="Your name" autoComplete="name" {...form.input("name")} />
+        <TextInput label="E-mail" type="email" autoComplete="username" {...form.input("email")} />
+        <PasswordField label="Password" autoComplete="new-password" {...form.input("password")} />
+      </FormFrame>
+    </EntranceFrame>
+  );
+}
+
+export function InvitationPage() {
+  const token = useLocation({ select: ({ hash }) => hash });
+  const { data, error } = useQuery({
+    queryKey: ["invitation", token],
+    queryFn: () => dataOf(dashboard.invitations.look.post({ token })),
+    retry: false,
+    refetchOnWindowFocus: false,
+  });
+  if (error !== null)
+    return (
+      <EntranceFrame title="This invitation is not valid" words={error.message}>
+        <Button component="a" href="/">
+          Go to sign-in
+        </Button>
+      </EntranceFrame>
+    );
+  return data === undefined ? null : <Accept token={token} look={data} />;
+}
+
+/** Somebody new says a name and a password; whoever has an account here gives its password, or is signed in already. */
+function Accept({ token, look }: { token: string; look: InvitationLook }) {
+  const { data: session } = useSession();
+  const { history } = useRouter();
+  const isSignedIn = session?.person?.email.toLowerCase() === look.email.toLowerCase();
+  const [isNew, setIsNew] = useState(true);
+  const form = useForm({ name: "", password: "" }, async ({ name, password }) => {
+    const fields = isSignedIn ? {} : isNew ? { name, password } : { password };
+    await dataOf(dashboard.invitations.accept.post({ token, ...fields }));
+    await renewSession();
+    history.replace("/");
+  });
+  return (
+    <EntranceFrame
+      title={`Join ${look.organization.name}`}
+      words={`You are invited as ${look.email}, with the role ${look.role}.`}
+    >
+      <FormFrame
+        form={form}
+        submit="Join"
+        extra={
+          !isSignedIn && (
+            <Button variant="subtle" onClick={() => setIsNew(!isNew)}>
+              {isNew ? "I already have an account" : "Create an account"}
+            </Button>
+          )
+        }
+      >
+        {!isSignedIn && isNew && (
+          <TextInput label="Your name" autoComplete="name" autoFocus {...form.input("name")} />
+        )}
+        {!isSignedIn && (
+          <PasswordField
+            label={isNew ? "Choose a password" : "Your password"}
+            autoComplete={isNew ? "new-password" : "current-password"}
+            {...form.input("password")}
+          />
+        )}
+      </FormFrame>
+    </EntranceFrame>
+  );
+}
