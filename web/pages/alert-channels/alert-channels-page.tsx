@@ -67,7 +67,7 @@ export function AlertChannelsPage() {
       )}
       {channels !== undefined && channels.length > 0 && (
         <>
-          <div className="channels-head faint" aria-hidden="true">
+          <div className="list-head channels-head faint" aria-hidden="true">
             <span>Channel</span>
             <span>Used by</span>
             <span>Last delivery</span>
@@ -101,10 +101,10 @@ type Props = { channel: AlertChannel; use: ChannelUse | undefined; mayWrite: boo
 function ChannelRow({ channel, use, mayWrite }: Props) {
   const { id, name, type, enabled, lastDeliveryAt, lastError } = channel;
   return (
-    <li className="channel">
+    <li className="list-row channel">
       <ChannelStateIcon channel={channel} />
       <ChannelMark type={type} />
-      <Link to="/alert-channels/$id" params={{ id }} className="channel-name">
+      <Link to="/alert-channels/$id" params={{ id }} className="row-link">
         <b>{name}</b>
         <span>
           {channelTypeOf(type).name}

@@ -158,9 +158,9 @@ function IncidentRow({
     ...(incident.public ? [] : ["not public"]),
   ];
   return (
-    <li className="record incident-record">
+    <li className="list-row record incident-record">
       <IncidentIcon incident={incident} />
-      <Link to="/incidents/$id" params={{ id }} className="record-name">
+      <Link to="/incidents/$id" params={{ id }} className="row-link row-cut">
         <b>{title}</b>
         <span>{about.join(" · ")}</span>
       </Link>

@@ -144,9 +144,9 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
     ...(window.public ? [] : ["not public"]),
   ];
   return (
-    <li className="record window-record">
+    <li className="list-row record window-record">
       <WindowIcon state={state} />
-      <Link to="/maintenance/$id" params={{ id }} className="record-name">
+      <Link to="/maintenance/$id" params={{ id }} className="row-link row-cut">
         <b>{title}</b>
         <span>{about.join(" · ")}</span>
       </Link>

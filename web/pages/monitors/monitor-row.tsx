@@ -69,7 +69,7 @@ export const MonitorRow = memo(
         <Link
           to="/monitors/$id"
           params={{ id }}
-          className="row-name"
+          className="row-link row-cut row-name"
           data-item-focus={id}
           tabIndex={active ? 0 : -1}
           onFocus={() => onFocus(id)}

@@ -46,7 +46,7 @@ export function StatusPagesPage() {
       )}
       {pages !== undefined && (
         <>
-          <div className="pages-head faint" aria-hidden="true">
+          <div className="list-head pages-head faint" aria-hidden="true">
             <span>Page</span>
             <span>Visibility</span>
             <span>Subscribers</span>
@@ -73,9 +73,9 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
   const { label, icon } = visibilities[visibility];
   const shown = page.sections.length;
   return (
-    <li className="page-row">
+    <li className="list-row page-row">
       <i className="page-accent" style={{ background: page.accentColor ?? "var(--accent)" }} />
-      <Link to="/status-pages/$id" params={{ id }} className="page-name">
+      <Link to="/status-pages/$id" params={{ id }} className="row-link">
         <b>{title}</b>
         <span>
           {shortly(address)}
