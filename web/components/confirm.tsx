@@ -1,5 +1,6 @@
 import { Button, Modal } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { notifyError } from "./toasts.tsx";
 import { BusyButton } from "./busy-button.tsx";
 
@@ -18,23 +19,24 @@ export function Confirm({
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }) {
-  const [busy, setBusy] = useState(false);
-  function run() {
-    setBusy(true);
-    onConfirm()
-      .then(onClose)
-      .catch((error: unknown) => {
-        setBusy(false);
-        notifyError(error);
-      });
-  }
+  const { mutate, isPending } = useMutation({
+    mutationFn: onConfirm,
+    onSuccess: onClose,
+    onError: notifyError,
+  });
   return (
     <Modal opened onClose={onClose} title={title} size="sm" centered>
       <div className="dialog-words quiet">{children}</div>
       <div className="form-buttons">
         <div className="form-extra" />
         <Button onClick={onClose}>Cancel</Button>
-        <BusyButton variant="filled" color="red" loading={busy} onClick={run} data-autofocus>
+        <BusyButton
+          variant="filled"
+          color="red"
+          loading={isPending}
+          onClick={() => mutate()}
+          data-autofocus
+        >
           {verb}
         </BusyButton>
       </div>

@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip, Button } from "@mantine/core";
+import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
 import { pathOf } from "../data/client.ts";
 import { Icon } from "./icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
@@ -84,33 +84,45 @@ export function CopyLine({ label, text, href }: { label: string; text: string; h
   );
 }
 
-/** A secret that is told this one time, with a way to take it along. */
+/** The dialog of a secret that is shown this one time, with a way to take it along. */
 export function ShownOnce({
+  title,
   label,
   text,
+  extra,
+  onClose,
   children,
 }: {
+  title: string;
   /** `API key`. */
   label: string;
   text: string;
-  children?: ReactNode;
+  extra?: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
 }) {
   return (
-    <div className="once">
-      <p className="once-words">{children}</p>
-      <div className="once-line">
-        <code tabIndex={0} aria-label={label}>
-          {text}
-        </code>
-        <Button
-          variant="filled"
-          data-autofocus
-          leftSection={<Icon name="copy" size={15} />}
-          onClick={() => void copy(text, label)}
-        >
-          Copy
-        </Button>
+    <Modal opened onClose={onClose} title={title} closeOnClickOutside={false} size={560}>
+      <div className="once">
+        <p className="once-words">{children}</p>
+        <div className="once-line">
+          <code tabIndex={0} aria-label={label}>
+            {text}
+          </code>
+          <Button
+            variant="filled"
+            data-autofocus
+            leftSection={<Icon name="copy" size={15} />}
+            onClick={() => void copy(text, label)}
+          >
+            Copy
+          </Button>
+        </div>
       </div>
-    </div>
+      <div className="form-buttons">
+        <div className="form-extra">{extra}</div>
+        <Button onClick={onClose}>Done</Button>
+      </div>
+    </Modal>
   );
 }

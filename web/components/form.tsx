@@ -3,6 +3,7 @@ import { type ChangeEvent, type ReactNode, useRef, useState, useId } from "react
 import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
 import { BusyButton } from "./busy-button.tsx";
+import { type Action, CurlButton } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
 
 type Values = Record<string, unknown>;
@@ -145,16 +146,7 @@ function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
 }
 
-/** The frame of every form: what has no field of its own, the buttons, and the choice after a 412. */
-export function FormFrame<V extends Values>({
-  form,
-  submit,
-  onCancel,
-  cancel = "Cancel",
-  disabled = false,
-  extra,
-  children,
-}: {
+type FrameProps<V extends Values> = {
   form: Form<V>;
   /** The verb on the button. */
   submit: string;
@@ -165,8 +157,22 @@ export function FormFrame<V extends Values>({
   disabled?: boolean;
   /** Further actions, at the left of the buttons. */
   extra?: ReactNode;
+  /** The same for a script. */
+  curl?: () => Action;
   children: ReactNode;
-}) {
+};
+
+/** The frame of every form: what has no field of its own, the buttons, and the choice after a 412. */
+export function FormFrame<V extends Values>({
+  form,
+  submit,
+  onCancel,
+  cancel = "Cancel",
+  disabled = false,
+  extra,
+  curl,
+  children,
+}: FrameProps<V>) {
   return (
     <form onSubmit={(event) => void form.submit(event)} noValidate className="form">
       {children}
@@ -176,7 +182,10 @@ export function FormFrame<V extends Values>({
         </Alert>
       )}
       <div className="form-buttons">
-        <div className="form-extra">{extra}</div>
+        <div className="form-extra">
+          {extra}
+          {curl && <CurlButton action={curl} />}
+        </div>
         {onCancel && (
           <Button onClick={onCancel} variant="default">
             {cancel}
@@ -188,6 +197,20 @@ export function FormFrame<V extends Values>({
       </div>
       <ConflictDialog form={form} />
     </form>
+  );
+}
+
+/** A form in a dialog, which no click beside it closes. */
+export function FormDialog<V extends Values>({
+  title,
+  size = "md",
+  onClose,
+  ...frame
+}: FrameProps<V> & { title: string; size?: number | string; onClose: () => void }) {
+  return (
+    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
+      <FormFrame {...frame} onCancel={onClose} />
+    </Modal>
   );
 }
 

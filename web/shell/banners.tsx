@@ -53,7 +53,7 @@ export function WrongCodes() {
         </Link>
         .
       </span>
-      <Button size="xs" onClick={() => void acknowledge()}>
+      <Button size="xs" onClick={() => acknowledge().catch(notifyError)}>
         Dismiss
       </Button>
     </div>
@@ -61,10 +61,6 @@ export function WrongCodes() {
 }
 
 async function acknowledge() {
-  try {
-    await dataOf(dashboard.profile["wrong-codes"].acknowledge.post());
-    await renewSession();
-  } catch (error) {
-    notifyError(error);
-  }
+  await dataOf(dashboard.profile["wrong-codes"].acknowledge.post());
+  await renewSession();
 }

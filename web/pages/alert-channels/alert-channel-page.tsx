@@ -68,13 +68,13 @@ type ActionProps = { channel: AlertChannel; test: Test; onEdit: () => void };
 function Actions({ channel, test, onEdit }: ActionProps) {
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
-  useShortcuts(mayWrite ? { t: () => void test.run(), e: onEdit } : {});
+  useShortcuts(mayWrite ? { t: test.run, e: onEdit } : {});
   const route = channelRoutes(channel.id);
   return (
     <>
       {mayWrite && (
         <>
-          <BusyButton onClick={() => void test.run()} loading={test.busy}>
+          <BusyButton onClick={test.run} loading={test.isPending}>
             Send test
           </BusyButton>
           <Button onClick={() => void setEnabled(channel)}>

@@ -12,7 +12,6 @@ import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
@@ -92,16 +91,12 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
       form={form}
       submit={channel ? "Save" : "Create alert channel"}
       onCancel={onCancel}
-      extra={
-        <CurlButton
-          action={() => ({
-            ...(channel
-              ? { method: "PATCH", route: channelRoutes(channel.id) }
-              : { method: "POST", route: v1["alert-channels"] }),
-            body: bodyOf(values),
-          })}
-        />
-      }
+      curl={() => ({
+        ...(channel
+          ? { method: "PATCH", route: channelRoutes(channel.id) }
+          : { method: "POST", route: v1["alert-channels"] }),
+        body: bodyOf(values),
+      })}
     >
       <p className="channel-help">
         <ChannelMark type={type} />

@@ -1,28 +1,18 @@
 import { recordKey } from "../../data/keys.ts";
-import {
-  Button,
-  Modal,
-  SegmentedControl,
-  Select,
-  Switch,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { Button, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/copy.tsx";
-import { Fold, FormFrame, useForm } from "../../components/form.tsx";
+import { Fold, FormDialog, useForm } from "../../components/form.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { TemplatesMenu } from "./templates.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { useAudience } from "./data.ts";
 import { closeDialog } from "../../components/dialogs.ts";
-import { capitalized, severityHints } from "./labels.tsx";
-import { severities } from "../../../src/core/statuses.ts";
+import { SeverityField } from "./labels.tsx";
 
 type Values = {
   title: string;
@@ -49,25 +39,15 @@ export default function CreateIncident() {
   const { values, set, errorOf } = form;
   const { data: audience } = useAudience({ monitorId: values.monitorId ?? undefined });
   return (
-    <Modal
-      opened
-      onClose={closeDialog}
-      title="Create incident"
-      size={560}
-      closeOnClickOutside={false}
-    >
-      <FormFrame
+    <>
+      <FormDialog
+        title="Create incident"
+        size={560}
+        onClose={closeDialog}
         form={form}
         submit="Create incident"
-        onCancel={closeDialog}
-        extra={
-          <>
-            <Button onClick={() => setPreviewing(true)}>Preview</Button>
-            <CurlButton
-              action={() => ({ method: "POST", route: v1.incidents, body: bodyOf(values) })}
-            />
-          </>
-        }
+        extra={<Button onClick={() => setPreviewing(true)}>Preview</Button>}
+        curl={() => ({ method: "POST", route: v1.incidents, body: bodyOf(values) })}
       >
         <TextInput
           label="Title"
@@ -76,16 +56,7 @@ export default function CreateIncident() {
           data-autofocus
           {...form.input("title")}
         />
-        <div>
-          <SegmentedControl
-            aria-label="Severity"
-            fullWidth
-            value={values.severity}
-            onChange={(next) => set("severity", next as Values["severity"])}
-            data={severities.map((value) => ({ value, label: capitalized(value) }))}
-          />
-          <p className="field-note">{severityHints[values.severity]}</p>
-        </div>
+        <SeverityField {...form.field("severity")} />
         <div className="with-tools">
           <Textarea
             label="Message"
@@ -125,9 +96,9 @@ export default function CreateIncident() {
           </div>
         </Fold>
         <RecipientsLine audience={audience} isPublic={values.public} />
-      </FormFrame>
+      </FormDialog>
       {previewing && <PreviewDialog draft={values} onClose={() => setPreviewing(false)} />}
-    </Modal>
+    </>
   );
 }
 

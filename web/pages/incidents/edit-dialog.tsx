@@ -1,14 +1,12 @@
 import { recordKey } from "../../data/keys.ts";
 import { useState } from "react";
-import { Modal, SegmentedControl, Switch, TextInput } from "@mantine/core";
+import { Switch, TextInput } from "@mantine/core";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/copy.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
-import { capitalized, severityHints } from "./labels.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
+import { SeverityField } from "./labels.tsx";
 import { changeIncident } from "./actions.ts";
-import { severities } from "../../../src/core/statuses.ts";
 
 type Values = Pick<Incident, "title" | "severity" | "public">;
 
@@ -34,36 +32,22 @@ export function EditDialog({
       onClose();
     },
   );
-  const { values, set } = form;
   return (
-    <Modal opened onClose={onClose} title="Edit incident" size={520} closeOnClickOutside={false}>
-      <FormFrame
-        form={form}
-        submit="Save"
-        onCancel={onClose}
-        extra={
-          <CurlButton
-            action={() => ({
-              method: "PATCH",
-              route: v1.incidents({ id: incident.id }),
-              body: values,
-            })}
-          />
-        }
-      >
-        <TextInput label="Title" data-autofocus {...form.input("title")} />
-        <div>
-          <SegmentedControl
-            aria-label="Severity"
-            fullWidth
-            value={values.severity}
-            onChange={(next) => set("severity", next as Values["severity"])}
-            data={severities.map((value) => ({ value, label: capitalized(value) }))}
-          />
-          <p className="field-note">{severityHints[values.severity]}</p>
-        </div>
-        <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
-      </FormFrame>
-    </Modal>
+    <FormDialog
+      title="Edit incident"
+      size={520}
+      onClose={onClose}
+      form={form}
+      submit="Save"
+      curl={() => ({
+        method: "PATCH",
+        route: v1.incidents({ id: incident.id }),
+        body: form.values,
+      })}
+    >
+      <TextInput label="Title" data-autofocus {...form.input("title")} />
+      <SeverityField {...form.field("severity")} />
+      <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
+    </FormDialog>
   );
 }

@@ -1,3 +1,5 @@
+import { SegmentedControl } from "@mantine/core";
+import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
 
@@ -6,11 +8,32 @@ type Severity = IncidentSummary["severity"];
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** What a severity means to those who choose one. */
-export const severityHints: Record<Severity, string> = {
+const severityHints: Record<Severity, string> = {
   minor: "Something is slow or partly broken.",
   major: "Something important does not work.",
   critical: "Most things do not work for most people.",
 };
+
+export function SeverityField({
+  value,
+  onChange,
+}: {
+  value: Severity;
+  onChange: (severity: Severity) => void;
+}) {
+  return (
+    <div>
+      <SegmentedControl
+        aria-label="Severity"
+        fullWidth
+        value={value}
+        onChange={onChange}
+        data={severities.map((one) => ({ value: one, label: capitalized(one) }))}
+      />
+      <p className="field-note">{severityHints[value]}</p>
+    </div>
+  );
+}
 
 const stateOf = ({ status, severity }: Pick<IncidentSummary, "status" | "severity">): State =>
   status === "resolved" ? "up" : severity === "minor" ? "degraded" : "down";

@@ -2,7 +2,7 @@ import { listKey, recordKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
-import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
+import { deleteWithUndo, notify } from "../../components/toasts.tsx";
 import { useRecord } from "../../data/record.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
 
@@ -50,12 +50,8 @@ export const deleteWindow = ({ id, title }: MaintenanceWindow) =>
 
 /** Ends a window that is not repeated, now. */
 export async function endNow(window: MaintenanceWindow) {
-  try {
-    const endsAt = new Date().toISOString();
-    const after = await dataOf(windows({ id: window.id }).patch({ endsAt }, ifMatch(window)));
-    queryClient.setQueryData(recordKey("maintenance", window.id), after);
-    notify(`Ended ${window.title}`);
-  } catch (error) {
-    notifyError(error);
-  }
+  const patch = { endsAt: new Date().toISOString() };
+  const after = await dataOf(windows({ id: window.id }).patch(patch, ifMatch(window)));
+  queryClient.setQueryData(recordKey("maintenance", window.id), after);
+  notify(`Ended ${window.title}`);
 }

@@ -2,7 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
-import { useDeleting } from "../../components/toasts.tsx";
+import { useDeleting, notifyError } from "../../components/toasts.tsx";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { Icon } from "../../components/icons.tsx";
@@ -157,7 +157,11 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
         {state !== "over" && <Until window={window} />}
       </span>
       {state === "running" && rrule === null && mayWrite && (
-        <Button size="xs" className="record-action" onClick={() => void endNow(window)}>
+        <Button
+          size="xs"
+          className="record-action"
+          onClick={() => endNow(window).catch(notifyError)}
+        >
           End now
         </Button>
       )}

@@ -8,7 +8,6 @@ import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { CurlButton } from "../../components/copy.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/form.tsx";
 import { useZone, zonesWith } from "../../components/time.tsx";
 import { NextTimes } from "./labels.tsx";
@@ -81,16 +80,12 @@ function Fields({
       form={form}
       submit={isNew ? "Plan maintenance" : "Save"}
       onCancel={closeDialog}
-      extra={
-        <CurlButton
-          action={() => ({
-            ...(isNew
-              ? { method: "POST", route: windows }
-              : { method: "PATCH", route: windows({ id: what.id }) }),
-            body: bodyOf(values),
-          })}
-        />
-      }
+      curl={() => ({
+        ...(isNew
+          ? { method: "POST", route: windows }
+          : { method: "PATCH", route: windows({ id: what.id }) }),
+        body: bodyOf(values),
+      })}
     >
       <TextInput
         label="Title"

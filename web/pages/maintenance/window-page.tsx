@@ -4,6 +4,7 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { notifyError } from "../../components/toasts.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -70,7 +71,7 @@ function Actions({ window }: { window: MaintenanceWindow }) {
   return (
     <>
       {mayWrite && state === "running" && rrule === null && (
-        <Button onClick={() => void endNow(window)}>End now</Button>
+        <Button onClick={() => endNow(window).catch(notifyError)}>End now</Button>
       )}
       {mayWrite && (
         <Button onClick={() => openDialog({ kind: "edit-maintenance", id })}>Edit</Button>

@@ -5,7 +5,6 @@ import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
-import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { selection } from "./list-state.ts";
 
@@ -79,15 +78,12 @@ function Fields({
       form={form}
       submit={group === undefined ? "Create group" : "Save"}
       onCancel={closeDialog}
-      extra={
-        <CurlButton
-          action={() =>
-            group
-              ? { method: "PATCH", route: groups({ id: group.id }), body: values }
-              : { method: "POST", route: groups, body: values }
-          }
-        />
-      }
+      curl={() => ({
+        ...(group
+          ? { method: "PATCH", route: groups({ id: group.id }) }
+          : { method: "POST", route: groups }),
+        body: values,
+      })}
     >
       <TextInput label="Name" data-autofocus {...form.input("name")} />
       <fieldset className="palette-colors">

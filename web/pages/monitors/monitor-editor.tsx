@@ -1,4 +1,5 @@
 import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { z } from "zod";
 import {
@@ -13,7 +14,6 @@ import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { useOverview } from "../../data/overview.ts";
-import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
@@ -94,13 +94,14 @@ function Fields({
     },
     onTheirs,
   );
-  const trying = useTestCheck((body: Body) =>
-    dataOf(
-      edited === undefined
-        ? dashboard.monitors.try.post(body)
-        : dashboard.monitors({ id: edited.id }).try.post(body),
-    ),
-  );
+  const trying = useMutation({
+    mutationFn: (body: Body): Promise<TestCheck> =>
+      dataOf(
+        edited === undefined
+          ? dashboard.monitors.try.post(body)
+          : dashboard.monitors({ id: edited.id }).try.post(body),
+      ),
+  });
   const { values, set, errorOf } = form;
   const secrets = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
   const field = (name: string) => {
@@ -136,22 +137,18 @@ function Fields({
       submit={isNew ? "Create monitor" : "Save"}
       onCancel={closeDialog}
       extra={
-        <>
-          {type !== "push" && (
-            <BusyButton loading={trying.busy} onClick={() => void trying.run(bodyOf(values))}>
-              Test now
-            </BusyButton>
-          )}
-          <CurlButton
-            action={() => ({
-              ...(edited === undefined
-                ? { method: "POST", route: v1.monitors }
-                : { method: "PATCH", route: v1.monitors({ id: edited.id }) }),
-              body: bodyOf(values),
-            })}
-          />
-        </>
+        type !== "push" && (
+          <BusyButton loading={trying.isPending} onClick={() => trying.mutate(bodyOf(values))}>
+            Test now
+          </BusyButton>
+        )
       }
+      curl={() => ({
+        ...(edited === undefined
+          ? { method: "POST", route: v1.monitors }
+          : { method: "PATCH", route: v1.monitors({ id: edited.id }) }),
+        body: bodyOf(values),
+      })}
     >
       {isNew && monitor && hasSecrets(monitor) && (
         <p className="quiet">
@@ -197,7 +194,7 @@ function Fields({
         )}
       </div>
       {[...own.filter(({ folded }) => folded === true), ...commonSections].map(section)}
-      <TestCheckResult trying={trying} />
+      <TestCheckResult data={trying.data} error={trying.error} />
     </FormFrame>
   );
 }
@@ -215,43 +212,16 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
   );
 }
 
-/** Runs one check of what stands in the editor; stores nothing. */
-function useTestCheck<Body>(check: (body: Body) => Promise<TestCheck>) {
-  const [busy, setBusy] = useState(false);
-  const [result, setResult] = useState<TestCheck | null>(null);
-  const [issue, setIssue] = useState<string | null>(null);
-  return {
-    busy,
-    result,
-    issue,
-    async run(body: Body) {
-      setBusy(true);
-      setIssue(null);
-      try {
-        setResult(await check(body));
-      } catch (error) {
-        setResult(null);
-        setIssue(error instanceof Error ? error.message : String(error));
-      } finally {
-        setBusy(false);
-      }
-    },
-  };
-}
-
-function TestCheckResult({
-  trying: { result, issue },
-}: {
-  trying: ReturnType<typeof useTestCheck>;
-}) {
+/** What one check of what stands in the editor has found; nothing of it is stored. */
+function TestCheckResult({ data, error }: { data: TestCheck | undefined; error: Error | null }) {
   return (
     <div aria-live="polite">
-      {issue !== null && <p className="try down">{issue}</p>}
-      {result !== null && (
+      {error !== null && <p className="try down">{error.message}</p>}
+      {data !== undefined && (
         <p className="try">
-          <StateIcon state={result.status} />
-          <b>{stateWords[result.status]}</b>
-          <span className="quiet">{result.message}</span>
+          <StateIcon state={data.status} />
+          <b>{stateWords[data.status]}</b>
+          <span className="quiet">{data.message}</span>
         </p>
       )}
     </div>

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMutation } from "@tanstack/react-query";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
@@ -104,13 +104,11 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
   const { id, name, type, paused, muted } = monitor;
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
-  const [checking, setChecking] = useState(false);
-  const check = () => {
-    setChecking(true);
-    checkNow(id)
-      .catch(notifyError)
-      .finally(() => setChecking(false));
-  };
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => checkNow(id),
+    onError: notifyError,
+  });
+  const check = () => mutate();
   const pause = () => void pauseMonitor(monitor);
   const edit = () => openDialog({ kind: "edit-monitor", id });
   useShortcuts(mayWrite ? { c: check, p: pause, e: edit } : {});
@@ -118,7 +116,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
     <>
       {mayWrite && (
         <>
-          <BusyButton onClick={check} loading={checking} disabled={paused || type === "push"}>
+          <BusyButton onClick={check} loading={isPending} disabled={paused || type === "push"}>
             Check now
           </BusyButton>
           <Button onClick={pause}>{paused ? "Resume" : "Pause"}</Button>

@@ -1,4 +1,4 @@
-import { Button, Modal, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
@@ -13,7 +13,7 @@ import { Entry } from "./entry.tsx";
 import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery } from "./data.ts";
 import { copy, ShownOnce } from "../../components/copy.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
 
 export default function ApiKeys() {
   const query = useQuery(apiKeysQuery);
@@ -148,66 +148,58 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
   const { values, set, errorOf } = form;
   if (made !== null) return <CreatedKey made={made} onClose={onClose} />;
   return (
-    <Modal opened onClose={onClose} title="Create API key" closeOnClickOutside={false}>
-      <FormFrame form={form} submit="Create API key" onCancel={onClose}>
-        <TextInput
-          label="Name"
-          placeholder="Deploy job"
-          description="What uses the key, so that you know what stops working when you revoke it."
-          data-autofocus
-          {...form.input("name")}
+    <FormDialog title="Create API key" onClose={onClose} form={form} submit="Create API key">
+      <TextInput
+        label="Name"
+        placeholder="Deploy job"
+        description="What uses the key, so that you know what stops working when you revoke it."
+        data-autofocus
+        {...form.input("name")}
+      />
+      <div className="labelled">
+        <span id="key-scope">Access</span>
+        <SegmentedControl
+          aria-labelledby="key-scope"
+          data={[
+            { value: "write", label: "Read and write" },
+            { value: "read", label: "Read only" },
+          ]}
+          value={values.scope}
+          onChange={(scope) => set("scope", scope)}
         />
-        <div className="labelled">
-          <span id="key-scope">Access</span>
-          <SegmentedControl
-            aria-labelledby="key-scope"
-            data={[
-              { value: "write", label: "Read and write" },
-              { value: "read", label: "Read only" },
-            ]}
-            value={values.scope}
-            onChange={(scope) => set("scope", scope)}
-          />
-        </div>
-        <Select
-          label="Expires"
-          data={lives}
-          value={values.life}
-          onChange={(life) => set("life", life ?? "never")}
-          error={errorOf("expiresInDays")}
-          allowDeselect={false}
-        />
-      </FormFrame>
-    </Modal>
+      </div>
+      <Select
+        label="Expires"
+        data={lives}
+        value={values.life}
+        onChange={(life) => set("life", life ?? "never")}
+        error={errorOf("expiresInDays")}
+        allowDeselect={false}
+      />
+    </FormDialog>
   );
 }
 
 function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
   const example = `curl ${location.origin}${pathOf(v1.monitors)} -H "Authorization: Bearer ${key}"`;
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <ShownOnce
       title={`API key ${name}`}
-      closeOnClickOutside={false}
-      size={560}
+      label="API key"
+      text={key}
+      onClose={onClose}
+      extra={
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<Icon name="terminal" size={15} />}
+          onClick={() => void copy(example, "Example")}
+        >
+          Copy example command
+        </Button>
+      }
     >
-      <ShownOnce label="API key" text={key}>
-        Copy the key now: it is shown only once. Anyone who has it can act for this organization.
-      </ShownOnce>
-      <div className="form-buttons">
-        <div className="form-extra">
-          <Button
-            variant="subtle"
-            color="gray"
-            leftSection={<Icon name="terminal" size={15} />}
-            onClick={() => void copy(example, "Example")}
-          >
-            Copy example command
-          </Button>
-        </div>
-        <Button onClick={onClose}>Done</Button>
-      </div>
-    </Modal>
+      Copy the key now: it is shown only once. Anyone who has it can act for this organization.
+    </ShownOnce>
   );
 }

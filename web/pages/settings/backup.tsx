@@ -1,7 +1,5 @@
 import { Alert } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import type { MadeBackup } from "../../../src/operations/backups/schema.ts";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { bytesInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
@@ -11,24 +9,10 @@ import { BusyButton } from "../../components/busy-button.tsx";
 
 export default function Backup() {
   const query = useQuery(backupQuery);
-  const [making, setMaking] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [made, setMade] = useState<MadeBackup | null>(null);
-
-  async function make() {
-    setMaking(true);
-    setFailure(null);
-    setMade(null);
-    try {
-      const backup = await dataOf(dashboard.backup.post());
-      setMade(backup);
-      download(dashboard.backup({ id: backup.id })["~path"], backup.fileName);
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
-    }
-    setMaking(false);
-  }
-
+  const { mutate, isPending, data, error } = useMutation({
+    mutationFn: () => dataOf(dashboard.backup.post()),
+    onSuccess: ({ id, fileName }) => download(dashboard.backup({ id })["~path"], fileName),
+  });
   return (
     <Loaded query={query} what="The backup">
       {({ dataBytes }) => (
@@ -46,25 +30,25 @@ export default function Backup() {
             <div className="backup-act">
               <BusyButton
                 variant="filled"
-                loading={making}
+                loading={isPending}
                 leftSection={<Icon name="download" size={15} />}
-                onClick={() => void make()}
+                onClick={() => mutate()}
               >
                 Download backup
               </BusyButton>
               <span className="faint">up to {bytesInWords(dataBytes)}</span>
             </div>
             <div aria-live="polite">
-              {making && <p className="quiet">Preparing the backup…</p>}
-              {made !== null && (
+              {isPending && <p className="quiet">Preparing the backup…</p>}
+              {data !== undefined && (
                 <p className="up">
-                  {made.fileName} is ready ({bytesInWords(made.bytes)}) and is being downloaded. The
+                  {data.fileName} is ready ({bytesInWords(data.bytes)}) and is being downloaded. The
                   server keeps no copy.
                 </p>
               )}
-              {failure !== null && (
+              {error !== null && (
                 <Alert color="red" variant="light">
-                  {failure}
+                  {error.message}
                 </Alert>
               )}
             </div>

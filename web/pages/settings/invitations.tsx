@@ -12,10 +12,10 @@ import { Time } from "../../components/time.tsx";
 import { withUndo } from "../../components/toasts.tsx";
 import { invalidate, invitationsQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
-import { Button, Modal, Select, TextInput, Menu } from "@mantine/core";
+import { Select, TextInput, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { Role } from "../../../src/core/roles.ts";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
 import { ShownOnce } from "../../components/copy.tsx";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
 import { useSignedIn } from "../../data/session.ts";
@@ -78,37 +78,28 @@ export function Invite({ onClose }: { onClose: () => void }) {
   const roles = useRoles();
   if (sent !== null)
     return (
-      <Modal
-        opened
-        onClose={onClose}
+      <ShownOnce
         title={`Invitation for ${sent.email}`}
-        closeOnClickOutside={false}
-        size={560}
+        label="Invitation link"
+        text={sent.link}
+        onClose={onClose}
       >
-        <ShownOnce label="Invitation link" text={sent.link}>
-          Send this link to {sent.email} yourself. Signalbox does not send it. It is shown only
-          once, works once and expires after seven days.
-        </ShownOnce>
-        <div className="form-buttons">
-          <div className="form-extra" />
-          <Button onClick={onClose}>Done</Button>
-        </div>
-      </Modal>
+        Send this link to {sent.email} yourself. Signalbox does not send it. It is shown only once,
+        works once and expires after seven days.
+      </ShownOnce>
     );
   return (
-    <Modal opened onClose={onClose} title="Invite people" closeOnClickOutside={false}>
-      <FormFrame form={form} submit="Create invitation" onCancel={onClose}>
-        <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
-        <Select
-          label="Role"
-          data={roles.map((role) => ({ value: role, label: `${role} – ${roleWords[role]}` }))}
-          value={values.role}
-          onChange={(role) => set("role", role ?? "member")}
-          error={errorOf("role")}
-          allowDeselect={false}
-        />
-      </FormFrame>
-    </Modal>
+    <FormDialog title="Invite people" onClose={onClose} form={form} submit="Create invitation">
+      <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
+      <Select
+        label="Role"
+        data={roles.map((role) => ({ value: role, label: `${role} – ${roleWords[role]}` }))}
+        value={values.role}
+        onChange={(role) => set("role", role ?? "member")}
+        error={errorOf("role")}
+        allowDeselect={false}
+      />
+    </FormDialog>
   );
 }
 

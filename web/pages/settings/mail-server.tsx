@@ -5,7 +5,6 @@ import { type Settings, settingsKinds } from "../../../src/accounts/settings/sch
 import { dataOf, ifMatch, v1, dashboard } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
@@ -106,19 +105,17 @@ function Fields({
           form={form}
           submit="Save"
           extra={
-            <>
-              <CurlButton action={() => ({ method: "PATCH", route: v1.settings, body })} />
-              {known.smtp !== null && (
-                <button
-                  type="button"
-                  className="plain-button down"
-                  onClick={() => removeMailServer(organizationId, known)}
-                >
-                  Remove
-                </button>
-              )}
-            </>
+            known.smtp !== null && (
+              <button
+                type="button"
+                className="plain-button down"
+                onClick={() => removeMailServer(organizationId, known)}
+              >
+                Remove
+              </button>
+            )
           }
+          curl={() => ({ method: "PATCH", route: v1.settings, body })}
         >
           <div className="field-row mail-host">
             <TextInput label="Host" placeholder="mail.team.example" {...input("smtp.host")} />

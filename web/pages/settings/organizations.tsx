@@ -1,10 +1,10 @@
-import { Modal, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { OrganizationEntry } from "../../../src/operations/appliance/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormDialog, FormFrame, useForm } from "../../components/form.tsx";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
@@ -97,26 +97,26 @@ function Delete({
     notify(`Deleted ${name}`);
   });
   return (
-    <Modal opened onClose={onClose} title={`Delete ${name}?`} size="sm" centered>
-      <p className="quiet dialog-words">
+    <FormDialog
+      title={`Delete ${name}?`}
+      size="sm"
+      onClose={onClose}
+      form={form}
+      submit="Delete permanently"
+      disabled={form.values.slug !== slug}
+    >
+      <p className="quiet">
         Everything is deleted at once and permanently: monitors and their results, incidents, status
         pages, keys, and people who belong to no other organization. Only a backup can restore it.
       </p>
-      <FormFrame
-        form={form}
-        submit="Delete permanently"
-        disabled={form.values.slug !== slug}
-        onCancel={onClose}
-      >
-        <TextInput
-          label={`Type ${slug} to confirm`}
-          autoComplete="off"
-          data-autofocus
-          value={form.values.slug}
-          onChange={({ currentTarget }) => form.set("slug", currentTarget.value.trim())}
-        />
-      </FormFrame>
-    </Modal>
+      <TextInput
+        label={`Type ${slug} to confirm`}
+        autoComplete="off"
+        data-autofocus
+        value={form.values.slug}
+        onChange={({ currentTarget }) => form.set("slug", currentTarget.value.trim())}
+      />
+    </FormDialog>
   );
 }
 

@@ -138,7 +138,10 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
                   </>
                 )}
                 {mayGrant && (
-                  <MenuItem icon="lock" onClick={() => void grantAdministrator(member)}>
+                  <MenuItem
+                    icon="lock"
+                    onClick={() => grantAdministrator(member).catch(notifyError)}
+                  >
                     Make administrator of the appliance
                   </MenuItem>
                 )}
@@ -171,10 +174,6 @@ async function remove({ id, name }: Member) {
 }
 
 async function grantAdministrator({ id, name }: Member) {
-  try {
-    await dataOf(dashboard.administrators.post({ personId: id }));
-    notify(`${name} is now an administrator of the appliance`);
-  } catch (error) {
-    notifyError(error);
-  }
+  await dataOf(dashboard.administrators.post({ personId: id }));
+  notify(`${name} is now an administrator of the appliance`);
 }

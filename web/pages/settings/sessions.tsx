@@ -18,7 +18,7 @@ export function Sessions() {
       flush
       actions={
         others.length > 0 && (
-          <Button size="xs" onClick={() => void endOthers()}>
+          <Button size="xs" onClick={() => endOthers().catch(notifyError)}>
             Sign out everywhere else
           </Button>
         )
@@ -63,7 +63,7 @@ function SessionRow({ session }: { session: SessionEntry }) {
           <Button
             size="xs"
             aria-label={`Sign out ${browser} from ${address}`}
-            onClick={() => void end(id, browser)}
+            onClick={() => end(id, browser).catch(notifyError)}
           >
             Sign out
           </Button>
@@ -74,22 +74,14 @@ function SessionRow({ session }: { session: SessionEntry }) {
 }
 
 async function end(id: string, browser: string) {
-  try {
-    await dataOf(dashboard.sessions({ id }).delete());
-    notify(`Signed out of ${browser}`);
-  } catch (error) {
-    notifyError(error);
-  }
+  await dataOf(dashboard.sessions({ id }).delete());
+  notify(`Signed out of ${browser}`);
 }
 
 async function endOthers() {
-  try {
-    const left = await dataOf(dashboard.sessions["end-others"].post());
-    queryClient.setQueryData(sessionsQuery.queryKey, left);
-    notify("Signed out everywhere else");
-  } catch (error) {
-    notifyError(error);
-  }
+  const left = await dataOf(dashboard.sessions["end-others"].post());
+  queryClient.setQueryData(sessionsQuery.queryKey, left);
+  notify("Signed out everywhere else");
 }
 
 // The more special first: most browsers call themselves the others as well.

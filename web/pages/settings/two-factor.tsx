@@ -1,11 +1,11 @@
 import { Button, Modal, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useSignedIn, renewSession } from "../../data/session.ts";
 import { Panel } from "../../components/page.tsx";
 import type { PendingTwoFactor } from "../../../src/accounts/two-factor/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { copy } from "../../components/copy.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
 import { PasswordField } from "../../components/password-field.tsx";
 import { invalidate, sessionsQuery } from "./data.ts";
 import { notify } from "../../components/toasts.tsx";
@@ -50,9 +50,8 @@ export function TwoFactor() {
         </div>
       </div>
       {doing === "setting-up" && <TwoFactorSetUp onClose={close} onCodes={setCodes} />}
-      {(doing === "turning-off" || doing === "renewing") && (
-        <TwoFactorOff renewing={doing === "renewing"} onClose={close} onCodes={setCodes} />
-      )}
+      {doing === "turning-off" && <TwoFactorOff onClose={close} />}
+      {doing === "renewing" && <RenewCodes onClose={close} onCodes={setCodes} />}
       {codes !== null && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
     </Panel>
   );
@@ -60,45 +59,45 @@ export function TwoFactor() {
 
 type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
 
-/** The password, then scan, then prove by a first code that the app has it. */
-function TwoFactorSetUp({ onClose, onCodes }: Props) {
-  const [pending, setPending] = useState<PendingTwoFactor | null>(null);
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Turn two-factor on"
-      closeOnClickOutside={false}
-      size={520}
-    >
-      {pending === null ? (
-        <Prove onClose={onClose} onPending={setPending} />
-      ) : (
-        <Scan pending={pending} onClose={onClose} onCodes={onCodes} />
-      )}
-    </Modal>
-  );
-}
-
-function Prove({
+/** What a borrowed browser must not do asks for the password once more. */
+function PasswordDialog({
+  title,
+  submit,
+  onSubmit,
   onClose,
-  onPending,
+  children,
 }: {
+  title: string;
+  submit: string;
+  onSubmit: (body: { password: string }) => Promise<unknown>;
   onClose: () => void;
-  onPending: (pending: PendingTwoFactor) => void;
+  children?: ReactNode;
 }) {
-  const form = useForm({ password: "" }, async (body) =>
-    onPending(await dataOf(dashboard["two-factor"].post(body))),
-  );
+  const form = useForm({ password: "" }, onSubmit);
   return (
-    <FormFrame form={form} submit="Continue" onCancel={onClose}>
+    <FormDialog title={title} onClose={onClose} form={form} submit={submit}>
+      {children !== undefined && <p className="quiet">{children}</p>}
       <PasswordField
         label="Your password"
         autoComplete="current-password"
         data-autofocus
         {...form.input("password")}
       />
-    </FormFrame>
+    </FormDialog>
+  );
+}
+
+/** The password, then scan, then prove by a first code that the app has it. */
+function TwoFactorSetUp({ onClose, onCodes }: Props) {
+  const [pending, setPending] = useState<PendingTwoFactor | null>(null);
+  if (pending !== null) return <Scan pending={pending} onClose={onClose} onCodes={onCodes} />;
+  return (
+    <PasswordDialog
+      title="Turn two-factor on"
+      submit="Continue"
+      onSubmit={async (body) => setPending(await dataOf(dashboard["two-factor"].post(body)))}
+      onClose={onClose}
+    />
   );
 }
 
@@ -115,7 +114,13 @@ function Scan({
     onCodes(confirmed.recoveryCodes);
   });
   return (
-    <FormFrame form={form} submit="Turn on" onCancel={onClose}>
+    <FormDialog
+      title="Turn two-factor on"
+      size={520}
+      onClose={onClose}
+      form={form}
+      submit="Turn on"
+    >
       <div className="scan">
         <QrCode text={uri} label="QR code for your authenticator app" />
         <div>
@@ -139,52 +144,42 @@ function Scan({
         autoFocus
         {...form.input("code")}
       />
-    </FormFrame>
+    </FormDialog>
   );
 }
 
-/** What a borrowed browser must not do asks for the password once more. */
-function TwoFactorOff({
-  renewing,
-  onClose,
-  onCodes,
-}: {
-  renewing: boolean;
-  onClose: () => void;
-  onCodes: (codes: readonly string[]) => void;
-}) {
-  const form = useForm({ password: "" }, async (body) => {
-    if (renewing) {
-      const { recoveryCodes } = await dataOf(dashboard["two-factor"]["recovery-codes"].post(body));
-      onCodes(recoveryCodes);
-    } else {
-      await dataOf(dashboard["two-factor"].disable.post(body));
-      await renewSession();
-      notify("Two-factor sign-in is off");
-    }
-    onClose();
-  });
+function RenewCodes({ onClose, onCodes }: Props) {
   return (
-    <Modal
-      opened
+    <PasswordDialog
+      title="New recovery codes"
+      submit="Create new codes"
+      onSubmit={async (body) => {
+        const renewed = await dataOf(dashboard["two-factor"]["recovery-codes"].post(body));
+        onCodes(renewed.recoveryCodes);
+        onClose();
+      }}
       onClose={onClose}
-      title={renewing ? "New recovery codes" : "Turn two-factor off"}
-      size="sm"
     >
-      <p className="quiet dialog-words">
-        {renewing
-          ? "Your current codes will stop working."
-          : "Your password alone will be enough to sign in."}
-      </p>
-      <FormFrame form={form} submit={renewing ? "Create new codes" : "Turn off"} onCancel={onClose}>
-        <PasswordField
-          label="Your password"
-          autoComplete="current-password"
-          data-autofocus
-          {...form.input("password")}
-        />
-      </FormFrame>
-    </Modal>
+      Your current codes will stop working.
+    </PasswordDialog>
+  );
+}
+
+function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
+  return (
+    <PasswordDialog
+      title="Turn two-factor off"
+      submit="Turn off"
+      onSubmit={async (body) => {
+        await dataOf(dashboard["two-factor"].disable.post(body));
+        await renewSession();
+        notify("Two-factor sign-in is off");
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      Your password alone will be enough to sign in.
+    </PasswordDialog>
   );
 }
 

@@ -15,7 +15,8 @@ import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
 import { visibilities } from "./page-words.tsx";
 import { zonesWith } from "../../components/time.tsx";
-import { useRef, useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
 import { ApiError, dataOf } from "../../data/client.ts";
 import { notify } from "../../components/toasts.tsx";
 import { BusyButton } from "../../components/busy-button.tsx";
@@ -168,52 +169,43 @@ export function LogoField({
   onChanged: (page: StatusPage) => void;
 }) {
   const { id, logoUrl, visibility } = page;
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
   const again = useRef<() => void>(null);
-
-  async function change(file: File | null) {
-    setBusy(true);
-    setError(null);
-    try {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (file: File | null) => {
       const { logo } = pageRoutes(id);
-      const data = await dataOf(file === null ? logo.delete() : logo.put(file));
-      onChanged(data);
-      cacheStatusPage(data);
+      return dataOf(file === null ? logo.delete() : logo.put(file));
+    },
+    onSuccess: (saved, file) => {
+      onChanged(saved);
+      cacheStatusPage(saved);
       notify(file === null ? "Logo removed" : "Logo saved");
-    } catch (failure) {
-      const [detail] = failure instanceof ApiError ? failure.details : [];
-      const words = failure instanceof Error ? failure.message : String(failure);
-      setError(detail === undefined ? words : `The image ${detail.message}.`);
-    } finally {
-      setBusy(false);
-      // The same file may be chosen again after it was mended.
-      again.current?.();
-    }
-  }
-
+    },
+    // The same file may be chosen again after it was mended.
+    onSettled: () => again.current?.(),
+  });
+  const [detail] = error instanceof ApiError ? error.details : [];
   return (
     <Input.Wrapper
       label="Logo"
       labelElement="div"
       description="PNG, WebP or SVG, at most 256 KiB. Saved at once."
-      error={error}
+      error={detail === undefined ? error?.message : `The image ${detail.message}.`}
     >
       <div className="logo-field">
         {logoUrl !== null && visibility === "public" && <img src={logoUrl} alt="Current logo" />}
         <FileButton
           resetRef={again}
           accept={logoTypes.join(",")}
-          onChange={(file) => file && void change(file)}
+          onChange={(file) => file && mutate(file)}
         >
           {(props) => (
-            <BusyButton {...props} size="xs" loading={busy}>
+            <BusyButton {...props} size="xs" loading={isPending}>
               {logoUrl === null ? "Upload" : "Replace"}
             </BusyButton>
           )}
         </FileButton>
         {logoUrl !== null && (
-          <Button size="xs" variant="subtle" disabled={busy} onClick={() => void change(null)}>
+          <Button size="xs" variant="subtle" disabled={isPending} onClick={() => mutate(null)}>
             Remove
           </Button>
         )}

@@ -1,11 +1,10 @@
-import { Modal, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
-import { CurlButton } from "../../components/copy.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
 import { useZone } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./page-words.tsx";
@@ -38,58 +37,48 @@ export default function NewPage({ onClose }: { onClose: () => void }) {
   );
   const { values, set, errorOf } = form;
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormDialog
       title="Create status page"
       size={480}
-      closeOnClickOutside={false}
+      onClose={onClose}
+      form={form}
+      submit="Create status page"
+      curl={() => ({ method: "POST", route: v1["status-pages"], body: values })}
     >
-      <FormFrame
-        form={form}
-        submit="Create status page"
-        onCancel={onClose}
-        extra={
-          <CurlButton
-            action={() => ({ method: "POST", route: v1["status-pages"], body: values })}
-          />
-        }
-      >
-        <TextInput
-          label="Title"
-          data-autofocus
-          placeholder="Payments"
-          value={values.title}
-          onChange={({ currentTarget: { value } }) => {
-            set("title", value);
-            if (!slugTyped) set("slug", slugOf(value));
-          }}
-          error={errorOf("title")}
-        />
-        <TextInput
-          label="Address"
-          leftSection={<span className="slug-start">/status/</span>}
-          leftSectionWidth={62}
-          value={values.slug}
-          onChange={({ currentTarget }) => {
-            setSlugTyped(true);
-            set("slug", currentTarget.value);
-          }}
-          error={errorOf("slug")}
-        />
-        <Select
-          label="Visibility"
-          description="The page starts with a section for each group. Make it public once it is ready."
-          data={(["hidden", "public"] as const).map((value) => ({
-            value,
-            label: visibilities[value].label,
-          }))}
-          value={values.visibility}
-          onChange={(next) => set("visibility", next ?? "hidden")}
-          allowDeselect={false}
-          error={errorOf("visibility")}
-        />
-      </FormFrame>
-    </Modal>
+      <TextInput
+        label="Title"
+        data-autofocus
+        placeholder="Payments"
+        value={values.title}
+        onChange={({ currentTarget: { value } }) => {
+          set("title", value);
+          if (!slugTyped) set("slug", slugOf(value));
+        }}
+        error={errorOf("title")}
+      />
+      <TextInput
+        label="Address"
+        leftSection={<span className="slug-start">/status/</span>}
+        leftSectionWidth={62}
+        value={values.slug}
+        onChange={({ currentTarget }) => {
+          setSlugTyped(true);
+          set("slug", currentTarget.value);
+        }}
+        error={errorOf("slug")}
+      />
+      <Select
+        label="Visibility"
+        description="The page starts with a section for each group. Make it public once it is ready."
+        data={(["hidden", "public"] as const).map((value) => ({
+          value,
+          label: visibilities[value].label,
+        }))}
+        value={values.visibility}
+        onChange={(next) => set("visibility", next ?? "hidden")}
+        allowDeselect={false}
+        error={errorOf("visibility")}
+      />
+    </FormDialog>
   );
 }

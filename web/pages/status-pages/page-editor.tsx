@@ -8,7 +8,6 @@ import {
   type StatusPage,
   statusPageQuery,
 } from "../../data/status-pages.ts";
-import { CurlButton } from "../../components/copy.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
@@ -72,9 +71,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
           onCancel={dirty ? () => take(base) : undefined}
           cancel="Discard"
           disabled={!dirty}
-          extra={
-            <CurlButton action={() => ({ method: "PATCH", route: pageRoutes(id), body: values })} />
-          }
+          curl={() => ({ method: "PATCH", route: pageRoutes(id), body: values })}
         >
           <Panel title="Page">
             <BasicFields form={form} />

@@ -1,5 +1,5 @@
 import { csvRow } from "../../../src/core/text.ts";
-import { Button, SegmentedControl, Modal, Switch, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import {
   type StatusPage,
@@ -12,8 +12,7 @@ import { Icon } from "../../components/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { dataOf } from "../../data/client.ts";
-import { CurlButton } from "../../components/copy.tsx";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
@@ -154,61 +153,61 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
   const bodyOf = ({ email, confirmed, url, secret }: typeof values) =>
     type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
   return (
-    <Modal opened onClose={onClose} title="Add subscriber" size={480} closeOnClickOutside={false}>
-      <FormFrame
-        form={form}
-        submit="Add subscriber"
-        onCancel={onClose}
-        extra={<CurlButton action={() => ({ method: "POST", route, body: bodyOf(values) })} />}
-      >
-        <SegmentedControl
-          aria-label="Type"
-          fullWidth
-          value={type}
-          onChange={setType}
-          data={[
-            { value: "email", label: "E-mail" },
-            { value: "webhook", label: "Webhook" },
-          ]}
-        />
-        {type === "email" ? (
-          <>
-            <TextInput
-              key="email"
-              label="E-mail address"
-              data-autofocus
-              autoComplete="off"
-              placeholder="ann@team.example"
-              {...form.input("email")}
-            />
-            <Switch
-              label="The owner has agreed already"
-              description="Otherwise a confirmation link is sent first, and updates only once it was used."
-              {...form.toggle("confirmed")}
-            />
-          </>
-        ) : (
-          <>
-            <TextInput
-              key="url"
-              label="URL"
-              autoComplete="off"
-              placeholder="https://bot.partner.example/status"
-              {...form.input("url")}
-            />
-            <SecretField
-              label="Secret"
-              hint="Signs each request, as described by Standard Webhooks."
-              error={errorOf("secret")}
-              value={values.secret}
-              onChange={(secret) => set("secret", secret)}
-              isSet={false}
-              mayBeNone
-            />
-          </>
-        )}
-      </FormFrame>
-    </Modal>
+    <FormDialog
+      title="Add subscriber"
+      size={480}
+      onClose={onClose}
+      form={form}
+      submit="Add subscriber"
+      curl={() => ({ method: "POST", route, body: bodyOf(values) })}
+    >
+      <SegmentedControl
+        aria-label="Type"
+        fullWidth
+        value={type}
+        onChange={setType}
+        data={[
+          { value: "email", label: "E-mail" },
+          { value: "webhook", label: "Webhook" },
+        ]}
+      />
+      {type === "email" ? (
+        <>
+          <TextInput
+            key="email"
+            label="E-mail address"
+            data-autofocus
+            autoComplete="off"
+            placeholder="ann@team.example"
+            {...form.input("email")}
+          />
+          <Switch
+            label="The owner has agreed already"
+            description="Otherwise a confirmation link is sent first, and updates only once it was used."
+            {...form.toggle("confirmed")}
+          />
+        </>
+      ) : (
+        <>
+          <TextInput
+            key="url"
+            label="URL"
+            autoComplete="off"
+            placeholder="https://bot.partner.example/status"
+            {...form.input("url")}
+          />
+          <SecretField
+            label="Secret"
+            hint="Signs each request, as described by Standard Webhooks."
+            error={errorOf("secret")}
+            value={values.secret}
+            onChange={(secret) => set("secret", secret)}
+            isSet={false}
+            mayBeNone
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }
 
