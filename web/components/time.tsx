@@ -18,7 +18,8 @@ export const useNow = clock.use;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+/** Times of a zone in this form; made once, as that is what takes long. */
+export function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = zone + JSON.stringify(options);
   const known =
     formats.get(key) ??

@@ -23,12 +23,12 @@ export function changeOverview(change: (overview: Overview) => Overview) {
   queryClient.setQueryData(overviewQuery.queryKey, (overview) => overview && change(overview));
 }
 
-export function changeMonitor(id: string, change: Partial<OverviewMonitor>) {
-  changeOverview((overview) => ({
+export const withMonitor =
+  (id: string, change: Partial<OverviewMonitor>) =>
+  (overview: Overview): Overview => ({
     ...overview,
     monitors: overview.monitors.map((one) => (one.id === id ? { ...one, ...change } : one)),
-  }));
-}
+  });
 
 export const refreshOverview = () =>
   queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });

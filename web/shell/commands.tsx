@@ -1,24 +1,30 @@
-import { listKey } from "../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
+import { useAlertChannels } from "../data/alert-channels.ts";
 import { dataOf, v1 } from "../data/client.ts";
+import { listKey } from "../data/keys.ts";
+import { useOverview } from "../data/overview.ts";
 import { pageQuery } from "../data/query.ts";
-import { changeMonitor, useOverview } from "../data/overview.ts";
 import { useSignedIn } from "../data/session.ts";
-import { Icon } from "../components/icons.tsx";
+import { useStatusPages } from "../data/status-pages.ts";
+import { type Dialog, openDialog } from "../components/dialogs.ts";
+import type { IconName } from "../components/icons.tsx";
 import { StateIcon } from "../components/state-icon.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
+import { testFromList } from "../pages/alert-channels/actions.ts";
+import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
 import { targetOf } from "../pages/monitors/quick-add.ts";
-import { addMonitor } from "../pages/monitors/actions.ts";
-import { openDialog } from "../components/dialogs.ts";
-import { useChannelCommands } from "../pages/alert-channels/commands.tsx";
-import { useStatusPageCommands } from "../pages/status-pages/commands.tsx";
-import { useNavigationItems } from "./navigation-items.ts";
-import { useOrganizationSwitch } from "./switching.ts";
-import type { Command } from "./palette-rules.ts";
-import type { Role } from "../../src/core/roles.ts";
 import { sections } from "../pages/settings/sections.ts";
+import { addressOf } from "../pages/status-pages/page-words.tsx";
+import { useNavigationItems } from "./navigation-items.ts";
+import type { Command } from "./palette-rules.ts";
+import { useOrganizationSwitch } from "./switching.ts";
 
-const keysOf = (keys: string) => keys.toUpperCase();
+const dialogs: { label: string; hint?: string; icon: IconName; dialog: Dialog }[] = [
+  { label: "Create monitor", hint: "N", icon: "plus", dialog: { kind: "create-monitor" } },
+  { label: "Create group", icon: "folder", dialog: { kind: "create-group" } },
+  { label: "Create incident", icon: "warning", dialog: { kind: "create-incident" } },
+  { label: "Plan maintenance", icon: "calendar", dialog: { kind: "plan-maintenance" } },
+];
 
 /** Everything the palette can do at the moment. */
 export function useCommands(
@@ -27,157 +33,105 @@ export function useCommands(
   goTo: (href: string) => void,
 ): Command[] {
   const { data: overview } = useOverview();
-  const { mayWrite, may, organization, organizations } = useSignedIn();
-  const switchTo = useOrganizationSwitch();
+  const { data: channels = [] } = useAlertChannels();
+  const { data: pages = [] } = useStatusPages();
   const { data: open } = useQuery(
     pageQuery([...listKey("incident"), "open"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
-  const ofChannels = useChannelCommands(text, goTo);
-  const ofStatusPages = useStatusPageCommands(text, goTo);
-  const commands: Command[] = useNavigationItems().map(({ to, label, icon, keys }) => ({
-    key: to,
-    label,
-    hint: keysOf(keys),
-    icon: <Icon name={icon} />,
-    run: () => goTo(to),
-    common: true,
-  }));
+  const items = useNavigationItems();
+  const { mayWrite, may, organization, organizations } = useSignedIn();
+  const switchTo = useOrganizationSwitch();
+  const commands: Command[] = [];
+  const add = (
+    label: string,
+    icon: Command["icon"],
+    run: () => void,
+    extra: Partial<Command> = {},
+  ) =>
+    commands.push({
+      key: label,
+      label,
+      icon,
+      run,
+      ...extra,
+    });
+  // What is done to a record is found only by those who began to type it.
+  const acts = mayWrite && text.length > 2;
+
   const target = targetOf(text);
+  if (mayWrite && target !== null)
+    add(`Create monitor: ${text.trim()}`, "plus", () => void addMonitor(target), {
+      hint: target.type,
+    });
+  for (const { to, label, icon, keys } of items)
+    add(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true });
   if (mayWrite) {
-    if (target !== null)
-      commands.unshift({
-        key: "create",
-        label: `Create monitor: ${text.trim()}`,
-        hint: target.type,
-        icon: <Icon name="plus" />,
-        run: () => void addMonitor(target),
-      });
-    commands.push({
-      key: "new-monitor",
-      label: "Create monitor",
-      hint: "N",
-      icon: <Icon name="plus" />,
-      run: () => openDialog({ kind: "create-monitor" }),
-      common: true,
-    });
-    commands.push({
-      key: "new-group",
-      label: "Create group",
-      icon: <Icon name="folder" />,
-      run: () => openDialog({ kind: "create-group" }),
-      common: true,
-    });
-    commands.push({
-      key: "open-incident",
-      label: "Create incident",
-      icon: <Icon name="warning" />,
-      run: () => openDialog({ kind: "create-incident" }),
-      common: true,
-    });
-    commands.push({
-      key: "plan-maintenance",
-      label: "Plan maintenance",
-      icon: <Icon name="calendar" />,
-      run: () => openDialog({ kind: "plan-maintenance" }),
-      common: true,
-    });
+    for (const { label, icon, dialog, hint } of dialogs)
+      add(label, icon, () => openDialog(dialog), { common: true, ...(hint && { hint }) });
+    for (const [label, path] of [
+      ["Create alert channel", "/alert-channels?new="],
+      ["Create status page", "/status-pages?new="],
+    ] as const)
+      add(label, "plus", () => goTo(path), { common: true });
   }
-  commands.push(...settingsCommands(may, goTo));
+  for (const { path, icon, act } of sections)
+    if (act !== undefined && may(act.role))
+      add(act.label, icon, () => goTo(`/settings/${path}?new=true`));
+  for (const { path, label, icon, role } of sections)
+    if (may(role)) add(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`));
+  add("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true });
   for (const { id, name } of organizations)
     if (id !== organization.id)
-      commands.push({
+      add(`Switch to ${name}`, "folder", () => void switchTo(id).catch(notifyError), {
         key: id,
-        label: `Switch to ${name}`,
         hint: "Organization",
-        icon: <Icon name="folder" />,
-        run: () => void switchTo(id).catch(notifyError),
       });
-  commands.push({
-    key: "help",
-    label: "Shortcuts",
-    hint: "?",
-    icon: <Icon name="keyboard" />,
-    run: onHelp,
-    common: true,
-  });
-  for (const { id, name, status, paused } of overview?.monitors ?? []) {
-    commands.push({
-      key: id,
-      label: name,
-      hint: "Monitor",
-      icon: <StateIcon state={status} />,
-      run: () => goTo(`/monitors/${id}`),
-    });
-    if (mayWrite && text.length > 2)
-      commands.push({
-        key: `pause ${id}`,
-        label: `${paused ? "Resume" : "Pause"} ${name}`,
-        icon: <Icon name={paused ? "play" : "pause"} />,
-        run: () => void setPaused(id, name, !paused),
-      });
+  add("Shortcuts", "keyboard", onHelp, { hint: "?", common: true });
+
+  for (const monitor of overview?.monitors ?? []) {
+    const { id, name, status, paused } = monitor;
+    const icon = <StateIcon state={status} />;
+    add(name, icon, () => goTo(`/monitors/${id}`), { key: id, hint: "Monitor" });
+    if (acts)
+      add(
+        `${paused ? "Resume" : "Pause"} ${name}`,
+        paused ? "play" : "pause",
+        () =>
+          void pauseMonitor(monitor).then(
+            (done) => done && notify(`${paused ? "Resumed" : "Paused"} ${name}`),
+          ),
+        { key: `pause ${id}` },
+      );
   }
   for (const { id, title } of open?.data ?? []) {
-    commands.push({
-      key: id,
-      label: title,
-      hint: "Incident",
-      icon: <Icon name="warning" />,
-      run: () => goTo(`/incidents/${id}`),
-    });
+    add(title, "warning", () => goTo(`/incidents/${id}`), { key: id, hint: "Incident" });
     if (mayWrite)
-      commands.push({
-        key: `resolve ${id}`,
-        label: `Resolve ${title}`,
-        icon: <Icon name="check" />,
-        run: () => {
-          dataOf(v1.incidents({ id }).resolve.post())
-            .then(() => notify(`Resolved: ${title}`))
-            .catch(notifyError);
-        },
-      });
+      add(`Resolve ${title}`, "check", () => resolve(id, title), { key: `resolve ${id}` });
   }
-  commands.push(...ofChannels, ...ofStatusPages);
+  for (const channel of channels) {
+    const { id, name } = channel;
+    add(name, "bell", () => goTo(`/alert-channels/${id}`), { key: id, hint: "Alert channel" });
+    if (acts)
+      add(`Send test to ${name}`, "bell", () => void testFromList(channel), { key: `test ${id}` });
+  }
+  for (const page of pages) {
+    const { id, title } = page;
+    add(title, "page", () => goTo(`/status-pages/${id}`), { key: id, hint: "Status page" });
+    if (text.length > 2)
+      add(
+        `Open ${title} in a new tab`,
+        "external",
+        () => void window.open(addressOf(page), "_blank", "noreferrer"),
+        { key: `open ${id}` },
+      );
+  }
   return commands;
 }
 
-async function setPaused(id: string, name: string, paused: boolean) {
-  changeMonitor(id, { paused, status: paused ? "paused" : "pending" });
-  try {
-    await dataOf(v1.monitors({ id }).patch({ paused }));
-    notify(`${paused ? "Paused" : "Resumed"} ${name}`);
-  } catch (error) {
-    changeMonitor(id, { paused: !paused });
-    notifyError(error);
-  }
-}
-
-/** Ways into the settings, as far as somebody may go, and to the wall. */
-function settingsCommands(
-  may: (needed: Role | "administrator") => boolean,
-  goTo: (href: string) => void,
-): Command[] {
-  const acts = sections.flatMap(({ path, icon, act }) =>
-    act !== undefined && may(act.role)
-      ? [
-          {
-            key: `act ${path}`,
-            label: act.label,
-            icon: <Icon name={icon} />,
-            run: () => goTo(`/settings/${path}?new=true`),
-          },
-        ]
-      : [],
-  );
-  const ways = sections
-    .filter(({ role }) => may(role))
-    .map(({ path, label, icon }) => ({
-      key: `settings ${path}`,
-      label: `Settings: ${label}`,
-      icon: <Icon name={icon} />,
-      run: () => goTo(`/settings/${path}`),
-    }));
-  const wall = { key: "wall", label: "Wall view", hint: "For a TV", common: true };
-  return [...acts, ...ways, { ...wall, icon: <Icon name="screen" />, run: () => goTo("/wall") }];
+function resolve(id: string, title: string) {
+  dataOf(v1.incidents({ id }).resolve.post())
+    .then(() => notify(`Resolved: ${title}`))
+    .catch(notifyError);
 }

@@ -1,11 +1,12 @@
-import type { ReactNode } from "react";
+import type { ReactElement } from "react";
+import type { IconName } from "../components/icons.tsx";
 
 export type Command = {
   key: string;
   label: string;
   /** At the right: what kind of thing it is, or its shortcut. */
   hint?: string;
-  icon: ReactNode;
+  icon: IconName | ReactElement;
   run: () => void;
   /** Shown although nothing was typed yet. */
   common?: boolean;

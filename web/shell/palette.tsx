@@ -1,6 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { Icon } from "../components/icons.tsx";
 import { useCommands } from "./commands.tsx";
 import { type Command, ranked } from "./palette-rules.ts";
 import { palette } from "../components/dialogs.ts";
@@ -86,7 +87,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
             onPointerMove={() => setAt(index)}
             onClick={() => run(command)}
           >
-            {command.icon}
+            {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
             <span className="palette-label">{command.label}</span>
             {command.hint !== undefined && <span className="palette-hint">{command.hint}</span>}
           </div>

@@ -10,17 +10,7 @@ import {
   occurrencesBetween,
   type Times,
 } from "../../../src/monitoring/maintenance/rules.ts";
-import { useZone } from "../../components/time.tsx";
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function format(zone: string, options: Intl.DateTimeFormatOptions) {
-  const key = `${zone} ${JSON.stringify(options)}`;
-  const known =
-    formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { timeZone: zone, ...options });
-  formats.set(key, known);
-  return known;
-}
+import { format, useZone } from "../../components/time.tsx";
 
 export const clockAt = (at: number, zone: string) =>
   format(zone, { hour: "2-digit", minute: "2-digit" }).format(at);

@@ -2,13 +2,13 @@ import type { z } from "zod";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard, dataOf, v1 } from "../../data/client.ts";
 import {
-  changeMonitor,
   changeOverview,
   type Overview,
   type OverviewGroup,
   type OverviewMonitor,
   overviewQuery,
   refreshOverview,
+  withMonitor,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
@@ -55,36 +55,38 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   }
 }
 
-/** Shows a change at once, and takes it back where the server refuses it. */
-async function optimistic(change: (overview: Overview) => Overview, act: () => Promise<unknown>) {
+/** Shows a change at once, and takes it back where the server refuses it. Resolves with whether it holds. */
+async function optimistic(
+  change: (overview: Overview) => Overview,
+  act: () => Promise<unknown>,
+): Promise<boolean> {
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview(change);
   try {
     await act();
+    return true;
   } catch (error) {
     notifyError(error);
     await refreshOverview();
+    return false;
   }
 }
 
-export async function pauseMonitor({ id, paused }: Pick<OverviewMonitor, "id" | "paused">) {
-  changeMonitor(id, { paused: !paused, status: paused ? "pending" : "paused" });
-  await patchOrComplain(id, { paused: !paused });
-}
+export const pauseMonitor = ({ id, paused }: Pick<OverviewMonitor, "id" | "paused">) =>
+  patchMonitor(id, { paused: !paused }, { status: paused ? "pending" : "paused" });
 
-export async function muteMonitor({ id, muted }: Pick<OverviewMonitor, "id" | "muted">) {
-  changeMonitor(id, { muted: !muted });
-  await patchOrComplain(id, { muted: !muted });
-}
+export const muteMonitor = ({ id, muted }: Pick<OverviewMonitor, "id" | "muted">) =>
+  patchMonitor(id, { muted: !muted });
 
-async function patchOrComplain(id: string, change: { paused: boolean } | { muted: boolean }) {
-  try {
-    await dataOf(v1.monitors({ id }).patch(change));
-  } catch (error) {
-    notifyError(error);
-    await refreshOverview();
-  }
-}
+const patchMonitor = (
+  id: string,
+  change: { paused: boolean } | { muted: boolean },
+  /** What else it comes to at once. */
+  effect: Partial<OverviewMonitor> = {},
+) =>
+  optimistic(withMonitor(id, { ...change, ...effect }), () =>
+    dataOf(v1.monitors({ id }).patch(change)),
+  );
 
 export async function checkNow(id: string) {
   await dataOf(v1.monitors({ id }).check.post());

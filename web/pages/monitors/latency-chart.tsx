@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
 import { inMs } from "../../components/format.ts";
-import { absolute, useZone } from "../../components/time.tsx";
+import { absolute, format, useZone } from "../../components/time.tsx";
 import type { Span } from "./data.ts";
 import { seriesOf } from "./sums.ts";
 
@@ -158,15 +158,14 @@ function shade(chart: uPlot, states: readonly PastState[], color: (token: string
 
 function timesOf(zone: string, { from, to }: Span): uPlot.Axis.Values {
   const long = to - from > 2 * 86_400_000;
-  const format = new Intl.DateTimeFormat("en-GB", {
-    timeZone: zone,
-    hourCycle: "h23",
-    ...(long ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" }),
-  });
+  const labels = format(
+    zone,
+    long ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" },
+  );
   return (_, ticks) => {
     let last = "";
     return ticks.map((seconds) => {
-      const text = format.format(seconds * 1000);
+      const text = labels.format(seconds * 1000);
       if (text === last) return "";
       last = text;
       return text;

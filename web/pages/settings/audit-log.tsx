@@ -9,7 +9,7 @@ import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded, EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { Time, useZone } from "../../components/time.tsx";
+import { format, Time, useZone } from "../../components/time.tsx";
 import { actorWords, deedWords, fieldWords, pathOf } from "./audit-words.ts";
 
 const perPage = 50;
@@ -75,8 +75,7 @@ export default function AuditLog() {
 /** The entries under their days, in the organization's time zone. */
 function Days({ entries }: { entries: readonly AuditEntry[] }) {
   const zone = useZone();
-  const day = new Intl.DateTimeFormat("en-GB", {
-    timeZone: zone,
+  const day = format(zone, {
     weekday: "long",
     day: "numeric",
     month: "long",

@@ -147,7 +147,7 @@ function Fields({
             <SegmentedControl
               aria-labelledby="mail-auth"
               data={[
-                { value: "password", label: "User name and password" },
+                { value: "password", label: "By password" },
                 { value: "microsoft", label: "Microsoft" },
                 { value: "google", label: "Google" },
               ]}

@@ -8,7 +8,7 @@ import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { StateIcon, stateWords } from "../../components/state-icon.tsx";
-import { Time, useNow, useZone } from "../../components/time.tsx";
+import { format, Time, useNow, useZone } from "../../components/time.tsx";
 import { countsOf, firstOf, headline } from "./wall-rules.ts";
 
 /** The whole in one line: mark, words, figures and the time. */
@@ -62,8 +62,7 @@ function useLost(): string | null {
 function Clock() {
   const now = new Date(useNow());
   const timeZone = useZone();
-  const tell = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat("en-GB", { timeZone, hourCycle: "h23", ...options }).format(now);
+  const tell = (options: Intl.DateTimeFormatOptions) => format(timeZone, options).format(now);
   return (
     <time className="wall-clock num" dateTime={now.toISOString()}>
       <b>{tell({ hour: "2-digit", minute: "2-digit" })}</b>
