@@ -8,7 +8,7 @@ import {
 import type { adminPaths } from "../src/http/admin-page.ts";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
 import { incidentFiltersOf } from "./pages/incidents/filters.ts";
-import { shownOf } from "./pages/maintenance/shown.ts";
+import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
 import { NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -64,7 +64,7 @@ const framed = [
     ...inShell,
     path: "/maintenance",
     staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
-    validateSearch: shownOf,
+    validateSearch: maintenanceSearchOf,
     component: lazyRouteComponent(
       () => import("./pages/maintenance/maintenance-page.tsx"),
       "MaintenancePage",

@@ -29,7 +29,7 @@ export type Reader = {
 };
 
 /** A connection that stays silent for longer is closed; a comment comes more often. */
-const patienceSeconds = 60;
+const idleTimeoutSeconds = 60;
 const commentMs = 15_000;
 /** Bytes that may wait for a reader: beyond them it is cut off, and comes back when it can. */
 const maxUnread = 1024 * 1024;
@@ -44,7 +44,7 @@ const headers = {
 const encoder = new TextEncoder();
 const comment = encoder.encode(":\n\n");
 /** Sent at once, because the headers go out with the first bytes: a page that was cut off comes back after a second. */
-const greeting = encoder.encode("retry: 1000\n\n");
+const firstBytes = encoder.encode("retry: 1000\n\n");
 
 /** A server-sent event (WHATWG HTML §9.2.6), in bytes: encoded once, whoever reads it. */
 export function messageOf(event: string, data: unknown, id?: string): Uint8Array {
@@ -85,8 +85,8 @@ export function eventStream(
           // What it has not read is not waited for.
           extendTimeout(request, 1);
         };
-        extendTimeout(request, patienceSeconds);
-        send(greeting);
+        extendTimeout(request, idleTimeoutSeconds);
+        send(firstBytes);
         comments = setInterval(() => send(comment), commentMs);
         leave = join({ send, end });
         if (isOver) leave();

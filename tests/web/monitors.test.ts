@@ -9,7 +9,7 @@ import {
   withMonitorsAt,
   withGroupAt,
 } from "../../web/pages/monitors/rows.ts";
-import { downSince, seriesOf } from "../../web/pages/monitors/sums.ts";
+import { downSince, seriesOf } from "../../web/pages/monitors/statistics.ts";
 import { percent } from "../../web/components/format.ts";
 
 const group = (id: string) => ({
@@ -62,7 +62,7 @@ test("the page lists folders with their rows, closed ones without, and the ungro
     "head B",
     "b1",
     "head empty",
-    "hollow head empty",
+    "empty-group head empty",
     "head ungrouped",
     "free",
   ]);

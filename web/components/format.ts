@@ -1,10 +1,10 @@
 const thin = "\u2009";
 /** Made once: the first of a kind is what costs. */
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 /** `84 ms`; an en dash for nothing. */
 export const inMs = (ms: number | null | undefined): string =>
-  ms == null ? "–" : `${whole.format(ms)}${thin}ms`;
+  ms == null ? "–" : `${integer.format(ms)}${thin}ms`;
 
 /** `99.98 %`, never rounded up; an en dash where nothing was measured. */
 export function percent(ratio: number | null | undefined): string {
@@ -14,7 +14,7 @@ export function percent(ratio: number | null | undefined): string {
 }
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${whole.format(count)} ${count === 1 ? one : many}`;
+  `${integer.format(count)} ${count === 1 ? one : many}`;
 
 const units = ["bytes", "kB", "MB", "GB", "TB"];
 

@@ -1,7 +1,7 @@
 import { PasswordInput, type PasswordInputProps } from "@mantine/core";
 import { useId } from "@mantine/hooks";
 
-/** A password's field that says what is wrong with it to everybody: Mantine's own tells only those who see it. */
+/** A password's field whose errors screen readers know of; those of Mantine's own are only seen. */
 export function PasswordField(props: PasswordInputProps) {
   const id = useId(props.id);
   const described = [

@@ -32,18 +32,18 @@ type FieldKind = {
 
 /** What a field of a zod schema asks for, by its JSON schema. */
 export function kindOf(field: z.ZodType): FieldKind {
-  const whole = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
+  const root = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
   const named = ({ $ref, ...own }: Json): Json => ({
-    ...whole.$defs?.[$ref?.split("/").pop() ?? ""],
+    ...root.$defs?.[$ref?.split("/").pop() ?? ""],
     ...own,
   });
-  const options = (whole.anyOf?.filter(({ type }) => type !== "null") ?? [whole]).map(named);
-  const nullable = whole.anyOf?.some(({ type }) => type === "null") ?? false;
+  const options = (root.anyOf?.filter(({ type }) => type !== "null") ?? [root]).map(named);
+  const nullable = root.anyOf?.some(({ type }) => type === "null") ?? false;
   const [first = {}] = options;
   const nested = first.anyOf ?? options;
   const schema = { ...first };
-  const base = { nullable, secret: whole.writeOnly === true || schema.writeOnly === true, schema };
-  const initial = whole.default ?? (nullable ? null : undefined);
+  const base = { nullable, secret: root.writeOnly === true || schema.writeOnly === true, schema };
+  const initial = root.default ?? (nullable ? null : undefined);
   if (nested.length > 1) return { ...base, control: "scalar", initial };
   if (schema.enum) return { ...base, control: "choice", initial };
   if (schema.type === "boolean") return { ...base, control: "switch", initial };

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 export type State = "up" | "degraded" | "down" | "maintenance" | "paused" | "pending" | "unknown";
 
 /** One word a state, everywhere. */
-export const stateWords: Record<State, string> = {
+export const stateLabels: Record<State, string> = {
   up: "Up",
   degraded: "Degraded",
   down: "Down",
@@ -89,7 +89,7 @@ export function StateIcon({
       viewBox="0 0 16 16"
       fill="none"
       {...(label === true
-        ? { role: "img", "aria-label": stateWords[state] }
+        ? { role: "img", "aria-label": stateLabels[state] }
         : { "aria-hidden": true })}
     >
       {shapes[state]}
@@ -97,7 +97,7 @@ export function StateIcon({
   );
 }
 
-/** The worst first: what a folder, the mark and the favicon tell of many. */
+/** The worst first: what a folder, the mark and the favicon show of many. */
 export const worstFirst: State[] = [
   "down",
   "degraded",

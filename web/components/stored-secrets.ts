@@ -29,8 +29,8 @@ export function storedSecrets(
     }
   // Only that they are set matters.
   const known = Object.fromEntries([...set].map((path) => [path, "set"]));
-  const whole = joinSecrets(kinds, type, record ?? {}, known);
-  const asked = new Set(strandedSecrets(kinds, type, whole, body).map((keys) => fieldPath(keys)));
+  const current = joinSecrets(kinds, type, record ?? {}, known);
+  const asked = new Set(strandedSecrets(kinds, type, current, body).map((keys) => fieldPath(keys)));
   return {
     isSet: (path) => set.has(path),
     isAsked: (path) => asked.has(path),

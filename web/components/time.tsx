@@ -3,7 +3,7 @@ import { Tooltip } from "@mantine/core";
 import { durationInWords } from "../../src/core/text.ts";
 import { createStore } from "../data/store.ts";
 
-/** The organization's time zone, in which all times are told. */
+/** The organization's time zone, in which all times are shown. */
 export const Zone = createContext("UTC");
 export const useZone = () => useContext(Zone);
 
@@ -72,7 +72,7 @@ function until(at: string, now: number): string {
 
 export { durationInWords };
 
-/** A time as people say it; the whole of it on hover. */
+/** A time as people say it, in full on hover. */
 export function Time({
   at,
   as = "ago",

@@ -16,7 +16,7 @@ export function askEarly() {
   for (const name of isKnown ? ["session", "overview"] : ["session"]) {
     const url = `/dashboard/${name}`;
     const answer = fetch(url, { headers: headersOf(organizationId) });
-    // Whoever takes it hears of that; until then it is nobody's fault.
+    // Whoever takes it handles the failure; until then it is no unhandled rejection.
     answer.catch(() => {});
     answers.set(url, answer);
   }

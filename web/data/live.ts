@@ -34,7 +34,7 @@ export function followLive(organizationId: string): () => void {
   let retry: ReturnType<typeof setTimeout> | null = null;
   let ended = false;
   let greeted = false;
-  // A network that went away tells the browser nothing: the stream may stay silent for ever.
+  // A browser does not notice a network that went away: the stream may stay silent for ever.
   const heard = connection.onRestored(() => {
     if (source !== null && !greeted && !ended) open();
   });
@@ -98,7 +98,7 @@ export function followLive(organizationId: string): () => void {
     }
   }
 
-  // What this page itself has written it is told of as others are, while it is told anything.
+  // The stream also reports what this page itself has written, while it is connected.
   const unheard = onWritten(() => {
     if (liveState.get() !== "live") void queryClient.invalidateQueries();
   });
@@ -165,7 +165,7 @@ const isSelf = (personId: string) =>
 
 type Rows = {
   monitors: CompactMonitor[];
-  /** False where somebody changed the monitors, which `change` has told of. */
+  /** False where somebody changed the monitors, which `change` has reported. */
   checked?: false;
 };
 

@@ -33,7 +33,7 @@ export const withMonitor =
 export const refreshOverview = () =>
   queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
 
-/** What the mark and the favicon tell. */
+/** What the mark and the favicon show. */
 export function useOverallState(): State {
   const { data } = useQuery({
     ...overviewQuery,

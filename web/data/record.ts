@@ -4,7 +4,7 @@ import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError } from "./client.ts";
 import { switchOrganization, findOrganizationOf } from "./session.ts";
 
-/** A record of which a page tells. A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
+/** The record of a page. A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
 export function useRecord<T, D>(
   kind: WhereQuery["kind"],
   id: string,

@@ -14,7 +14,7 @@ import { testFromList } from "../pages/alert-channels/actions.ts";
 import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
-import { addressOf } from "../pages/status-pages/page-words.tsx";
+import { addressOf } from "../pages/status-pages/labels.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import type { Command } from "./palette-rules.ts";
 import { useOrganizationSwitch } from "./switching.ts";

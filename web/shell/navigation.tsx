@@ -2,7 +2,7 @@ import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
 import { Icon } from "../components/icons.tsx";
 import { Mark } from "../components/mark.tsx";
-import { stateWords } from "../components/state-icon.tsx";
+import { stateLabels } from "../components/state-icon.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
@@ -20,7 +20,7 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
       <Link to="/" className="rail-brand">
         <Mark state={state} />
         <b>Signalbox</b>
-        <span className="visually-hidden">, overall: {stateWords[state]}</span>
+        <span className="visually-hidden">, overall: {stateLabels[state]}</span>
       </Link>
       {useNavigationItems().map(({ to, label, icon }, index, { length }) => {
         const { count = null, hot = false } = counts[to] ?? {};

@@ -16,7 +16,7 @@ const states: Record<Delivery["status"], { state: State; word: string }> = {
 };
 
 /** What each kind of alert is called. */
-const typeWords: Record<string, string> = {
+const typeLabels: Record<string, string> = {
   "monitor.down": "Outage",
   "monitor.up": "Recovery",
   "monitor.degraded": "Degraded",
@@ -74,7 +74,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           disabled={attempts.length === 0}
           onClick={() => setOpen(!open)}
         >
-          <b>{typeWords[type] ?? type}</b>{" "}
+          <b>{typeLabels[type] ?? type}</b>{" "}
           {alertIds.length > 1 && <span className="num">of {alertIds.length} alerts, </span>}
           <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
           {status === "delivered" && last && (

@@ -30,7 +30,7 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
   });
 }
 
-/** Who would be told of an update of this incident, or of a new one that affects this monitor. */
+/** Who would be notified of an update of this incident, or of a new one that affects this monitor. */
 export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
   useQuery({
     ...dataQuery([...listKey("incident"), "audience", query], (options) =>
@@ -46,7 +46,7 @@ export const useIncident = (id: string) =>
     dataQuery(recordKey("incident", id), (options) => v1.incidents({ id }).get(options)),
   );
 
-/** Who wrote its updates and who was told, which what was sent changes, too. */
+/** Who wrote its updates and who was notified, which deliveries change, too. */
 export const useTraces = (id: string) =>
   useQuery(
     dataQuery([...tracesKey, id], (options) => dashboard.incidents({ id }).traces.get(options)),

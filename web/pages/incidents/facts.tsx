@@ -51,7 +51,7 @@ export function Facts({ incident }: { incident: Incident }) {
         <dd>
           {traces?.told.length === 0 && <span className="faint">No alerts sent yet</span>}
           {traces?.told.map(({ id, name, at }) => (
-            <span key={id} className="fact-told">
+            <span key={id} className="fact-alert">
               <Link to="/alert-channels/$id" params={{ id }} className="page-link">
                 {name}
               </Link>{" "}

@@ -16,18 +16,18 @@ export function RecipientsLine({
   const pages = isPublic ? audience.pages : [];
   const channels = resolves ? audience.resolution : audience.updates;
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
-  const told = [
+  const recipients = [
     ...(subscribers > 0 ? [plural(subscribers, "subscriber")] : []),
     ...(channels.length > 3
       ? [plural(channels.length, "channel")]
       : channels.map(({ name }) => name)),
   ];
-  const names = new Intl.ListFormat("en-GB").format(told);
+  const names = new Intl.ListFormat("en-GB").format(recipients);
   return (
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
       {pages.length > 0 ? `Shown on ${pages.map(({ title }) => title).join(", ")}` : "Not public"}
       {" · "}
-      {told.length > 0 ? `will notify ${names}` : "will notify nobody"}
+      {recipients.length > 0 ? `will notify ${names}` : "will notify nobody"}
     </span>
   );
 }

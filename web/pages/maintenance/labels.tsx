@@ -84,7 +84,7 @@ export function WindowPill({ state }: { state: MaintenanceWindow["state"] }) {
 
 const yearsMs = 50 * 366 * 86_400_000;
 
-/** When a window holds from now on, told in the organization's time zone. */
+/** When a window takes place from now on, in the organization's time zone. */
 export function NextTimes({ times, count }: { times: Times | null; count: number }) {
   const zone = useZone();
   if (times === null) return null;

@@ -14,7 +14,7 @@ import { dayAt, monthOf } from "./calendar.ts";
 import { useWindows, usePastWindows, endNow } from "./data.ts";
 import { MonthCalendar } from "./month-calendar.tsx";
 import { openDialog } from "../../components/dialogs.ts";
-import { type Shown, shownOf } from "./shown.ts";
+import { type MaintenanceSearch, maintenanceSearchOf } from "./search.ts";
 import { useOverview } from "../../data/overview.ts";
 import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./labels.tsx";
 
@@ -23,14 +23,14 @@ const plan = () => openDialog({ kind: "plan-maintenance" });
 export function MaintenancePage() {
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
-  const shown = shownOf(useSearch({ strict: false }));
+  const shown = maintenanceSearchOf(useSearch({ strict: false }));
   const view = shown.view ?? "planned";
   const all = useWindows(undefined, view === "calendar");
   const running = useWindows("running");
   const scheduled = useWindows("scheduled", view === "planned");
   const over = usePastWindows(shown.page ?? 1, view === "over");
   const deleting = useDeleting();
-  const show = (next: Shown) =>
+  const show = (next: MaintenanceSearch) =>
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
   useShortcuts(mayWrite ? { n: plan } : {});
   const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
@@ -100,8 +100,8 @@ function Month({
   show,
 }: {
   windows: readonly MaintenanceWindow[];
-  shown: Shown;
-  show: (next: Shown) => void;
+  shown: MaintenanceSearch;
+  show: (next: MaintenanceSearch) => void;
 }) {
   const zone = useZone();
   const thisMonth = monthOf(dayAt(useNow(), zone));

@@ -8,7 +8,7 @@ import { notifyError } from "../../components/toasts.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { StateIcon, stateWords, worstOf } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels, worstOf } from "../../components/state-icon.tsx";
 import { useZone } from "../../components/time.tsx";
 import { plural } from "../../components/format.ts";
 import { deleteWindow, endNow, useWindow } from "./data.ts";
@@ -126,7 +126,7 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
             <Link to="/monitors/$id" params={{ id }} className="line-words page-link">
               <b>{name}</b> {target}
             </Link>
-            <span className={status}>{stateWords[status]}</span>
+            <span className={status}>{stateLabels[status]}</span>
           </li>
         ))}
       </ul>

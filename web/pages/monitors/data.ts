@@ -16,7 +16,7 @@ export function useMonitor(id: string) {
   );
 }
 
-/** What is told of its last checks is another with each. */
+/** What is shown of its last checks changes with each. */
 function useChecks(id: string) {
   useEffect(
     () =>
@@ -31,7 +31,7 @@ function useChecks(id: string) {
   );
 }
 
-/** Figures of whole periods: a minute old is young. */
+/** Figures of days and longer: a minute old is recent. */
 const slow = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>

@@ -5,7 +5,7 @@ import { inMs, percent } from "../../components/format.ts";
 import { Dash } from "../../components/page.tsx";
 import { Time, durationInWords, useNow } from "../../components/time.tsx";
 import { useHeartbeats, useStates, useUptime } from "./data.ts";
-import { downSecondsOf, downSince, percentile } from "./sums.ts";
+import { downSecondsOf, downSince, percentile } from "./statistics.ts";
 
 const periods = [
   ["24 hours", "24h", 1],

@@ -1,9 +1,9 @@
 import type { RefObject } from "react";
 import type { Overview } from "../../data/overview.ts";
 import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
-import { type State, StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { type State, StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { typeWords } from "./labels.ts";
+import { typeLabels } from "./labels.ts";
 
 const shown: State[] = ["up", "degraded", "down", "maintenance", "pending", "paused"];
 
@@ -50,7 +50,7 @@ export function FilterBar({
           >
             <StateIcon state={state} size={14} />
             <span>
-              <b className="num">{count}</b> {stateWords[state].toLowerCase()}
+              <b className="num">{count}</b> {stateLabels[state].toLowerCase()}
             </span>
           </button>
         );
@@ -59,7 +59,7 @@ export function FilterBar({
       <Choice
         label="Type"
         value={filters.type}
-        options={types.map((type) => [type, typeWords[type] ?? type])}
+        options={types.map((type) => [type, typeLabels[type] ?? type])}
         onChange={(type) => put("type", type)}
       />
       {tags.length > 0 && (

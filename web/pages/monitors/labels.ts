@@ -1,7 +1,7 @@
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 
 /** What people call the types of monitors. */
-export const typeWords: Record<string, string> = {
+export const typeLabels: Record<string, string> = {
   http: "HTTP",
   tcp: "TCP port",
   ping: "Ping",

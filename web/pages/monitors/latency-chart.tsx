@@ -6,7 +6,7 @@ import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
 import { inMs } from "../../components/format.ts";
 import { absolute, format, useZone } from "../../components/time.tsx";
 import type { Span } from "./data.ts";
-import { seriesOf } from "./sums.ts";
+import { seriesOf } from "./statistics.ts";
 
 const height = 260;
 /** Between the lines of the chart, in milliseconds. */

@@ -17,10 +17,10 @@ import { useOverview } from "../../data/overview.ts";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
-import { commonSections, monitorLabels, ownSections, type Section, typeWords } from "./labels.ts";
+import { commonSections, monitorLabels, ownSections, type Section, typeLabels } from "./labels.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
-import { StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
@@ -163,7 +163,7 @@ function Fields({
           fullWidth
           value={type}
           onChange={(next) => setType(next as MonitorType)}
-          data={types.map((value) => ({ value, label: typeWords[value] ?? value }))}
+          data={types.map((value) => ({ value, label: typeLabels[value] ?? value }))}
         />
       )}
       {field("name")}
@@ -220,7 +220,7 @@ function TestCheckResult({ data, error }: { data: TestCheck | undefined; error: 
       {data !== undefined && (
         <p className="try">
           <StateIcon state={data.status} />
-          <b>{stateWords[data.status]}</b>
+          <b>{stateLabels[data.status]}</b>
           <span className="quiet">{data.message}</span>
         </p>
       )}

@@ -15,7 +15,7 @@ import { MonitorRow } from "./monitor-row.tsx";
 import { type Item, nextPosition } from "./rows.ts";
 
 /** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
-const heights = { head: 41, row: 44, hollow: 44 };
+const heights = { head: 41, row: 44, "empty-group": 44 };
 const phone = { query: "(max-width: 760px)", row: 76 };
 const gap = 12;
 
@@ -89,7 +89,7 @@ export function MonitorList({
     function move(step: 1 | -1, at: number, item: Item): boolean {
       if (!event.altKey) {
         const next = items[at + step];
-        if (next?.kind === "hollow") focus(items[at + 2 * step]?.key ?? next.key);
+        if (next?.kind === "empty-group") focus(items[at + 2 * step]?.key ?? next.key);
         else if (next !== undefined) focus(next.key);
         return true;
       }
@@ -186,8 +186,8 @@ export function MonitorList({
                   mayMove={mayMove && mayWrite}
                 />
               )}
-              {item.kind === "hollow" && (
-                <p className="hollow">
+              {item.kind === "empty-group" && (
+                <p className="empty-group">
                   {mayWrite
                     ? "This group is empty. Drag monitors here, or select some and move them."
                     : "This group is empty."}

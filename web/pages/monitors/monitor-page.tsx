@@ -8,12 +8,12 @@ import { useSignedIn } from "../../data/session.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { typeWords } from "./labels.ts";
+import { typeLabels } from "./labels.ts";
 import { useMonitor, useAlertRecipients } from "./data.ts";
 import { Figures } from "./figures.tsx";
 import { LatencyPanel } from "./latency-panel.tsx";
@@ -69,16 +69,16 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
 
 /** What is checked and how it is, in one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
-  const { data: told } = useAlertRecipients(monitor.id);
+  const { data: recipients } = useAlertRecipients(monitor.id);
   const target = monitor["url"] ?? monitor["host"];
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   const port = typeof monitor["port"] === "number" ? `:${monitor["port"]}` : "";
   const trouble = monitor.status === "down" || monitor.status === "degraded";
   return (
     <p>
-      {typeWords[monitor.type] ?? monitor.type}
+      {typeLabels[monitor.type] ?? monitor.type}
       {method} {typeof target === "string" && <code>{target + port}</code>} every{" "}
-      {durationInWords(monitor.interval)} · {stateWords[monitor.status].toLowerCase()} for{" "}
+      {durationInWords(monitor.interval)} · {stateLabels[monitor.status].toLowerCase()} for{" "}
       <Time at={monitor.statusSince} as="for" />
       {monitor.lastCheckedAt !== null && (
         <>
@@ -86,10 +86,10 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
           · checked <Time at={monitor.lastCheckedAt} />
         </>
       )}
-      {told !== undefined && told.told.length > 0 && (
+      {recipients !== undefined && recipients.told.length > 0 && (
         <>
           {" "}
-          · alerts to <b>{told.told.map(({ name }) => name).join(", ")}</b>
+          · alerts to <b>{recipients.told.map(({ name }) => name).join(", ")}</b>
         </>
       )}
       {monitor.muted && " · muted"}

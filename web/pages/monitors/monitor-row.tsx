@@ -11,7 +11,7 @@ import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.t
 import { endDrag, startDrag } from "./dragging.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { selection } from "./list-state.ts";
-import { typeWords } from "./labels.ts";
+import { typeLabels } from "./labels.ts";
 
 type Props = {
   monitor: OverviewMonitor;
@@ -31,8 +31,8 @@ export const MonitorRow = memo(
   function MonitorRow({ monitor, active, selected, onFocus, order, mayWrite, mayMove }: Props) {
     const { id, name, status, target, type, lastMessage, muted, day } = monitor;
     const where =
-      target === null ? typeWords[type] : type === "http" ? target : `${type} ${target}`;
-    const told = !measured(status) && status !== "paused" ? lastMessage : null;
+      target === null ? typeLabels[type] : type === "http" ? target : `${type} ${target}`;
+    const message = !measured(status) && status !== "paused" ? lastMessage : null;
     return (
       <div className="row" data-item>
         {mayMove && (
@@ -85,7 +85,7 @@ export const MonitorRow = memo(
           </b>
           <span>
             {where}
-            {told !== null && <em className={status}> · {told}</em>}
+            {message !== null && <em className={status}> · {message}</em>}
           </span>
         </Link>
         <DayBar day={day} />
@@ -169,7 +169,7 @@ const words: [letter: string, word: string][] = [
 const DayBar = memo(function DayBar({ day }: { day: string }) {
   const spans = day.split("");
   const spanMinutes = 1440 / Math.max(1, spans.length);
-  const told = words.flatMap(([letter, word]) => {
+  const problems = words.flatMap(([letter, word]) => {
     const count = spans.filter((span) => span === letter).length;
     return count === 0 ? [] : [`${word} in ${count} of ${spans.length}`];
   });
@@ -177,7 +177,7 @@ const DayBar = memo(function DayBar({ day }: { day: string }) {
     <div
       className="day-bar"
       role="img"
-      aria-label={`Last 24 hours, ${spanMinutes} minutes per bar: ${told.join(", ") || "no problems"}`}
+      aria-label={`Last 24 hours, ${spanMinutes} minutes per bar: ${problems.join(", ") || "no problems"}`}
     >
       {spans.map((span, index) => (
         <i key={index} className={`bar-${states[span] ?? "none"}`} />

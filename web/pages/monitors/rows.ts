@@ -14,7 +14,7 @@ export type Head = {
 };
 export type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
 /** Stands in an open folder that holds nothing. */
-type EmptyGroupItem = { kind: "hollow"; key: string; last: true };
+type EmptyGroupItem = { kind: "empty-group"; key: string; last: true };
 export type Item = Head | Row | EmptyGroupItem;
 
 /** The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in. */
@@ -44,7 +44,8 @@ export function itemsOf(
     const key = `head ${group?.id ?? "ungrouped"}`;
     items.push({ kind: "head", key, group, count: members.length, states, open, last: !open });
     if (!open) continue;
-    if (members.length === 0) items.push({ kind: "hollow", key: `hollow ${key}`, last: true });
+    if (members.length === 0)
+      items.push({ kind: "empty-group", key: `empty-group ${key}`, last: true });
     members.forEach((monitor, index) =>
       items.push({ kind: "row", key: monitor.id, monitor, last: index === members.length - 1 }),
     );

@@ -57,7 +57,7 @@ export default function About() {
               ))}
             </p>
           </Panel>
-          {person.administrator && <Whole />}
+          {person.administrator && <Appliance />}
         </>
       )}
     </Loaded>
@@ -65,7 +65,7 @@ export default function About() {
 }
 
 /** The figures of all organizations together. */
-function Whole() {
+function Appliance() {
   const { data } = useQuery(figuresQuery);
   if (data === undefined) return null;
   return (

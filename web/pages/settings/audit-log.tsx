@@ -10,7 +10,7 @@ import { Icon } from "../../components/icons.tsx";
 import { Loaded, EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { format, Time, useZone } from "../../components/time.tsx";
-import { actorWords, deedWords, fieldWords, pathOf } from "./audit-words.ts";
+import { actorLabel, actionLabel, fieldLabels, pathOf } from "./audit-labels.ts";
 
 const perPage = 50;
 
@@ -96,7 +96,7 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 
 function Line({ entry }: { entry: AuditEntry }) {
   const { at, actor, fields } = entry;
-  const [before, name, after] = deedWords(entry);
+  const [before, name, after] = actionLabel(entry);
   const path = pathOf(entry);
   const { routesByPath } = useRouter();
   const hasPage = path !== null && `/${path.split("/")[1]}/$id` in routesByPath;
@@ -104,7 +104,7 @@ function Line({ entry }: { entry: AuditEntry }) {
     <li>
       <Time at={at} as="clock" />
       <p>
-        <b>{actorWords(actor)}</b> {before}
+        <b>{actorLabel(actor)}</b> {before}
         {name !== "" &&
           (hasPage ? (
             <Link to={path as "/"} className="audit-link">
@@ -114,7 +114,7 @@ function Line({ entry }: { entry: AuditEntry }) {
             <b>{name}</b>
           ))}
         {after}
-        {fields.length > 0 && <span className="faint">: {fields.map(fieldWords).join(", ")}</span>}
+        {fields.length > 0 && <span className="faint">: {fields.map(fieldLabels).join(", ")}</span>}
       </p>
     </li>
   );

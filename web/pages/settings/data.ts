@@ -11,7 +11,7 @@ export const settingsQuery = (organizationId: string) =>
 
 export const apiKeysQuery = queryOptions({
   ...dataQuery(listKey("api-key"), (options) => dashboard["api-keys"].get(options)),
-  // When a key was last used is told by no event.
+  // No event says when a key was last used.
   refetchInterval: 30_000,
 });
 
@@ -37,7 +37,7 @@ export const figuresQuery = queryOptions({
 
 export const organizationsQuery = queryOptions({
   ...dataQuery(["organizations"], (options) => dashboard.organizations.get(options)),
-  // What others' organizations hold is told by no event of this one.
+  // No event of this organization says what others hold.
   staleTime: 0,
 });
 
@@ -51,6 +51,6 @@ export const backupQuery = queryOptions({
   staleTime: 0,
 });
 
-/** For what no event of this organization tells of, and what was hidden comes back. */
+/** For what no event of this organization refreshes, and to bring back what was hidden. */
 export const invalidate = ({ queryKey }: { queryKey: readonly unknown[] }) =>
   queryClient.invalidateQueries({ queryKey });

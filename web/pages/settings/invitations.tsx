@@ -93,7 +93,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
       <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
       <Select
         label="Role"
-        data={roles.map((role) => ({ value: role, label: `${role} – ${roleWords[role]}` }))}
+        data={roles.map((role) => ({ value: role, label: `${role} – ${roleLabels[role]}` }))}
         value={values.role}
         onChange={(role) => set("role", role ?? "member")}
         error={errorOf("role")}
@@ -103,7 +103,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
   );
 }
 
-const roleWords: Record<Role, string> = {
+const roleLabels: Record<Role, string> = {
   owner: "Everything, and adds owners",
   admin: "Manages people, keys and mail",
   member: "Changes monitors and incidents",
@@ -132,7 +132,7 @@ export function RoleItems({
       onClick={() => role !== current && onChoose(role)}
     >
       {role}
-      <small className="role-words">{roleWords[role]}</small>
+      <small className="role-words">{roleLabels[role]}</small>
     </Menu.Item>
   ));
 }

@@ -140,7 +140,7 @@ function Fields({
               value={tls}
               onChange={(next) => setTls(next as keyof typeof usualPorts)}
             />
-            <small>{encryptionWords[tls]}</small>
+            <small>{encryptionLabels[tls]}</small>
           </div>
           <div className="labelled">
             <span id="mail-auth">Authentication</span>
@@ -154,7 +154,7 @@ function Fields({
               value={auth}
               onChange={(next) => setAuth(next as Auth)}
             />
-            <small>{authWords[auth]}</small>
+            <small>{authLabels[auth]}</small>
           </div>
           <div className="field-row">
             <TextInput
@@ -213,7 +213,7 @@ function Fields({
   );
 }
 
-const authWords: Record<Auth, string> = {
+const authLabels: Record<Auth, string> = {
   password:
     "User name and password. Microsoft 365 stops supporting this at the end of 2026; Gmail needs an app password.",
   microsoft:
@@ -222,7 +222,7 @@ const authWords: Record<Auth, string> = {
     "A Google Cloud service account with domain-wide delegation for the scope https://mail.google.com/, granted in the Admin console.",
 };
 
-const encryptionWords = {
+const encryptionLabels = {
   starttls: "Starts unencrypted and requires encryption before anything is sent. Usually port 587.",
   tls: "Encrypted from the start. Usually port 465.",
   none: "Only for relays on the LAN: passwords and e-mails are not encrypted.",

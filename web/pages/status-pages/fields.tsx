@@ -13,7 +13,7 @@ import { type StatusPage, cacheStatusPage, pageRoutes } from "../../data/status-
 import type { Form } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
-import { visibilities } from "./page-words.tsx";
+import { visibilities } from "./labels.tsx";
 import { zonesWith } from "../../components/time.tsx";
 import { useMutation } from "@tanstack/react-query";
 import { useRef } from "react";

@@ -7,7 +7,7 @@ import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { FormDialog, useForm } from "../../components/form.tsx";
 import { useZone } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
-import { visibilities } from "./page-words.tsx";
+import { visibilities } from "./labels.tsx";
 
 /** An address made of a title: `Card payments` becomes `card-payments`. */
 const slugOf = (title: string) =>

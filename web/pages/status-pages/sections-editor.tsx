@@ -55,7 +55,7 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
           </li>
         ))}
       </ul>
-      {issue !== undefined && <p className="section-flaw down">{issue}</p>}
+      {issue !== undefined && <p className="section-error down">{issue}</p>}
       <div className="sections-add">
         <Menu position="bottom-start" width={240}>
           <Menu.Target>
@@ -154,7 +154,7 @@ function SectionCard({
           <Icon name="close" size={14} />
         </ActionIcon>
       </div>
-      {error !== undefined && <p className="section-flaw down">{error}</p>}
+      {error !== undefined && <p className="section-error down">{error}</p>}
       {open && (
         <div className="section-monitors">
           {groupId === null ? (

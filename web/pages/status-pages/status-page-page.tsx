@@ -8,7 +8,7 @@ import {
 } from "../../data/status-pages.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
-import { addressOf, shortly, visibilities } from "./page-words.tsx";
+import { addressOf, shortly, visibilities } from "./labels.tsx";
 import { Addresses, Badges } from "./addresses.tsx";
 import { PageEditor } from "./page-editor.tsx";
 import { Subscribers } from "./subscribers.tsx";

@@ -10,7 +10,7 @@ import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { addressOf, shortly, visibilities } from "./page-words.tsx";
+import { addressOf, shortly, visibilities } from "./labels.tsx";
 
 const NewPage = lazy(() => import("./new-page.tsx"));
 

@@ -20,7 +20,7 @@ import { Time } from "../../components/time.tsx";
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
 
-/** Who hears of updates of this page. */
+/** Who is notified of updates of this page. */
 export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
   const [filters, setFilters] = useState(all);
   const [number, setNumber] = useState(1);
@@ -231,7 +231,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           )}
           {secretsSet.length > 0 && " · signed"}
         </span>
-        {lastError !== null && <span className="subscriber-flaw down">{lastError}</span>}
+        {lastError !== null && <span className="subscriber-error down">{lastError}</span>}
       </span>
       <Time at={createdAt} as="short" />
       {mayWrite && (

@@ -1,6 +1,6 @@
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { OverviewMonitor } from "../../data/overview.ts";
-import { StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
 
@@ -74,7 +74,7 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
               <span>{name}</span>
             </h2>
             <p className="wall-since">
-              {stateWords[status]} for <Time at={statusSince} as="for" />
+              {stateLabels[status]} for <Time at={statusSince} as="for" />
             </p>
             <p className="wall-message">{lastMessage ?? target}</p>
           </div>

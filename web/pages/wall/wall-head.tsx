@@ -7,11 +7,11 @@ import { useSignedIn } from "../../data/session.ts";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
-import { StateIcon, stateWords } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { format, Time, useNow, useZone } from "../../components/time.tsx";
 import { countsOf, firstOf, headline } from "./wall-rules.ts";
 
-/** The whole in one line: mark, words, figures and the time. */
+/** The overall state in one line: mark, words, figures and the time. */
 export function WallHead({ overview }: { overview: Overview }) {
   const { organization } = useSignedIn();
   const { state, words } = headline(overview);
@@ -28,7 +28,7 @@ export function WallHead({ overview }: { overview: Overview }) {
               <span key={state} className={`wall-count ${state}`}>
                 <StateIcon state={state} size={20} />
                 <b className="num">{count.toLocaleString("en")}</b>{" "}
-                {stateWords[state].toLowerCase()}
+                {stateLabels[state].toLowerCase()}
               </span>
             ))
           ) : (
@@ -62,11 +62,11 @@ function useLost(): string | null {
 function Clock() {
   const now = new Date(useNow());
   const timeZone = useZone();
-  const tell = (options: Intl.DateTimeFormatOptions) => format(timeZone, options).format(now);
+  const formatted = (options: Intl.DateTimeFormatOptions) => format(timeZone, options).format(now);
   return (
     <time className="wall-clock num" dateTime={now.toISOString()}>
-      <b>{tell({ hour: "2-digit", minute: "2-digit" })}</b>
-      <small>{tell({ weekday: "long", day: "numeric", month: "long" })}</small>
+      <b>{formatted({ hour: "2-digit", minute: "2-digit" })}</b>
+      <small>{formatted({ weekday: "long", day: "numeric", month: "long" })}</small>
     </time>
   );
 }

@@ -1,5 +1,5 @@
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
-import { type State, stateWords, worstFirst, worstOf } from "../../components/state-icon.tsx";
+import { type State, stateLabels, worstFirst, worstOf } from "../../components/state-icon.tsx";
 
 /** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
 export function columnsFor(count: number, width: number, height: number, ratio: number): number {
@@ -34,7 +34,7 @@ export function tilesOf({ groups, monitors }: Overview): Tile[] {
       id,
       name,
       state: status,
-      words: stateWords[status],
+      words: stateLabels[status],
       states: [],
     }));
   const byGroup = Map.groupBy(monitors, ({ groupId }) => groupId);
@@ -59,8 +59,10 @@ function countWords(states: readonly State[]): string {
   const counts = countsOf(states);
   const [only] = counts;
   if (counts.length === 1 && only !== undefined && only.count > 1)
-    return `all ${only.count} ${stateWords[only.state].toLowerCase()}`;
-  return counts.map(({ state, count }) => `${count} ${stateWords[state].toLowerCase()}`).join(", ");
+    return `all ${only.count} ${stateLabels[only.state].toLowerCase()}`;
+  return counts
+    .map(({ state, count }) => `${count} ${stateLabels[state].toLowerCase()}`)
+    .join(", ");
 }
 
 /** How many are in each state that any is in, the worst first. */
@@ -83,7 +85,7 @@ export function troubleOf({ monitors }: Overview): OverviewMonitor[] {
     );
 }
 
-/** The whole in a few words, to be read from the other end of the room. */
+/** The overall state in a few words, to be read from across the room. */
 export function headline({ monitors }: Overview): { state: State; words: string } {
   const counts = countsOf(monitors.map(({ status }) => status));
   const of = (state: State) => counts.find((one) => one.state === state)?.count ?? 0;

@@ -69,14 +69,14 @@ const actors: Record<string, string> = {
 };
 
 /** Whose doing it was: a person by name, anything else with what it is. */
-export function actorWords({ type, name }: AuditEntry["actor"]): string {
+export function actorLabel({ type, name }: AuditEntry["actor"]): string {
   if (type === "command-line") return "The command line";
   if (type === "visitor") return "A visitor";
   return actors[type] === undefined ? name : `${actors[type]} ${name}`;
 }
 
 /** What was done: the words before the name of what it was done to, that name, and the words after it. */
-export function deedWords({
+export function actionLabel({
   action,
   subjectName: name,
 }: Pick<AuditEntry, "action" | "subjectName">): [before: string, name: string, after: string] {
@@ -105,5 +105,5 @@ export function pathOf({ action, subjectId, subjectName }: AuditEntry): string |
 }
 
 /** `retryInterval` as `retry interval`. */
-export const fieldWords = (field: string) =>
+export const fieldLabels = (field: string) =>
   field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

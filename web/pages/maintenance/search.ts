@@ -1,7 +1,11 @@
 /** What the page shows, as it stands in the address; without a view what runs and what is to come. */
-export type Shown = { view?: "calendar" | "over"; month?: string; page?: number };
+export type MaintenanceSearch = { view?: "calendar" | "over"; month?: string; page?: number };
 
-export function shownOf({ view, month, page }: Record<string, unknown>): Shown {
+export function maintenanceSearchOf({
+  view,
+  month,
+  page,
+}: Record<string, unknown>): MaintenanceSearch {
   const number = Number(page);
   return {
     ...((view === "calendar" || view === "over") && { view }),
