@@ -80,7 +80,7 @@ function Line({ incident }: { incident: IncidentRecord }) {
             affects <b>{monitor.name}</b> ·{" "}
           </>
         )}
-        opened by {origin === "monitor" ? "monitor" : "hand"}, <Time at={createdAt} />
+        opened {origin === "monitor" ? "by monitor" : "manually"}, <Time at={createdAt} />
         {" · "}
         {pages.length === 0 ? (
           "not public"
