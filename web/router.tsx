@@ -6,10 +6,10 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import type { adminPaths } from "../src/http/admin-page.ts";
-import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
 import { incidentFiltersOf } from "./pages/incidents/filters.ts";
 import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
+import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
 import { NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
 

@@ -1,8 +1,8 @@
 import { Button, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { notifyError } from "./toasts.tsx";
 import { BusyButton } from "./busy-button.tsx";
+import { notifyError } from "./toasts.tsx";
 
 /** Asks before what takes effect at once and can't be undone. */
 export function Confirm({

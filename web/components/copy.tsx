@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
+import type { ReactNode } from "react";
 import { pathOf } from "../data/client.ts";
 import { Icon } from "./icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
-import type { ReactNode } from "react";
 
 export type Action = {
   method: string;
@@ -125,4 +125,14 @@ export function ShownOnce({
       </div>
     </Modal>
   );
+}
+
+/** Has the browser keep a file: what is at this address, or this text. */
+export function download(name: string, from: { href: string } | { text: string; type: string }) {
+  const link = document.createElement("a");
+  link.href =
+    "href" in from ? from.href : URL.createObjectURL(new Blob([from.text], { type: from.type }));
+  link.download = name;
+  link.click();
+  if ("text" in from) setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

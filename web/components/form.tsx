@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Text } from "@mantine/core";
+import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
 import { type ChangeEvent, type ReactNode, useRef, useState, useId } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
@@ -261,5 +261,34 @@ export function Fold({
         {children}
       </div>
     </section>
+  );
+}
+
+/** A choice of few, all in sight. */
+export function ChoiceField<T extends string>({
+  label,
+  options,
+  value,
+  onChange,
+  hint,
+}: {
+  label: string;
+  options: Readonly<Record<T, string>>;
+  value: T;
+  onChange: (value: T) => void;
+  hint?: string;
+}) {
+  const id = useId();
+  return (
+    <div className="labelled">
+      <span id={id}>{label}</span>
+      <SegmentedControl
+        aria-labelledby={id}
+        data={(Object.keys(options) as T[]).map((one) => ({ value: one, label: options[one] }))}
+        value={value}
+        onChange={onChange}
+      />
+      {hint !== undefined && <small>{hint}</small>}
+    </div>
   );
 }

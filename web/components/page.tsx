@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect } from "react";
-import { Link } from "@tanstack/react-router";
+import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Icon } from "./icons.tsx";
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
@@ -19,9 +20,7 @@ export function PageHeader({
   /** The page's actions, the main one last. */
   children?: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} – Signalbox`;
-  }, [title]);
+  useDocumentTitle(`${title} – Signalbox`);
   return (
     <header className="page-header">
       {crumbs.length > 0 && (

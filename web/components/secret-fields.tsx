@@ -1,9 +1,9 @@
+import { Switch, TextInput, ActionIcon, Button, Input } from "@mantine/core";
 import { useState } from "react";
 import { CopyLine } from "./copy.tsx";
-import { PasswordField } from "./password-field.tsx";
-import { Switch, TextInput, ActionIcon, Button, Input } from "@mantine/core";
-import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
 import { Icon } from "./icons.tsx";
+import { PasswordField } from "./password-field.tsx";
+import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
 
 type Props = {
   label: string;
@@ -90,6 +90,15 @@ export function SecretField({
   );
 }
 
+type FieldProps<V> = {
+  name: string;
+  label: string;
+  error: string | undefined;
+  value: V;
+  onChange: (value: V) => void;
+  secrets: StoredSecrets;
+};
+
 /** A password that is cleared is null, one that is kept is absent. */
 type Login = { username: string; password?: string | null };
 
@@ -101,14 +110,7 @@ export function LoginField({
   value,
   onChange,
   secrets,
-}: {
-  name: string;
-  label: string;
-  error: string | undefined;
-  value: Login | null;
-  onChange: (login: Login | null) => void;
-  secrets: StoredSecrets;
-}) {
+}: FieldProps<Login | null>) {
   const path = `${name}.password`;
   const issue = secrets.errorOf(path);
   return (
@@ -156,14 +158,7 @@ export function HeadersField({
   value,
   onChange,
   secrets,
-}: {
-  name: string;
-  label: string;
-  error: string | undefined;
-  value: Headers;
-  onChange: (headers: Headers) => void;
-  secrets: StoredSecrets;
-}) {
+}: FieldProps<Headers>) {
   const [lines, setLines] = useState<[name: string, value: string | null][]>(Object.entries(value));
   function change(next: [string, string | null][]) {
     setLines(next);

@@ -1,5 +1,5 @@
-import { createContext, useContext } from "react";
 import { Tooltip } from "@mantine/core";
+import { createContext, useContext } from "react";
 import { durationInWords } from "../../src/core/text.ts";
 import { createStore } from "../data/store.ts";
 

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { AlertChannel } from "../../src/alerting/channels/schema.ts";
 import type { Delivery } from "../../src/alerting/schema.ts";
 import { dashboard, v1 } from "./client.ts";
+import { listKey, recordKey } from "./keys.ts";
 import { dataQuery, pageQuery } from "./query.ts";
 import { useRecord } from "./record.ts";
-import { listKey, recordKey } from "./keys.ts";
 
 export type { AlertChannel, Delivery };
 

@@ -9,12 +9,12 @@ import {
 } from "../../src/events/catalogue.ts";
 import { dashboard, onWritten } from "./client.ts";
 import { connection } from "./connection.ts";
-import { createStore } from "./store.ts";
 import { listKey, recordKey, tracesKey } from "./keys.ts";
 import { changeOverview, overviewQuery } from "./overview.ts";
 import { queryClient } from "./query.ts";
 import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
+import { createStore } from "./store.ts";
 
 /** Whether changes arrive by themselves at the moment. */
 export const liveState = createStore<"starting" | "live" | "lost">("starting");

@@ -1,13 +1,13 @@
-import type { Role } from "../../src/core/roles.ts";
-import type { WhereQuery } from "../../src/dashboard/schema.ts";
-import type { Presence } from "../../src/accounts/sign-in/schema.ts";
 import { useQuery } from "@tanstack/react-query";
+import type { Presence } from "../../src/accounts/sign-in/schema.ts";
+import type { Role } from "../../src/core/roles.ts";
+import { roles } from "../../src/core/statuses.ts";
+import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError, dashboard, dataOf, setOrganization } from "./client.ts";
 import { queryClient } from "./query.ts";
 import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
-import { roles } from "../../src/core/statuses.ts";
 
 export type Session = Presence;
 export type Organization = Presence["organizations"][number];

@@ -3,9 +3,9 @@ import type { z } from "zod";
 import type { StatusPage } from "../../src/status-pages/schema.ts";
 import type { Subscriber, SubscriberQuery } from "../../src/status-pages/subscribers/schema.ts";
 import { dashboard, v1 } from "./client.ts";
-import { useRecord } from "./record.ts";
 import { listKey, recordKey } from "./keys.ts";
 import { dataQuery, pageQuery, queryClient } from "./query.ts";
+import { useRecord } from "./record.ts";
 
 export type { StatusPage, Subscriber };
 

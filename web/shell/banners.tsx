@@ -1,12 +1,12 @@
-import { useEffect, useState } from "react";
-import { connection } from "../data/connection.ts";
-import { liveState } from "../data/live.ts";
-import { Icon } from "../components/icons.tsx";
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { dashboard, dataOf } from "../data/client.ts";
+import { connection } from "../data/connection.ts";
+import { liveState } from "../data/live.ts";
 import { renewSession, useSignedIn } from "../data/session.ts";
 import { plural } from "../components/format.ts";
+import { Icon } from "../components/icons.tsx";
 import { Time } from "../components/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
 

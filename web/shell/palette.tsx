@@ -1,10 +1,10 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { palette } from "../components/dialogs.ts";
 import { Icon } from "../components/icons.tsx";
 import { useCommands } from "./commands.tsx";
 import { type Command, ranked } from "./palette-rules.ts";
-import { palette } from "../components/dialogs.ts";
 
 /** Search and commands: everything that can be gone to, made, paused or resolved, by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {

@@ -1,13 +1,13 @@
-import { MenuItem } from "../components/menus.tsx";
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { signOut, useSignedIn } from "../data/session.ts";
+import { palette } from "../components/dialogs.ts";
 import { Icon, type IconName } from "../components/icons.tsx";
+import { MenuItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import { useOrganizationSwitch } from "./switching.ts";
-import { palette } from "../components/dialogs.ts";
 
 const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
   { value: "light", label: "Light", icon: "sun" },

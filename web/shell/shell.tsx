@@ -3,17 +3,17 @@ import { useEffect, useMemo, useState } from "react";
 import { followLive } from "../data/live.ts";
 import { useOverallState } from "../data/overview.ts";
 import { useSession, useSignedIn } from "../data/session.ts";
+import { palette } from "../components/dialogs.ts";
 import { useFavicon } from "../components/mark.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
 import { Zone } from "../components/time.tsx";
 import { ConnectionBanner, WrongCodes } from "./banners.tsx";
 import { Dialogs } from "./dialogs.tsx";
-import { Navigation } from "./navigation.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
+import { Navigation } from "./navigation.tsx";
 import { Palette } from "./palette.tsx";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { SignInDialog } from "./sign-in.tsx";
-import { palette } from "../components/dialogs.ts";
 
 /** The frame of every page behind sign-in. */
 export function Shell() {

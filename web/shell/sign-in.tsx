@@ -1,8 +1,8 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { useSignedIn, signIn, signInWithCode } from "../data/session.ts";
 import { signedOut } from "../data/signed-out.ts";
-import { useState } from "react";
 import { FormFrame, useForm } from "../components/form.tsx";
 import { PasswordField } from "../components/password-field.tsx";
 

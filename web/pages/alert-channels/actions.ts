@@ -1,4 +1,3 @@
-import { recordKey } from "../../data/keys.ts";
 import {
   type AlertChannel,
   channelRoutes,
@@ -6,9 +5,10 @@ import {
   type Delivery,
 } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
-import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
+import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { inMs } from "../../components/format.ts";
+import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useParams, useSearch, Link } from "@tanstack/react-router";
+import { useState } from "react";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import {
   type AlertChannel,
@@ -8,23 +9,22 @@ import {
   useUsersOfChannel,
 } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
-import { EditorDialog } from "../../components/editor-dialog.tsx";
+import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
-import { useShortcuts } from "../../components/shortcuts.ts";
+import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { useShortcuts } from "../../components/shortcuts.ts";
+import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { deleteChannel, setEnabled } from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { channelTypeOf } from "./channel-types.tsx";
-import { deleteChannel, setEnabled } from "./actions.ts";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
-import { useState } from "react";
-import { useOverview } from "../../data/overview.ts";
-import { StateIcon } from "../../components/state-icon.tsx";
 
 export function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
+import type { ChannelUse } from "../../../src/dashboard/schema.ts";
 import {
   useAlertChannels,
   useChannelUses,
@@ -8,17 +9,16 @@ import {
   channelRoutes,
 } from "../../data/alert-channels.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { useDeleting } from "../../components/toasts.tsx";
+import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
+import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { Dash, EmptyState, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { ChannelGallery, ChannelMark, channelTypeOf } from "./channel-types.tsx";
-import type { ChannelUse } from "../../../src/dashboard/schema.ts";
-import { plural } from "../../components/format.ts";
-import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { Time } from "../../components/time.tsx";
+import { useDeleting } from "../../components/toasts.tsx";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
+import { ChannelGallery, ChannelMark, channelTypeOf } from "./channel-types.tsx";
 
 const NewChannel = lazy(() => import("./new-channel.tsx"));
 

@@ -1,6 +1,6 @@
-import { recordKey } from "../../data/keys.ts";
 import { Switch, TextInput, Textarea } from "@mantine/core";
 import { useMemo, useRef } from "react";
+import { flushSync } from "react-dom";
 import type { z } from "zod";
 import {
   channelKinds,
@@ -11,12 +11,12 @@ import { channelFields, type NewAlertChannel } from "../../../src/alerting/chann
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
 import { ChannelMark } from "./channel-types.tsx";
-import { flushSync } from "react-dom";
 
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewAlertChannel>;

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
 import { inMs, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Pager } from "../../components/pager.tsx";
 import { Panel } from "../../components/page.tsx";
+import { Pager } from "../../components/pager.tsx";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
 import { Time, useNow } from "../../components/time.tsx";
 

@@ -1,14 +1,14 @@
-import { type ReactNode, useState } from "react";
-import { Mark } from "../../components/mark.tsx";
-import { SignInForm } from "../../shell/sign-in.tsx";
 import { TextInput, Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
+import { Mark } from "../../components/mark.tsx";
 import { PasswordField } from "../../components/password-field.tsx";
-import { useQuery } from "@tanstack/react-query";
-import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
+import { SignInForm } from "../../shell/sign-in.tsx";
 
 /** The card in the middle of pages for people who are not in yet. */
 function EntranceFrame({

@@ -1,9 +1,9 @@
-import { recordKey } from "../../data/keys.ts";
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
+import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
+import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
 
 /** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
 export async function changeIncident(

@@ -1,16 +1,16 @@
-import { recordKey } from "../../data/keys.ts";
 import { Button, SegmentedControl, Textarea } from "@mantine/core";
 import { type Ref, useRef, useState } from "react";
+import { incidentStatuses } from "../../../src/core/statuses.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
+import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
-import { RecipientsLine } from "./recipients-line.tsx";
+import { changeIncident } from "./actions.ts";
 import { useAudience } from "./data.ts";
 import { capitalized } from "./labels.tsx";
-import { changeIncident } from "./actions.ts";
 import { PreviewDialog } from "./preview-dialog.tsx";
+import { RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
-import { incidentStatuses } from "../../../src/core/statuses.ts";
 
 type Values = { status: IncidentStatus; message: string };
 

@@ -1,18 +1,18 @@
-import { recordKey } from "../../data/keys.ts";
 import { Button, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { Fold, FormDialog, useForm } from "../../components/form.tsx";
-import { PreviewDialog } from "./preview-dialog.tsx";
-import { TemplatesMenu } from "./templates.tsx";
-import { RecipientsLine } from "./recipients-line.tsx";
-import { useAudience } from "./data.ts";
 import { closeDialog } from "../../components/dialogs.ts";
+import { Fold, FormDialog, useForm } from "../../components/form.tsx";
+import { useAudience } from "./data.ts";
 import { SeverityField } from "./labels.tsx";
+import { PreviewDialog } from "./preview-dialog.tsx";
+import { RecipientsLine } from "./recipients-line.tsx";
+import { TemplatesMenu } from "./templates.tsx";
 
 type Values = {
   title: string;

@@ -1,11 +1,11 @@
-import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
 import { dashboard, v1 } from "../../data/client.ts";
+import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
 import { dataQuery, pageQuery } from "../../data/query.ts";
-import type { IncidentFilters } from "./filters.ts";
 import { useRecord } from "../../data/record.ts";
+import type { IncidentFilters } from "./filters.ts";
 
 /** So many that are open are shown at once. */
 const mostOpen = 100;

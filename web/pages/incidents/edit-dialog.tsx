@@ -1,12 +1,12 @@
-import { recordKey } from "../../data/keys.ts";
-import { useState } from "react";
 import { Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormDialog, useForm } from "../../components/form.tsx";
-import { SeverityField } from "./labels.tsx";
 import { changeIncident } from "./actions.ts";
+import { SeverityField } from "./labels.tsx";
 
 type Values = Pick<Incident, "title" | "severity" | "public">;
 

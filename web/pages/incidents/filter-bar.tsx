@@ -1,10 +1,10 @@
 import { Select } from "@mantine/core";
 import type { RefObject } from "react";
+import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 import { useOverview } from "../../data/overview.ts";
 import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
 import { capitalized } from "./labels.tsx";
-import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 
 export function IncidentFilterBar({
   filters,

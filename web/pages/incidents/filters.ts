@@ -1,5 +1,5 @@
-import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 
 /** What the list is narrowed to, as it stands in the address. */
 export type IncidentFilters = {

@@ -1,22 +1,22 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
 import type { Incident as IncidentRecord } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { Loaded, PageHeader } from "../../components/page.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
-import { useAudience, useIncident, useTraces } from "./data.ts";
-import { SeverityPill, StatusPill, capitalized } from "./labels.tsx";
 import { deleteIncident, setStatus } from "./actions.ts";
 import { Composer } from "./composer.tsx";
+import { useAudience, useIncident, useTraces } from "./data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "./facts.tsx";
+import { SeverityPill, StatusPill, capitalized } from "./labels.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
-import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
 
 export function IncidentPage() {
   const { id = "" } = useParams({ strict: false });

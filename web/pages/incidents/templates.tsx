@@ -1,5 +1,5 @@
-import type { IncidentStatus } from "../../../src/incidents/schema.ts";
 import { Button, Menu } from "@mantine/core";
+import type { IncidentStatus } from "../../../src/incidents/schema.ts";
 import { Icon } from "../../components/icons.tsx";
 
 /** Messages to begin with, by status: what people want to know first. */

@@ -1,10 +1,10 @@
-import { listKey, recordKey } from "../../data/keys.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
-import { deleteWithUndo, notify } from "../../components/toasts.tsx";
-import { useRecord } from "../../data/record.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
+import { useRecord } from "../../data/record.ts";
+import { deleteWithUndo, notify } from "../../components/toasts.tsx";
 
 const windows = v1["maintenance-windows"];
 

@@ -1,16 +1,16 @@
 import { toLocal } from "../../../src/core/time-zones.ts";
-import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import type { Overview } from "../../data/overview.ts";
-import { plural } from "../../components/format.ts";
-import { type State, StateIcon } from "../../components/state-icon.tsx";
-import { dayAt } from "./calendar.ts";
-import { planInWords, planOf } from "./recurrence.ts";
 import {
   validateTimes,
   occurrencesBetween,
   type Times,
 } from "../../../src/monitoring/maintenance/rules.ts";
+import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
+import type { Overview } from "../../data/overview.ts";
+import { plural } from "../../components/format.ts";
+import { type State, StateIcon } from "../../components/state-icon.tsx";
 import { format, useZone } from "../../components/time.tsx";
+import { dayAt } from "./calendar.ts";
+import { planInWords, planOf } from "./recurrence.ts";
 
 export const clockAt = (at: number, zone: string) =>
   format(zone, { hour: "2-digit", minute: "2-digit" }).format(at);

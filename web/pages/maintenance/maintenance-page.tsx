@@ -2,21 +2,21 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
-import { useDeleting, notifyError } from "../../components/toasts.tsx";
+import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../components/copy.tsx";
+import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useNow, useZone, durationInWords } from "../../components/time.tsx";
+import { useDeleting, notifyError } from "../../components/toasts.tsx";
 import { dayAt, monthOf } from "./calendar.ts";
 import { useWindows, usePastWindows, endNow } from "./data.ts";
-import { MonthCalendar } from "./month-calendar.tsx";
-import { openDialog } from "../../components/dialogs.ts";
-import { type MaintenanceSearch, maintenanceSearchOf } from "./search.ts";
-import { useOverview } from "../../data/overview.ts";
 import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./labels.tsx";
+import { MonthCalendar } from "./month-calendar.tsx";
+import { type MaintenanceSearch, maintenanceSearchOf } from "./search.ts";
 
 const plan = () => openDialog({ kind: "plan-maintenance" });
 

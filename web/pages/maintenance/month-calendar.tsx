@@ -3,6 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { useNow, useZone } from "../../components/time.tsx";
 import {
@@ -15,9 +16,8 @@ import {
   monthOf,
   weeksOf,
 } from "./calendar.ts";
-import { openDialog } from "../../components/dialogs.ts";
-import { weekdays } from "./recurrence.ts";
 import { clockAt, spanInWords } from "./labels.tsx";
+import { weekdays } from "./recurrence.ts";
 
 type Planned = Entry<MaintenanceWindow>;
 

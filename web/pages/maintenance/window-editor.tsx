@@ -1,13 +1,13 @@
-import { recordKey } from "../../data/keys.ts";
 import { MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { closeDialog, type Dialog } from "../../components/dialogs.ts";
-import { EditorDialog } from "../../components/editor-dialog.tsx";
+import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
+import { closeDialog, type Dialog } from "../../components/dialogs.ts";
+import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/form.tsx";
 import { useZone, zonesWith } from "../../components/time.tsx";
 import { NextTimes } from "./labels.tsx";

@@ -4,16 +4,16 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { notifyError } from "../../components/toasts.tsx";
-import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { openDialog } from "../../components/dialogs.ts";
+import { plural } from "../../components/format.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateLabels, worstOf } from "../../components/state-icon.tsx";
 import { useZone } from "../../components/time.tsx";
-import { plural } from "../../components/format.ts";
+import { notifyError } from "../../components/toasts.tsx";
 import { deleteWindow, endNow, useWindow } from "./data.ts";
 import { NextTimes, recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./labels.tsx";
-import { openDialog } from "../../components/dialogs.ts";
 
 export function WindowPage() {
   const { id = "" } = useParams({ strict: false });

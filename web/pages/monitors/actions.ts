@@ -11,8 +11,8 @@ import {
   withMonitor,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
 import { plural } from "../../components/format.ts";
+import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
 import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
 

@@ -1,13 +1,13 @@
-import { MenuItem } from "../../components/menus.tsx";
 import { ActionIcon, Button, Menu, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import type { Overview } from "../../data/overview.ts";
-import { Icon } from "../../components/icons.tsx";
+import { openDialog } from "../../components/dialogs.ts";
 import { plural } from "../../components/format.ts";
+import { Icon } from "../../components/icons.tsx";
+import { MenuItem } from "../../components/menus.tsx";
 import { notifyError } from "../../components/toasts.tsx";
 import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
-import { openDialog } from "../../components/dialogs.ts";
 import { selection } from "./list-state.ts";
 
 /** What can be done to all selected monitors in one write. */

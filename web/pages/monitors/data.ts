@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { dashboard, dataOf, v1 } from "../../data/client.ts";
-import { useRecord } from "../../data/record.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
+import { useRecord } from "../../data/record.ts";
 
 /** The monitor; if it belongs to another of the person's organizations, that one is switched to. */
 export function useMonitor(id: string) {

@@ -1,5 +1,5 @@
-import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import type { PastState } from "../../../src/dashboard/schema.ts";
+import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { inMs, percent } from "../../components/format.ts";
 import { Dash } from "../../components/page.tsx";

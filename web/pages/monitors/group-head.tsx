@@ -1,11 +1,11 @@
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { type State, StateIcon, worstFirst } from "../../components/state-icon.tsx";
 import { actOnGroup, deleteGroup } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { openDialog } from "../../components/dialogs.ts";
 import { folds } from "./list-state.ts";
 import type { Head } from "./rows.ts";
 

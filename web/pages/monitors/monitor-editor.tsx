@@ -2,6 +2,7 @@ import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { z } from "zod";
+import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
 import {
   type Monitor,
   monitorFields,
@@ -11,16 +12,15 @@ import {
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { useOverview } from "../../data/overview.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
-import { useOverview } from "../../data/overview.ts";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
 import { commonSections, monitorLabels, ownSections, type Section, typeLabels } from "./labels.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
-import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
-import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;

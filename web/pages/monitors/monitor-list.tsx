@@ -1,16 +1,16 @@
-import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useMediaQuery } from "@mantine/hooks";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { overviewQuery } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { isSecondKey } from "../../components/shortcuts.ts";
 import { notify } from "../../components/toasts.tsx";
 import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
-import { openDialog } from "../../components/dialogs.ts";
-import { folds, selection } from "./list-state.ts";
 import { GroupHead } from "./group-head.tsx";
+import { folds, selection } from "./list-state.ts";
 import { MonitorRow } from "./monitor-row.tsx";
 import { type Item, nextPosition } from "./rows.ts";
 

@@ -1,10 +1,12 @@
 import { Button } from "@mantine/core";
-import { useNavigate, useParams } from "@tanstack/react-router";
 import { useMutation } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { openDialog } from "../../components/dialogs.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -12,10 +14,9 @@ import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
-import { openDialog } from "../../components/dialogs.ts";
-import { typeLabels } from "./labels.ts";
 import { useMonitor, useAlertRecipients } from "./data.ts";
 import { Figures } from "./figures.tsx";
+import { typeLabels } from "./labels.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
 import {
   PushPanel,
@@ -24,7 +25,6 @@ import {
   Incidents,
   AlertRecipients,
 } from "./monitor-panels.tsx";
-import { BusyButton } from "../../components/busy-button.tsx";
 
 export function MonitorPage() {
   const { id = "" } = useParams({ strict: false });

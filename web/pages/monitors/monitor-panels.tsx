@@ -1,15 +1,15 @@
+import { Tooltip, Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import type { PastState } from "../../../src/dashboard/schema.ts";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
+import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
+import { copy } from "../../components/copy.tsx";
+import { inMs } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { useStates, useIncidentsOf, useAlertRecipients, useHeartbeats } from "./data.ts";
-import type { IncidentSummary } from "../../../src/incidents/schema.ts";
-import { Tooltip, Button } from "@mantine/core";
-import { useState } from "react";
-import { inMs } from "../../components/format.ts";
-import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
-import { copy } from "../../components/copy.tsx";
 
 const most = 8;
 

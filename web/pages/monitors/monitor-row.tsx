@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { inMs, percent } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
@@ -9,9 +10,8 @@ import { StateIcon, type State } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { openDialog } from "../../components/dialogs.ts";
-import { selection } from "./list-state.ts";
 import { typeLabels } from "./labels.ts";
+import { selection } from "./list-state.ts";
 
 type Props = {
   monitor: OverviewMonitor;

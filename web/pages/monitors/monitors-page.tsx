@@ -3,16 +3,16 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { openDialog, palette } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { EmptyState, KeyHint, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { BulkBar } from "./bulk-bar.tsx";
-import { openDialog, palette } from "../../components/dialogs.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { type Filters, filtersOf, isFiltered } from "./filters.ts";
-import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { folds, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
+import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
 export function MonitorsPage() {

@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { ApiError } from "../../data/client.ts";
-import { Icon } from "../../components/icons.tsx";
-import { addMonitor } from "./actions.ts";
-import { openDialog } from "../../components/dialogs.ts";
-import { planOf, targetOf } from "./quick-add.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
 import { useSignedIn } from "../../data/session.ts";
-import { EmptyState } from "../../components/page.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { openDialog } from "../../components/dialogs.ts";
+import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
+import { EmptyState } from "../../components/page.tsx";
+import { addMonitor } from "./actions.ts";
+import { planOf, targetOf } from "./quick-add.ts";
 
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
 export function QuickAdd({ onClose }: { onClose?: () => void }) {

@@ -1,19 +1,19 @@
-import { Button, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
 import { dashboard, dataOf, pathOf, v1 } from "../../data/client.ts";
 import { Confirm } from "../../components/confirm.tsx";
+import { copy, ShownOnce } from "../../components/copy.tsx";
+import { ChoiceField, FormDialog, useForm } from "../../components/form.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded, EmptyState, Panel } from "../../components/page.tsx";
 import { Time, useNow } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
+import { apiKeysQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
 import { useNewDialog } from "./new-dialog.ts";
-import { apiKeysQuery } from "./data.ts";
-import { copy, ShownOnce } from "../../components/copy.tsx";
-import { FormDialog, useForm } from "../../components/form.tsx";
 
 export default function ApiKeys() {
   const query = useQuery(apiKeysQuery);
@@ -156,18 +156,11 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
         data-autofocus
         {...form.input("name")}
       />
-      <div className="labelled">
-        <span id="key-scope">Access</span>
-        <SegmentedControl
-          aria-labelledby="key-scope"
-          data={[
-            { value: "write", label: "Read and write" },
-            { value: "read", label: "Read only" },
-          ]}
-          value={values.scope}
-          onChange={(scope) => set("scope", scope)}
-        />
-      </div>
+      <ChoiceField
+        label="Access"
+        options={{ write: "Read and write", read: "Read only" }}
+        {...form.field("scope")}
+      />
       <Select
         label="Expires"
         data={lives}

@@ -1,17 +1,19 @@
 import { Alert } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { dashboard, dataOf } from "../../data/client.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { download } from "../../components/copy.tsx";
 import { bytesInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { backupQuery } from "./data.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
 
 export default function Backup() {
   const query = useQuery(backupQuery);
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: () => dataOf(dashboard.backup.post()),
-    onSuccess: ({ id, fileName }) => download(dashboard.backup({ id })["~path"], fileName),
+    onSuccess: ({ id, fileName }) =>
+      download(fileName, { href: dashboard.backup({ id })["~path"] }),
   });
   return (
     <Loaded query={query} what="The backup">
@@ -57,11 +59,4 @@ export default function Backup() {
       )}
     </Loaded>
   );
-}
-
-function download(href: string, name: string) {
-  const link = document.createElement("a");
-  link.href = href;
-  link.download = name;
-  link.click();
 }

@@ -1,6 +1,6 @@
-import { listKey, recordKey } from "../../data/keys.ts";
 import { queryOptions } from "@tanstack/react-query";
 import { dashboard, v1 } from "../../data/client.ts";
+import { listKey, recordKey } from "../../data/keys.ts";
 import { dataQuery, queryClient } from "../../data/query.ts";
 
 export const organizationQuery = (id: string) =>

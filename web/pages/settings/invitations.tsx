@@ -1,25 +1,25 @@
+import { Select, TextInput, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import {
   type Invitation,
   type SentInvitation,
   NewInvitation,
 } from "../../../src/accounts/invitations/schema.ts";
+import { mayManage } from "../../../src/accounts/people/rules.ts";
+import type { Role } from "../../../src/core/roles.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { ShownOnce } from "../../components/copy.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
+import { Icon } from "../../components/icons.tsx";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { withUndo } from "../../components/toasts.tsx";
 import { invalidate, invitationsQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
-import { Select, TextInput, Menu } from "@mantine/core";
-import { useState } from "react";
-import type { Role } from "../../../src/core/roles.ts";
-import { FormDialog, useForm } from "../../components/form.tsx";
-import { ShownOnce } from "../../components/copy.tsx";
-import { mayManage } from "../../../src/accounts/people/rules.ts";
-import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../components/icons.tsx";
 
 /** Who was asked to join and has not answered yet; nothing where there is nobody. */
 export function Invitations() {

@@ -1,11 +1,13 @@
-import { NumberInput, SegmentedControl, TextInput, Alert } from "@mantine/core";
+import { NumberInput, TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsKinds } from "../../../src/accounts/settings/schema.ts";
+import type { TestMail as Verdict } from "../../../src/alerting/schema.ts";
 import { dataOf, ifMatch, v1, dashboard } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { ChoiceField, FormFrame, useForm } from "../../components/form.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
@@ -20,8 +22,6 @@ import {
   usualPorts,
   type MailServerFields,
 } from "./mail-server-fields.ts";
-import type { TestMail as Verdict } from "../../../src/alerting/schema.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
 
 export default function MailServer() {
   const { organization } = useSignedIn();
@@ -128,34 +128,20 @@ function Fields({
               error={errorOf("smtp.port")}
             />
           </div>
-          <div className="labelled">
-            <span id="mail-encryption">Encryption</span>
-            <SegmentedControl
-              aria-labelledby="mail-encryption"
-              data={[
-                { value: "starttls", label: "STARTTLS" },
-                { value: "tls", label: "TLS" },
-                { value: "none", label: "None" },
-              ]}
-              value={tls}
-              onChange={(next) => setTls(next as keyof typeof usualPorts)}
-            />
-            <small>{encryptionLabels[tls]}</small>
-          </div>
-          <div className="labelled">
-            <span id="mail-auth">Authentication</span>
-            <SegmentedControl
-              aria-labelledby="mail-auth"
-              data={[
-                { value: "password", label: "By password" },
-                { value: "microsoft", label: "Microsoft" },
-                { value: "google", label: "Google" },
-              ]}
-              value={auth}
-              onChange={(next) => setAuth(next as Auth)}
-            />
-            <small>{authLabels[auth]}</small>
-          </div>
+          <ChoiceField
+            label="Encryption"
+            options={{ starttls: "STARTTLS", tls: "TLS", none: "None" }}
+            value={tls}
+            onChange={setTls}
+            hint={encryptionLabels[tls]}
+          />
+          <ChoiceField
+            label="Authentication"
+            options={{ password: "By password", microsoft: "Microsoft", google: "Google" }}
+            value={auth}
+            onChange={setAuth}
+            hint={authLabels[auth]}
+          />
           <div className="field-row">
             <TextInput
               label={auth === "password" ? "User name" : "Mailbox"}

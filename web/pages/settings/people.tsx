@@ -1,9 +1,9 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Role } from "../../../src/core/roles.ts";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
 import type { Member } from "../../../src/accounts/people/schema.ts";
+import type { Role } from "../../../src/core/roles.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
@@ -12,10 +12,10 @@ import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
-import { Entry } from "./entry.tsx";
-import { useNewDialog } from "./new-dialog.ts";
 import { apiKeysQuery, peopleQuery } from "./data.ts";
+import { Entry } from "./entry.tsx";
 import { Invitations, Invite, RoleItems } from "./invitations.tsx";
+import { useNewDialog } from "./new-dialog.ts";
 
 export default function People() {
   const query = useQuery(peopleQuery);

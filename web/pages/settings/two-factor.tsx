@@ -1,16 +1,16 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { useSignedIn, renewSession } from "../../data/session.ts";
-import { Panel } from "../../components/page.tsx";
+import { encode } from "uqr";
 import type { PendingTwoFactor } from "../../../src/accounts/two-factor/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { copy } from "../../components/copy.tsx";
+import { useSignedIn, renewSession } from "../../data/session.ts";
+import { copy, download } from "../../components/copy.tsx";
 import { FormDialog, useForm } from "../../components/form.tsx";
-import { PasswordField } from "../../components/password-field.tsx";
-import { invalidate, sessionsQuery } from "./data.ts";
-import { notify } from "../../components/toasts.tsx";
 import { Icon } from "../../components/icons.tsx";
-import { encode } from "uqr";
+import { Panel } from "../../components/page.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { notify } from "../../components/toasts.tsx";
+import { invalidate, sessionsQuery } from "./data.ts";
 
 type Doing = "setting-up" | "turning-off" | "renewing" | null;
 
@@ -217,7 +217,12 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
           </Button>
           <Button
             leftSection={<Icon name="download" size={15} />}
-            onClick={() => download(`Signalbox, ${person.email}\n\n${text}`)}
+            onClick={() =>
+              download("signalbox-recovery-codes.txt", {
+                text: `Signalbox, ${person.email}\n\n${text}`,
+                type: "text/plain",
+              })
+            }
           >
             Download
           </Button>
@@ -228,14 +233,6 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
       </div>
     </Modal>
   );
-}
-
-function download(text: string) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  link.download = "signalbox-recovery-codes.txt";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
 
 /** A text as a QR code, dark on light in both themes: cameras don't read it the other way round. */

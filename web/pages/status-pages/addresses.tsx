@@ -1,10 +1,10 @@
+import { SegmentedControl, Select } from "@mantine/core";
+import { useState } from "react";
+import { useOverview } from "../../data/overview.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
 import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
 import { addressOf } from "./labels.tsx";
-import { SegmentedControl, Select } from "@mantine/core";
-import { useState } from "react";
-import { useOverview } from "../../data/overview.ts";
 import { shownOn } from "./shown.ts";
 
 /** Everything that the page answers at. */

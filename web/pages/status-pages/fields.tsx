@@ -7,19 +7,19 @@ import {
   Button,
   FileButton,
 } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { statusPageFields, logoTypes } from "../../../src/status-pages/schema.ts";
+import { ApiError, dataOf } from "../../data/client.ts";
 import { type StatusPage, cacheStatusPage, pageRoutes } from "../../data/status-pages.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
 import type { Form } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
-import { visibilities } from "./labels.tsx";
 import { zonesWith } from "../../components/time.tsx";
-import { useMutation } from "@tanstack/react-query";
-import { useRef } from "react";
-import { ApiError, dataOf } from "../../data/client.ts";
 import { notify } from "../../components/toasts.tsx";
-import { BusyButton } from "../../components/busy-button.tsx";
+import { visibilities } from "./labels.tsx";
 
 export type PageValues = Omit<
   StatusPage,

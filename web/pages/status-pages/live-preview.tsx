@@ -1,4 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
 import type { z } from "zod";
 import type { StatusPagePatch, StatusPagePreview } from "../../../src/status-pages/schema.ts";
@@ -26,8 +27,7 @@ export function LivePreview({
 }) {
   const { preview, issue } = usePreview(id, body, stamp);
   const [device, setDevice] = useState<Device>("desktop");
-  const box = useRef<HTMLDivElement>(null);
-  const size = useSize(box);
+  const { ref: box, ...size } = useElementSize();
   const width = widths[device];
   const scale = Math.min(1, size.width / width);
   return (
@@ -94,17 +94,4 @@ function wordsOf(error: unknown): string {
   const [detail] = error instanceof ApiError ? error.details : [];
   if (detail !== undefined) return `${detail.path} ${detail.message}.`;
   return error instanceof Error ? error.message : String(error);
-}
-
-function useSize(element: React.RefObject<HTMLElement | null>) {
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  useEffect(() => {
-    if (element.current === null) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry) setSize({ width: entry.contentRect.width, height: entry.contentRect.height });
-    });
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element]);
-  return size;
 }

@@ -1,3 +1,4 @@
+import { Button, Group, Modal, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { dataOf, ifMatch } from "../../data/client.ts";
@@ -21,7 +22,6 @@ import {
 } from "./fields.tsx";
 import { LivePreview } from "./live-preview.tsx";
 import { SectionsEditor } from "./sections-editor.tsx";
-import { Button, Group, Modal, Text } from "@mantine/core";
 
 function valuesOf(page: StatusPage): PageValues {
   const { id: _, default: __, logoUrl, secretsSet, createdAt, updatedAt, ...fields } = page;

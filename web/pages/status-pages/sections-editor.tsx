@@ -1,13 +1,13 @@
 import { Button, Menu, ActionIcon, Select, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type {
   StatusPageSection as Section,
   StatusPageSection,
 } from "../../../src/status-pages/schema.ts";
 import { useOverview, type Overview, type OverviewMonitor } from "../../data/overview.ts";
+import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { useReorder } from "../../components/reorder.tsx";
-import { type ReactNode, useState } from "react";
-import { plural } from "../../components/format.ts";
 
 type Props = {
   sections: readonly Section[];

@@ -1,4 +1,7 @@
+import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
+import { dataOf } from "../../data/client.ts";
+import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import {
   type StatusPage,
@@ -6,19 +9,16 @@ import {
   useSubscriberCounts,
   pageRoutes,
 } from "../../data/status-pages.ts";
-import { Icon } from "../../components/icons.tsx";
-import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
-import { addressOf, shortly, visibilities } from "./labels.tsx";
-import { Addresses, Badges } from "./addresses.tsx";
-import { PageEditor } from "./page-editor.tsx";
-import { Subscribers } from "./subscribers.tsx";
-import { Button, Menu } from "@mantine/core";
-import { dataOf } from "../../data/client.ts";
-import { deleteWithUndo } from "../../components/toasts.tsx";
 import { copy } from "../../components/copy.tsx";
+import { Icon } from "../../components/icons.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
-import { useOverview } from "../../data/overview.ts";
+import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { deleteWithUndo } from "../../components/toasts.tsx";
+import { Addresses, Badges } from "./addresses.tsx";
+import { addressOf, shortly, visibilities } from "./labels.tsx";
+import { PageEditor } from "./page-editor.tsx";
 import { shownOn } from "./shown.ts";
+import { Subscribers } from "./subscribers.tsx";
 
 export function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });

@@ -5,11 +5,11 @@ import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copy } from "../../components/copy.tsx";
-import { useDeleting } from "../../components/toasts.tsx";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
+import { useDeleting } from "../../components/toasts.tsx";
 import { addressOf, shortly, visibilities } from "./labels.tsx";
 
 const NewPage = lazy(() => import("./new-page.tsx"));

@@ -1,21 +1,23 @@
 import { csvRow } from "../../../src/core/text.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
+import { dataOf } from "../../data/client.ts";
 import {
   type StatusPage,
   type Subscriber,
   useSubscribers,
   pageRoutes,
 } from "../../data/status-pages.ts";
-import { useDeleting, notifyError, notify, deleteWithUndo } from "../../components/toasts.tsx";
+import { download } from "../../components/copy.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { dataOf } from "../../data/client.ts";
-import { FormDialog, useForm } from "../../components/form.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
+import { useDeleting, notifyError, notify, deleteWithUndo } from "../../components/toasts.tsx";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
@@ -25,7 +27,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
   const [filters, setFilters] = useState(all);
   const [number, setNumber] = useState(1);
   const [adding, setAdding] = useState(false);
-  const q = useDebounced(filters.q.trim());
+  const [q] = useDebouncedValue(filters.q.trim(), 200);
   const deleting = useDeleting();
   const { data, error } = useSubscribers(page.id, {
     page: number,
@@ -121,16 +123,6 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
       {adding && <AddSubscriber page={page} onClose={() => setAdding(false)} />}
     </>
   );
-}
-
-/** What was typed, once it stands still. */
-function useDebounced(text: string): string {
-  const [later, setLater] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(text), 200);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return later;
 }
 
 /** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
@@ -274,10 +266,5 @@ function csvOf(subscribers: readonly Subscriber[]): string {
 /** All subscribers of a page as a file. */
 async function downloadSubscribers({ id, slug }: StatusPage) {
   const subscribers = await dataOf(pageRoutes(id)["subscribers-export"].get());
-  const url = URL.createObjectURL(new Blob([csvOf(subscribers)], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `subscribers-${slug}.csv`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  download(`subscribers-${slug}.csv`, { text: csvOf(subscribers), type: "text/csv" });
 }

@@ -1,11 +1,13 @@
-import { listKey } from "../../data/keys.ts";
+import { useMantineColorScheme } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useEffect, useLayoutEffect } from "react";
 import { v1 } from "../../data/client.ts";
-import { pageQuery } from "../../data/query.ts";
+import { listKey } from "../../data/keys.ts";
 import { followLive } from "../../data/live.ts";
 import { useOverallState, useOverview } from "../../data/overview.ts";
+import { pageQuery } from "../../data/query.ts";
 import { useSession, useSignedIn } from "../../data/session.ts";
 import { useFavicon } from "../../components/mark.tsx";
 import { Zone } from "../../components/time.tsx";
@@ -15,7 +17,6 @@ import { followUpgrades } from "./upgrades.ts";
 import { WallControls } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { tilesOf, troubleOf } from "./wall-rules.ts";
-import { useMantineColorScheme } from "@mantine/core";
 
 /** Everything at a glance, for a screen on the wall that nobody touches. */
 export function WallPage() {
@@ -38,9 +39,7 @@ function Wall() {
   useEffect(followUpgrades, []);
   useEffect(keepScreenAwake, []);
   useFavicon(useOverallState());
-  useEffect(() => {
-    document.title = `${organization.name} – Signalbox`;
-  }, [organization.name]);
+  useDocumentTitle(`${organization.name} – Signalbox`);
   if (overview === undefined) return <main className="wall" />;
   const trouble = troubleOf(overview);
   return (
