@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { Fragment } from "react";
 import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
@@ -26,12 +26,11 @@ export default function AuditLog() {
   const navigate = useNavigate();
   const go = (to: number) =>
     void navigate({ to: ".", search: (to === 1 ? {} : { page: to }) as never });
-  const query = useQuery({
-    ...pageQuery(["audit-log", page], (options) =>
+  const query = useQuery(
+    pageQuery(["audit-log", page], (options) =>
       dashboard["audit-log"].get({ query: { page, per_page: perPage }, ...options }),
     ),
-    placeholderData: keepPreviousData,
-  });
+  );
   return (
     <Loaded query={query} what="The audit log">
       {({ data, meta }) => (
