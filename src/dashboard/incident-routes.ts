@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { previewInTurn } from "../status-pages/preview-service.ts";
@@ -15,45 +14,34 @@ import { audienceOf, previewIncident, tracesOf } from "./incident-service.ts";
 export const incidentDashboardRoutes = new Elysia()
   .use(requestContext)
   .post(
-    ...endpoint(
-      "/incident-preview",
-      {
-        name: "previewIncident",
-        access: "read",
-        summary: "An incident as the default status page would show it",
-        body: IncidentDraft,
-        response: dataOf(IncidentPreview),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, body, services }) => ({
-        data: await previewInTurn(services, scope, () => previewIncident(scope, body)),
-      }),
-    ),
+    ...endpoint("/incident-preview", {
+      name: "previewIncident",
+      access: "read",
+      summary: "An incident as the default status page would show it",
+      body: IncidentDraft,
+      data: IncidentPreview,
+      errors: ["NOT_FOUND"],
+      handle: ({ scope, body, services }) =>
+        previewInTurn(services, scope, () => previewIncident(scope, body)),
+    }),
   )
   .get(
-    ...endpoint(
-      "/incident-audience",
-      {
-        name: "getIncidentAudience",
-        access: "read",
-        summary: "Who would be told of an incident",
-        query: IncidentAudienceQuery,
-        response: dataOf(IncidentAudience),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, query }) => ({ data: await audienceOf(scope, query) }),
-    ),
+    ...endpoint("/incident-audience", {
+      name: "getIncidentAudience",
+      access: "read",
+      summary: "Who would be told of an incident",
+      query: IncidentAudienceQuery,
+      data: IncidentAudience,
+      errors: ["NOT_FOUND"],
+      handle: ({ scope, query }) => audienceOf(scope, query),
+    }),
   )
   .get(
-    ...endpoint(
-      "/incidents/:id/traces",
-      {
-        name: "getIncidentTraces",
-        access: "read",
-        summary: "Who posted to an incident, and who was told of it",
-        response: dataOf(IncidentTraces),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await tracesOf(scope, params.id) }),
-    ),
+    ...endpoint("/incidents/:id/traces", {
+      name: "getIncidentTraces",
+      access: "read",
+      summary: "Who posted to an incident, and who was told of it",
+      data: IncidentTraces,
+      handle: ({ scope, params }) => tracesOf(scope, params.id),
+    }),
   );

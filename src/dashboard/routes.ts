@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
-import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { eventStream } from "../http/event-stream.ts";
@@ -30,31 +29,25 @@ import {
 export const dashboardRoutes = new Elysia()
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/overview",
-      {
-        name: "getOverview",
-        access: "read",
-        cached: true,
-        compressed: true,
-        summary: "Everything that the Monitors page shows",
-        response: dataOf(CompactOverview),
-      },
-      async ({ scope }) => ({ data: await overviewOf(scope) }),
-    ),
+    ...endpoint("/overview", {
+      name: "getOverview",
+      access: "read",
+      cached: true,
+      compressed: true,
+      summary: "Everything that the Monitors page shows",
+      data: CompactOverview,
+      handle: ({ scope }) => overviewOf(scope),
+    }),
   )
   .get(
-    ...endpoint(
-      "/live",
-      {
-        name: "live",
-        access: "read",
-        streams: "text/event-stream",
-        summary: "What happens, as server-sent events",
-        query: LiveQuery,
-        response: z.never(),
-      },
-      async ({ scope, query, services, request, requestContext }) => {
+    ...endpoint("/live", {
+      name: "live",
+      access: "read",
+      streams: "text/event-stream",
+      summary: "What happens, as server-sent events",
+      query: LiveQuery,
+      response: z.never(),
+      handle: async ({ scope, query, services, request, requestContext }) => {
         const { live, sessions, extendTimeout } = services;
         const headers = { "Retry-After": "10" };
         if (!live.isOpen())
@@ -77,73 +70,56 @@ export const dashboardRoutes = new Elysia()
           live.join(reader, { ...listener, role, after, isAuthorized }),
         );
       },
-    ),
+    }),
   )
   .get(
-    ...endpoint(
-      "/monitors/:id/states",
-      {
-        name: "listStates",
-        access: "read",
-        summary: "What a monitor was, newest first",
-        query: StatesQuery,
-        response: dataOf(z.array(PastState)),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, query }) => ({ data: await statesOf(scope, params.id, query) }),
-    ),
+    ...endpoint("/monitors/:id/states", {
+      name: "listStates",
+      access: "read",
+      summary: "What a monitor was, newest first",
+      query: StatesQuery,
+      data: z.array(PastState),
+      handle: ({ scope, params, query }) => statesOf(scope, params.id, query),
+    }),
   )
   .get(
-    ...endpoint(
-      "/alert-channel-uses",
-      {
-        name: "countChannelUses",
-        access: "read",
-        cached: true,
-        summary: "How many monitors and groups each alert channel belongs to",
-        response: dataOf(z.array(ChannelUse)),
-      },
-      async ({ scope }) => ({ data: await channelUses(scope) }),
-    ),
+    ...endpoint("/alert-channel-uses", {
+      name: "countChannelUses",
+      access: "read",
+      cached: true,
+      summary: "How many monitors and groups each alert channel belongs to",
+      data: z.array(ChannelUse),
+      handle: ({ scope }) => channelUses(scope),
+    }),
   )
   .get(
-    ...endpoint(
-      "/alert-channels/:id/users",
-      {
-        name: "listUsersOfChannel",
-        access: "read",
-        cached: true,
-        summary: "Which monitors and groups an alert channel belongs to",
-        response: dataOf(UsersOfChannel),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await usersOfChannel(scope, params.id) }),
-    ),
+    ...endpoint("/alert-channels/:id/users", {
+      name: "listUsersOfChannel",
+      access: "read",
+      cached: true,
+      summary: "Which monitors and groups an alert channel belongs to",
+      data: UsersOfChannel,
+      handle: ({ scope, params }) => usersOfChannel(scope, params.id),
+    }),
   )
   .get(
-    ...endpoint(
-      "/subscriber-counts",
-      {
-        name: "countSubscribers",
-        access: "read",
-        cached: true,
-        summary: "How many subscribers each status page has",
-        response: dataOf(z.array(SubscriberCount)),
-      },
-      async ({ scope }) => ({ data: await subscriberCounts(scope) }),
-    ),
+    ...endpoint("/subscriber-counts", {
+      name: "countSubscribers",
+      access: "read",
+      cached: true,
+      summary: "How many subscribers each status page has",
+      data: z.array(SubscriberCount),
+      handle: ({ scope }) => subscriberCounts(scope),
+    }),
   )
   .get(
-    ...endpoint(
-      "/where",
-      {
-        name: "findOrganization",
-        access: "person",
-        summary: "Which of the person's organizations a record belongs to",
-        query: WhereQuery,
-        response: dataOf(z.object({ organizationId: Id })),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ context, query }) => ({ data: await organizationWith(context, query) }),
-    ),
+    ...endpoint("/where", {
+      name: "findOrganization",
+      access: "person",
+      summary: "Which of the person's organizations a record belongs to",
+      query: WhereQuery,
+      data: z.object({ organizationId: Id }),
+      errors: ["NOT_FOUND"],
+      handle: ({ context, query }) => organizationWith(context, query),
+    }),
   );

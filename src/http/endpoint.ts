@@ -129,11 +129,10 @@ export function endpoint<
     ...declared
   }: Declared<Q, B, X, U> &
     Returns<R, D> & {
-      handle?: (
+      handle: (
         input: Input<Path, Q, B, X>,
       ) => Promise<[D] extends [never] ? z.input<R> | Response : z.input<D>>;
     },
-  use = handle as NonNullable<typeof handle>,
 ) {
   type Context = HandlerContext<Path>;
   type Sent = [D] extends [never] ? z.output<R> : { data: z.output<D> };
@@ -175,7 +174,7 @@ export function endpoint<
     if (spec.streams !== undefined)
       return request.method === "HEAD"
         ? new Response(null, { headers: { "Content-Type": spec.streams } })
-        : ((await use(inputOf(context, caller, parsed))) as Response);
+        : ((await handle(inputOf(context, caller, parsed))) as Response);
     const response = await respond(context, caller, parsed);
     responses.set(key, known, response);
     return response;
@@ -224,7 +223,7 @@ export function endpoint<
     caller: AnyCaller,
     parsed: Parsed<Q, B>,
   ): Promise<ApiResponse> {
-    const result: unknown = await use(inputOf(context, caller, parsed));
+    const result: unknown = await handle(inputOf(context, caller, parsed));
     if (result instanceof Response)
       throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
     const payload = data === undefined ? result : { data: result };

@@ -1,5 +1,4 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { previewInTurn, previewStatusPage } from "./preview-service.ts";
@@ -9,19 +8,14 @@ import { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 export const statusPageDashboardRoutes = new Elysia({ prefix: "/status-pages" })
   .use(requestContext)
   .post(
-    ...endpoint(
-      "/:id/preview",
-      {
-        name: "previewStatusPage",
-        access: "write",
-        compressed: true,
-        summary: "See a status page as it would be after a change",
-        body: StatusPagePatch,
-        response: dataOf(StatusPagePreview),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params, body, services }) => ({
-        data: await previewInTurn(services, scope, () => previewStatusPage(scope, params.id, body)),
-      }),
-    ),
+    ...endpoint("/:id/preview", {
+      name: "previewStatusPage",
+      access: "write",
+      compressed: true,
+      summary: "See a status page as it would be after a change",
+      body: StatusPagePatch,
+      data: StatusPagePreview,
+      handle: ({ scope, params, body, services }) =>
+        previewInTurn(services, scope, () => previewStatusPage(scope, params.id, body)),
+    }),
   );

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf, Deleted, deleted } from "../core/paging.ts";
+import { Deleted, deleted } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
@@ -17,110 +17,84 @@ import {
 export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listStatusPages",
-        access: "read",
-        cached: true,
-        summary: "List all status pages",
-        description: "The organization's default page first, then newest first.",
-        response: dataOf(z.array(StatusPage)),
-      },
-      async ({ scope }) => ({ data: await listStatusPages(scope) }),
-    ),
+    ...endpoint("/", {
+      name: "listStatusPages",
+      access: "read",
+      cached: true,
+      summary: "List all status pages",
+      description: "The organization's default page first, then newest first.",
+      data: z.array(StatusPage),
+      handle: ({ scope }) => listStatusPages(scope),
+    }),
   )
   .post(
-    ...endpoint(
-      "/",
-      {
-        name: "createStatusPage",
-        access: "write",
-        summary: "Create a status page",
-        description:
-          "A slug or a host that another page has, of whichever organization, is a conflict.",
-        body: NewStatusPage,
-        response: dataOf(StatusPage),
-        status: 201,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ scope, body }) => ({ data: await createStatusPage(scope, body) }),
-    ),
+    ...endpoint("/", {
+      name: "createStatusPage",
+      access: "write",
+      summary: "Create a status page",
+      description:
+        "A slug or a host that another page has, of whichever organization, is a conflict.",
+      body: NewStatusPage,
+      data: StatusPage,
+      status: 201,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ scope, body }) => createStatusPage(scope, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id",
-      {
-        name: "getStatusPage",
-        access: "read",
-        cached: true,
-        summary: "Get a status page",
-        response: dataOf(StatusPage),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await getStatusPage(scope, params.id) }),
-    ),
+    ...endpoint("/:id", {
+      name: "getStatusPage",
+      access: "read",
+      cached: true,
+      summary: "Get a status page",
+      data: StatusPage,
+      handle: ({ scope, params }) => getStatusPage(scope, params.id),
+    }),
   )
   .patch(
-    ...endpoint(
-      "/:id",
-      {
-        name: "updateStatusPage",
-        access: "write",
-        summary: "Update a status page",
-        description:
-          "Absent fields keep their value; null clears the password. `sections` and `hosts` are replaced as a whole.",
-        body: StatusPagePatch,
-        response: dataOf(StatusPage),
-        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params, body }) => ({ data: await updateStatusPage(scope, params.id, body) }),
-    ),
+    ...endpoint("/:id", {
+      name: "updateStatusPage",
+      access: "write",
+      summary: "Update a status page",
+      description:
+        "Absent fields keep their value; null clears the password. `sections` and `hosts` are replaced as a whole.",
+      body: StatusPagePatch,
+      data: StatusPage,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => updateStatusPage(scope, params.id, body),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id",
-      {
-        name: "deleteStatusPage",
-        access: "write",
-        summary: "Delete a status page",
-        description:
-          "The organization's default page can't be deleted: a conflict. Hide it instead.",
-        response: Deleted,
-        errors: ["NOT_FOUND", "CONFLICT", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => {
-        await deleteStatusPage(scope, params.id);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id", {
+      name: "deleteStatusPage",
+      access: "write",
+      summary: "Delete a status page",
+      description: "The organization's default page can't be deleted: a conflict. Hide it instead.",
+      response: Deleted,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deleteStatusPage(scope, params.id),
+    }),
   )
   .put(
-    ...endpoint(
-      "/:id/logo",
-      {
-        name: "setStatusPageLogo",
-        access: "write",
-        summary: "Set the logo of a status page",
-        description:
-          "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, shadows, `use`, `image`, `pattern`, `marker`, `foreignObject`, `stroke-dasharray`, a DOCTYPE other than that of SVG, references to anything outside of it, at-rules other than `@media`, selectors other than plain ones (`.a`, `#a`, `g`, `g .a`), more than 5,000 elements, 32 levels or 64,000 characters of path data, and for layers, masks and clip paths that multiply what is drawn. A PNG or WebP is always right.",
-        upload: logoTypes,
-        response: dataOf(StatusPage),
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params, upload }) => ({ data: await setLogo(scope, params.id, upload) }),
-    ),
+    ...endpoint("/:id/logo", {
+      name: "setStatusPageLogo",
+      access: "write",
+      summary: "Set the logo of a status page",
+      description:
+        "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, shadows, `use`, `image`, `pattern`, `marker`, `foreignObject`, `stroke-dasharray`, a DOCTYPE other than that of SVG, references to anything outside of it, at-rules other than `@media`, selectors other than plain ones (`.a`, `#a`, `g`, `g .a`), more than 5,000 elements, 32 levels or 64,000 characters of path data, and for layers, masks and clip paths that multiply what is drawn. A PNG or WebP is always right.",
+      upload: logoTypes,
+      data: StatusPage,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params, upload }) => setLogo(scope, params.id, upload),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id/logo",
-      {
-        name: "removeStatusPageLogo",
-        access: "write",
-        summary: "Remove the logo of a status page",
-        response: dataOf(StatusPage),
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => ({ data: await removeLogo(scope, params.id) }),
-    ),
+    ...endpoint("/:id/logo", {
+      name: "removeStatusPageLogo",
+      access: "write",
+      summary: "Remove the logo of a status page",
+      data: StatusPage,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => removeLogo(scope, params.id),
+    }),
   );

@@ -4,6 +4,7 @@ import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { hashPassword } from "../core/passwords.ts";
+import { deleted } from "../core/paging.ts";
 import { invalid } from "../core/validation.ts";
 import { isRecord, mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
 import { retrying, type Statement } from "../database/store.ts";
@@ -195,7 +196,7 @@ function mustKnow({ organizationId }: Scope, sections: readonly StatusPageSectio
 }
 
 /** Removes a page with its logo, its sections and its hosts. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for the default page. */
-export function deleteStatusPage(scope: Scope, id: string): Promise<object> {
+export function deleteStatusPage(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const page = await getStored(scope, id);
@@ -211,7 +212,7 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<object> {
         store.db.delete(statusPages).where(isRecord(statusPages, organizationId, id)),
       ],
       { action: "status-page.deleted", subjectId: id },
-      {},
+      deleted,
     );
   });
 }

@@ -8,15 +8,16 @@ const spec = {
   name: "getThing",
   access: "anyone",
   summary: "Get a thing",
-  response: z.object({ data: z.string() }),
+  data: z.string(),
 } as const;
 
 test("the compiler knows the parameters of a path, and whether a route has its request's context", () => {
-  const known = endpoint("/:id/parts/:partId", spec, async ({ params }) => ({
-    data: params.id + params.partId,
-  }));
+  const known = endpoint("/:id/parts/:partId", {
+    ...spec,
+    handle: async ({ params }) => params.id + params.partId,
+  });
   // @ts-expect-error this path has no such parameter
-  endpoint("/:id", spec, async ({ params }) => ({ data: params.partId }));
+  endpoint("/:id", { ...spec, handle: async ({ params }) => params.partId });
   // @ts-expect-error its routes have no context
   const without = new Elysia().get(...known);
   const routes = new Elysia().use(requestContext).get(...known);

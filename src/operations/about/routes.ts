@@ -1,19 +1,15 @@
 import { Elysia } from "elysia";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { About } from "./schema.ts";
 import { aboutAppliance } from "./service.ts";
 
 export const aboutRoutes = new Elysia({ prefix: "/about" }).use(requestContext).get(
-  ...endpoint(
-    "/",
-    {
-      name: "getAbout",
-      access: "read",
-      summary: "Get the version, how long it has been running, and what the organization has",
-      response: dataOf(About),
-    },
-    async ({ scope }) => ({ data: await aboutAppliance(scope) }),
-  ),
+  ...endpoint("/", {
+    name: "getAbout",
+    access: "read",
+    summary: "Get the version, how long it has been running, and what the organization has",
+    data: About,
+    handle: ({ scope }) => aboutAppliance(scope),
+  }),
 );

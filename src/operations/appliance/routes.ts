@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf, Deleted, deleted } from "../../core/paging.ts";
+import { Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { NewOrganization } from "../../accounts/organizations/schema.ts";
@@ -21,102 +21,79 @@ import {
 export const applianceRoutes = new Elysia()
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/appliance",
-      {
-        name: "getApplianceFigures",
-        access: "administrator",
-        summary: "Get how much there is in all organizations together",
-        response: dataOf(ApplianceFigures),
-      },
-      async ({ context }) => ({ data: await figuresOf(runningBy(context)) }),
-    ),
+    ...endpoint("/appliance", {
+      name: "getApplianceFigures",
+      access: "administrator",
+      summary: "Get how much there is in all organizations together",
+      data: ApplianceFigures,
+      handle: ({ context }) => figuresOf(runningBy(context)),
+    }),
   )
   .get(
-    ...endpoint(
-      "/organizations",
-      {
-        name: "listOrganizations",
-        access: "administrator",
-        summary: "List all organizations by name, with how much there is of each",
-        response: dataOf(z.array(OrganizationEntry)),
-      },
-      async ({ context }) => ({ data: await listOrganizationEntries(runningBy(context)) }),
-    ),
+    ...endpoint("/organizations", {
+      name: "listOrganizations",
+      access: "administrator",
+      summary: "List all organizations by name, with how much there is of each",
+      data: z.array(OrganizationEntry),
+      handle: ({ context }) => listOrganizationEntries(runningBy(context)),
+    }),
   )
   .post(
-    ...endpoint(
-      "/organizations",
-      {
-        name: "foundOrganization",
-        access: "administrator",
-        summary: "Make a further organization and own it",
-        body: NewOrganization,
-        response: dataOf(OwnMembership),
-        status: 201,
-        isLocated: false,
-      },
-      async ({ context, body }) => ({ data: await foundOrganization(context, body.name) }),
-    ),
+    ...endpoint("/organizations", {
+      name: "foundOrganization",
+      access: "administrator",
+      summary: "Make a further organization and own it",
+      body: NewOrganization,
+      data: OwnMembership,
+      status: 201,
+      isLocated: false,
+      handle: ({ context, body }) => foundOrganization(context, body.name),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/organizations/:id",
-      {
-        name: "deleteOrganization",
-        access: "administrator",
-        summary: "Delete an organization with everything in it, for good",
-        response: Deleted,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ context, params }) => {
+    ...endpoint("/organizations/:id", {
+      name: "deleteOrganization",
+      access: "administrator",
+      summary: "Delete an organization with everything in it, for good",
+      response: Deleted,
+      errors: ["CONFLICT"],
+      handle: async ({ context, params }) => {
         await deleteOrganization(runningBy(context), params.id);
         return deleted;
       },
-    ),
+    }),
   )
   .get(
-    ...endpoint(
-      "/administrators",
-      {
-        name: "listAdministrators",
-        access: "administrator",
-        summary: "List who runs the appliance",
-        response: dataOf(z.array(Administrator)),
-      },
-      async ({ context }) => ({ data: await listAdministrators(runningBy(context)) }),
-    ),
+    ...endpoint("/administrators", {
+      name: "listAdministrators",
+      access: "administrator",
+      summary: "List who runs the appliance",
+      data: z.array(Administrator),
+      handle: ({ context }) => listAdministrators(runningBy(context)),
+    }),
   )
   .post(
-    ...endpoint(
-      "/administrators",
-      {
-        name: "grantAdministrator",
-        access: "administrator",
-        summary: "Make somebody an administrator of the appliance",
-        body: NewAdministrator,
-        response: dataOf(Administrator),
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ context, body }) => ({
-        data: await grantAdministrator(runningBy(context), body.personId),
-      }),
-    ),
+    ...endpoint("/administrators", {
+      name: "grantAdministrator",
+      access: "administrator",
+      summary: "Make somebody an administrator of the appliance",
+      body: NewAdministrator,
+      data: Administrator,
+      errors: ["NOT_FOUND", "CONFLICT"],
+      handle: ({ context, body }) => grantAdministrator(runningBy(context), body.personId),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/administrators/:id",
-      {
-        name: "revokeAdministrator",
-        access: "administrator",
-        summary: "Take that from an administrator, or from oneself",
-        description: "Not from the last one.",
-        response: Deleted,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ context, params }) => {
+    ...endpoint("/administrators/:id", {
+      name: "revokeAdministrator",
+      access: "administrator",
+      summary: "Take that from an administrator, or from oneself",
+      description: "Not from the last one.",
+      response: Deleted,
+      errors: ["CONFLICT"],
+      handle: async ({ context, params }) => {
         await revokeAdministrator(runningBy(context), params.id);
         return deleted;
       },
-    ),
+    }),
   );

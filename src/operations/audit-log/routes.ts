@@ -31,45 +31,36 @@ function mayRead({
 export const auditLogRoutes = new Elysia({ prefix: "/audit-log" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "listAuditEntries",
-        access: "read",
-        role: "admin",
-        summary: "List who changed what",
-        description: "Newest first.",
-        query: AuditQuery,
-        response: pageOf(AuditEntry),
-      },
-      ({ scope, query }) => listAuditEntries(scope, query),
-    ),
+    ...endpoint("/", {
+      name: "listAuditEntries",
+      access: "read",
+      role: "admin",
+      summary: "List who changed what",
+      description: "Newest first.",
+      query: AuditQuery,
+      response: pageOf(AuditEntry),
+      handle: ({ scope, query }) => listAuditEntries(scope, query),
+    }),
   )
   .get(
-    ...endpoint(
-      "/export.csv",
-      {
-        name: "exportAuditLogAsCsv",
-        access: "read",
-        role: "admin",
-        streams: exportFormats.csv,
-        summary: "Download the audit log as CSV, oldest first",
-        response: z.never(),
-      },
-      async ({ scope, ...asked }) => downloadAuditLog(scope, "csv", mayRead(asked)),
-    ),
+    ...endpoint("/export.csv", {
+      name: "exportAuditLogAsCsv",
+      access: "read",
+      role: "admin",
+      streams: exportFormats.csv,
+      summary: "Download the audit log as CSV, oldest first",
+      response: z.never(),
+      handle: async ({ scope, ...asked }) => downloadAuditLog(scope, "csv", mayRead(asked)),
+    }),
   )
   .get(
-    ...endpoint(
-      "/export.jsonl",
-      {
-        name: "exportAuditLogAsJsonLines",
-        access: "read",
-        role: "admin",
-        streams: exportFormats.jsonl,
-        summary: "Download the audit log as JSON Lines, oldest first",
-        response: z.never(),
-      },
-      async ({ scope, ...asked }) => downloadAuditLog(scope, "jsonl", mayRead(asked)),
-    ),
+    ...endpoint("/export.jsonl", {
+      name: "exportAuditLogAsJsonLines",
+      access: "read",
+      role: "admin",
+      streams: exportFormats.jsonl,
+      summary: "Download the audit log as JSON Lines, oldest first",
+      response: z.never(),
+      handle: async ({ scope, ...asked }) => downloadAuditLog(scope, "jsonl", mayRead(asked)),
+    }),
   );

@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
@@ -12,49 +11,37 @@ const patienceSeconds = 240;
 export const backupRoutes = new Elysia({ prefix: "/backup" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/",
-      {
-        name: "offerBackup",
-        access: "administrator",
-        summary: "Get how large a backup is at most",
-        response: dataOf(BackupOffer),
-      },
-      async ({ context }) => ({ data: await offerBackup(context) }),
-    ),
+    ...endpoint("/", {
+      name: "offerBackup",
+      access: "administrator",
+      summary: "Get how large a backup is at most",
+      data: BackupOffer,
+      handle: ({ context }) => offerBackup(context),
+    }),
   )
   .post(
-    ...endpoint(
-      "/",
-      {
-        name: "makeBackup",
-        access: "administrator",
-        timeoutSeconds: patienceSeconds,
-        summary: "Copy the whole database, of every organization",
-        body: NewBackup.prefault({}),
-        response: dataOf(MadeBackup),
-        status: 201,
-        errors: ["CONFLICT"],
-      },
-      async ({ context, services, body }) => ({
-        data: await makeBackup(context, services.backups, body),
-      }),
-    ),
+    ...endpoint("/", {
+      name: "makeBackup",
+      access: "administrator",
+      timeoutSeconds: patienceSeconds,
+      summary: "Copy the whole database, of every organization",
+      body: NewBackup.prefault({}),
+      data: MadeBackup,
+      status: 201,
+      errors: ["CONFLICT"],
+      handle: ({ context, services, body }) => makeBackup(context, services.backups, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id",
-      {
-        name: "takeBackup",
-        access: "administrator",
-        streams: "application/vnd.sqlite3",
-        summary: "Download a copy, once",
-        response: z.never(),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ context, services, request, params }) => {
+    ...endpoint("/:id", {
+      name: "takeBackup",
+      access: "administrator",
+      streams: "application/vnd.sqlite3",
+      summary: "Download a copy, once",
+      response: z.never(),
+      handle: async ({ context, services, request, params }) => {
         services.extendTimeout(request, patienceSeconds);
         return takeBackup(context, services, params.id);
       },
-    ),
+    }),
   );

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { dataOf, Deleted, deleted, pageOf } from "../../core/paging.ts";
+import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
 import { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
@@ -15,82 +15,59 @@ import {
 export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
   .use(requestContext)
   .get(
-    ...endpoint(
-      "/:id/subscribers",
-      {
-        name: "listSubscribers",
-        access: "read",
-        cached: true,
-        summary: "List the subscribers of a status page",
-        description: "Newest first.",
-        query: SubscriberQuery,
-        response: pageOf(Subscriber),
-        errors: ["NOT_FOUND"],
-      },
-      ({ scope, params, query }) => listSubscribers(scope, params.id, query),
-    ),
+    ...endpoint("/:id/subscribers", {
+      name: "listSubscribers",
+      access: "read",
+      cached: true,
+      summary: "List the subscribers of a status page",
+      description: "Newest first.",
+      query: SubscriberQuery,
+      response: pageOf(Subscriber),
+      handle: ({ scope, params, query }) => listSubscribers(scope, params.id, query),
+    }),
   )
   .post(
-    ...endpoint(
-      "/:id/subscribers",
-      {
-        name: "addSubscriber",
-        access: "write",
-        summary: "Add a subscriber to a status page",
-        description:
-          "A mailbox is sent a link first and hears nothing else before it was followed, unless you say that it is `confirmed`. A webhook hears at once. An address that subscribes already is a conflict, as is a mailbox to be asked while no mail server is set.",
-        body: NewSubscriber,
-        response: dataOf(Subscriber),
-        status: 201,
-        errors: ["NOT_FOUND", "CONFLICT"],
-      },
-      async ({ scope, params, body }) => ({ data: await addSubscriber(scope, params.id, body) }),
-    ),
+    ...endpoint("/:id/subscribers", {
+      name: "addSubscriber",
+      access: "write",
+      summary: "Add a subscriber to a status page",
+      description:
+        "A mailbox is sent a link first and hears nothing else before it was followed, unless you say that it is `confirmed`. A webhook hears at once. An address that subscribes already is a conflict, as is a mailbox to be asked while no mail server is set.",
+      body: NewSubscriber,
+      data: Subscriber,
+      status: 201,
+      errors: ["CONFLICT"],
+      handle: ({ scope, params, body }) => addSubscriber(scope, params.id, body),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id/subscribers-export",
-      {
-        name: "exportSubscribers",
-        access: "read",
-        summary: "Export the subscribers of a status page",
-        description: "All of them at once, oldest first.",
-        response: dataOf(z.array(Subscriber)),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({ data: await exportSubscribers(scope, params.id) }),
-    ),
+    ...endpoint("/:id/subscribers-export", {
+      name: "exportSubscribers",
+      access: "read",
+      summary: "Export the subscribers of a status page",
+      description: "All of them at once, oldest first.",
+      data: z.array(Subscriber),
+      handle: ({ scope, params }) => exportSubscribers(scope, params.id),
+    }),
   )
   .get(
-    ...endpoint(
-      "/:id/subscribers/:subscriberId",
-      {
-        name: "getSubscriber",
-        access: "read",
-        cached: true,
-        summary: "Get a subscriber",
-        response: dataOf(Subscriber),
-        errors: ["NOT_FOUND"],
-      },
-      async ({ scope, params }) => ({
-        data: await getSubscriber(scope, params.id, params.subscriberId),
-      }),
-    ),
+    ...endpoint("/:id/subscribers/:subscriberId", {
+      name: "getSubscriber",
+      access: "read",
+      cached: true,
+      summary: "Get a subscriber",
+      data: Subscriber,
+      handle: ({ scope, params }) => getSubscriber(scope, params.id, params.subscriberId),
+    }),
   )
   .delete(
-    ...endpoint(
-      "/:id/subscribers/:subscriberId",
-      {
-        name: "deleteSubscriber",
-        access: "write",
-        summary: "Delete a subscriber",
-        description: "It hears nothing more, and may subscribe again.",
-        response: Deleted,
-        errors: ["NOT_FOUND", "PRECONDITION_FAILED"],
-      },
-      async ({ scope, params }) => {
-        await deleteSubscriber(scope, params.id, params.subscriberId);
-        return deleted;
-      },
-    ),
+    ...endpoint("/:id/subscribers/:subscriberId", {
+      name: "deleteSubscriber",
+      access: "write",
+      summary: "Delete a subscriber",
+      description: "It hears nothing more, and may subscribe again.",
+      response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deleteSubscriber(scope, params.id, params.subscriberId),
+    }),
   );

@@ -3,7 +3,7 @@ import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { page } from "../../core/paging.ts";
+import { deleted, page } from "../../core/paging.ts";
 import { sealAll } from "../../core/secrets.ts";
 import { mustBeAllowed, portOf } from "../../core/target-guard.ts";
 import { mustBeWithin } from "../../database/references.ts";
@@ -153,7 +153,11 @@ function alreadyThere(path: "email" | "url") {
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteSubscriber(scope: Scope, pageId: string, id: string): Promise<object> {
+export function deleteSubscriber(
+  scope: Scope,
+  pageId: string,
+  id: string,
+): Promise<typeof deleted> {
   return retrying(async () => remove(scope, await getRow(scope, pageId, id), "subscriber.deleted"));
 }
 
@@ -161,13 +165,13 @@ function remove(
   scope: Scope,
   row: SubscriberRow,
   action: "subscriber.deleted" | "subscriber.unsubscribed",
-): Promise<object> {
+): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   return commit(
     scope,
     [...mustBeCurrent(scope, subscribers, row), removeSubscriber(store, organizationId, row.id)],
     { action, subjectId: row.id },
-    {},
+    deleted,
   );
 }
 
