@@ -56,17 +56,16 @@ export async function audienceOf(scope: Scope, { incidentId, monitorId }: Incide
   return {
     updates: heard("updated"),
     resolution: heard("resolved"),
-    pages: await pagesShowing(store, organizationId, shown),
+    pages: await pagesShowing(scope, shown),
   };
 }
 
 /** Who wrote the updates of an incident, and which channels were told of it. Throws NOT_FOUND. */
 export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
-  const { store, organizationId } = scope;
   const incident = await getIncident(scope, incidentId);
   const [authors, told] = await Promise.all([
-    authorsOf(store, organizationId, incidentId),
-    toldOf(store, organizationId, incident),
+    authorsOf(scope, incidentId),
+    toldOf(scope, incident),
   ]);
   // Each update has one audit row, in the same order; the oldest rows may be gone one day.
   const updates = incident.updates.slice(-authors.length);

@@ -1,12 +1,11 @@
-import type { Store } from "../database/store.ts";
+import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
 import { isShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
 
 /** The pages that tell of an incident like this one, and how many hear of it there. */
 export function pagesShowing(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   { monitorId, origin }: { monitorId: string | null; origin: string },
 ): Promise<IncidentAudience["pages"]> {
   return store.query(
@@ -38,7 +37,7 @@ const authorText = `select actor_type as type, actor_id as id, actor_name as nam
   order by seq`;
 
 /** Who posted each update of an incident, oldest first. */
-export function authorsOf(store: Store, organizationId: string, incidentId: string) {
+export function authorsOf({ store, organizationId }: Tenant, incidentId: string) {
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
 
@@ -56,8 +55,7 @@ const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at
 
 /** Channels that were told of an incident, of one that a monitor opened also by the monitor's own alerts. */
 export function toldOf(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   { id, monitorId, origin, createdAt, resolvedAt }: Notified & { resolvedAt: string | null },
 ): Promise<IncidentTraces["told"]> {
   const byMonitor = origin === "monitor" ? monitorId : null;

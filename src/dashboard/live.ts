@@ -189,7 +189,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
   }
 
   async function findMonitors(organizationId: string, { monitors, changed }: OpenPages) {
-    const found = await versionsOf(store, organizationId);
+    const found = await versionsOf({ store, organizationId });
     for (const { id, version, checkedAt } of found) {
       const known = monitors.get(id);
       if (known?.version === version && known.checkedAt === checkedAt) continue;
@@ -204,7 +204,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
 
   /** Channels at which something was sent, tried or put off since this was last asked. */
   async function findDeliveries(organizationId: string, { deliveries }: OpenPages) {
-    const found = await channelSignaturesOf(store, organizationId);
+    const found = await channelSignaturesOf({ store, organizationId });
     const changed = found.filter(
       ({ id, signature }) => (deliveries.get(id) ?? neverUsed) !== signature,
     );
@@ -246,7 +246,9 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     reader.send(at("hello", organizationId, seq));
     const after = subscriber.after === null ? seq : seqOf(vault, organizationId, subscriber.after);
     const isKnown = after !== null && after <= seq && after >= (await removedUpTo(store));
-    const missed = isKnown ? await eventsAfter(store, organizationId, after, replayable + 1) : [];
+    const missed = isKnown
+      ? await eventsAfter({ store, organizationId }, after, replayable + 1)
+      : [];
     if (!isKnown || missed.length > replayable) reader.send(at("reset", organizationId, seq));
     else {
       for (const event of missed) reader.send(changeOf(organizationId, event));

@@ -7,54 +7,42 @@ import { getMonitor } from "../monitoring/monitors/service.ts";
 import { hoursOf } from "./hours.ts";
 import { positionOf, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
 import type {
-  ChannelUse,
   CompactMonitor,
   CompactOverview,
   PastState,
   StatesQuery,
-  SubscriberCount,
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import {
-  countsOfSubscribers,
-  usersOf,
-  usesOf,
-  groupsOf,
-  monitorsOf,
-  ownerAmong,
-  stateEventsOf,
-} from "./store.ts";
+import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
+
+export { channelUses, subscriberCounts } from "./store.ts";
 
 /** Everything that the Monitors page shows, as of `position` or later. */
 export async function overviewOf(scope: Scope): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
   // First, so that nothing is missing that stands in the log up to here.
   const seq = await lastSeqOf(store, organizationId);
-  const [groups, monitors] = await Promise.all([
-    groupsOf(store, organizationId),
-    fullRowsOf(scope, null),
-  ]);
+  const [groups, monitors] = await Promise.all([groupsOf(scope), fullRowsOf(scope, null)]);
   return compactOverview({ groups, monitors, position: positionOf(vault, organizationId, seq) });
 }
 
-type Looker = Pick<Scope, "store" | "clock" | "organizationId">;
+type Reading = Pick<Scope, "store" | "clock" | "organizationId">;
 
 /** Some rows of the Monitors page, each with its group. */
-export async function rowsOf(looker: Looker, ids: readonly string[]): Promise<CompactMonitor[]> {
-  return (await fullRowsOf(looker, ids)).map((row) => compactMonitor(row));
+export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<CompactMonitor[]> {
+  return (await fullRowsOf(scope, ids)).map((row) => compactMonitor(row));
 }
 
 /** Rows of the Monitors page; null for all of them, in dashboard order. */
-function fullRowsOf({ store, clock, organizationId }: Looker, ids: readonly string[] | null) {
-  const daysOf = (keys: readonly number[]) => hoursOf(store)(keys, clock());
-  return monitorsOf(store, organizationId, ids, daysOf);
+function fullRowsOf(scope: Reading, ids: readonly string[] | null) {
+  return monitorsOf(scope, ids, (keys) => hoursOf(scope.store)(keys, scope.clock()));
 }
 
 /** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */
 export async function statesOf(scope: Scope, monitorId: string, { limit }: StatesQuery) {
   const { createdAt, status, statusSince } = await getMonitor(scope, monitorId);
-  const events = await stateEventsOf(scope.store, scope.organizationId, monitorId, limit);
+  const events = await stateEventsOf(scope, monitorId, limit);
   const states: PastState[] = events.map(({ type, at, message }, index) => ({
     status: statusBegun[type],
     since: at,
@@ -71,20 +59,10 @@ export async function statesOf(scope: Scope, monitorId: string, { limit }: State
   return states.filter(({ since, until }) => since !== until);
 }
 
-/** How many monitors and groups each channel belongs to; those of none are left out. */
-export function channelUses({ store, organizationId }: Scope): Promise<ChannelUse[]> {
-  return usesOf(store, organizationId);
-}
-
 /** Monitors and groups that a channel belongs to. Throws NOT_FOUND. */
 export async function usersOfChannel(scope: Scope, channelId: string): Promise<UsersOfChannel> {
   await getAlertChannel(scope, channelId);
-  return usersOf(scope.store, scope.organizationId, channelId);
-}
-
-/** How many subscribers each status page has; pages without any are left out. */
-export function subscriberCounts({ store, organizationId }: Scope): Promise<SubscriberCount[]> {
-  return countsOfSubscribers(store, organizationId);
+  return usersOf(scope, channelId);
 }
 
 /** Which of the person's organizations a record belongs to, for links that don't say. Throws NOT_FOUND. */

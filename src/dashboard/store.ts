@@ -1,3 +1,4 @@
+import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypes } from "../events/catalogue.ts";
@@ -14,7 +15,7 @@ type GroupRow = Record<"tags" | "alertChannelIds", string> &
   Omit<OverviewGroup, "tags" | "alertChannelIds" | "paused" | "muted">;
 
 /** In dashboard order. */
-export async function groupsOf(store: Store, organizationId: string): Promise<OverviewGroup[]> {
+export async function groupsOf({ store, organizationId }: Tenant): Promise<OverviewGroup[]> {
   const rows = await store.query<GroupRow>(groupText, [organizationId]);
   return rows.map((row) => ({
     ...row,
@@ -53,8 +54,7 @@ export type Day = Pick<OverviewMonitor, "day" | "uptime24h">;
 
 /** Rows in dashboard order, ungrouped ones last; or of some monitors, in any order. */
 export async function monitorsOf(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   ids: readonly string[] | null,
   daysOf: (keys: readonly number[]) => Promise<(key: number) => Day>,
 ): Promise<OverviewMonitor[]> {
@@ -88,14 +88,14 @@ const versionText = `select m.id, m.version || '/' || s.epoch as version,
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where m.organization_id = ?`;
 
-export function versionsOf(store: Store, organizationId: string): Promise<MonitorVersion[]> {
+export function versionsOf({ store, organizationId }: Tenant): Promise<MonitorVersion[]> {
   return store.query<MonitorVersion>(versionText, [organizationId]);
 }
 
 export type LiveEvent = Pick<LoggedEvent, "seq" | "type" | "subjectId" | "at">;
 
 /** An organization's events after this one, oldest first. */
-export function eventsAfter(store: Store, organizationId: string, seq: number, limit: number) {
+export function eventsAfter({ store, organizationId }: Tenant, seq: number, limit: number) {
   return store.query<LiveEvent>(
     `select seq, type, subject_id as subjectId, at from events
      where seq > ? and organization_id = ? order by seq limit ?`,
@@ -121,8 +121,7 @@ const stateText = `select type, at, data ->> 'message' as message, data ->> 'bef
 
 /** Beginnings of a monitor's states, newest first. */
 export function stateEventsOf(
-  store: Store,
-  organizationId: string,
+  { store, organizationId }: Tenant,
   monitorId: string,
   limit: number,
 ): Promise<StateEvent[]> {
@@ -166,7 +165,7 @@ type Signature = { id: string; signature: string };
 export const neverUsed = "//0/0/0.0";
 
 /** What differs as soon as a channel's list of deliveries does. */
-export function channelSignaturesOf(store: Store, organizationId: string): Promise<Signature[]> {
+export function channelSignaturesOf({ store, organizationId }: Tenant): Promise<Signature[]> {
   return store.query<Signature>(signatureText, [organizationId]);
 }
 
@@ -177,11 +176,12 @@ const usesText = `select channel_id as channelId, sum(monitor) as monitors, sum(
     select channel_id, 0 from monitor_group_channels where organization_id = ?)
   group by channel_id`;
 
-export function usesOf(store: Store, organizationId: string): Promise<ChannelUse[]> {
+/** How many monitors and groups each channel belongs to; those of none are left out. */
+export function channelUses({ store, organizationId }: Tenant): Promise<ChannelUse[]> {
   return store.query<ChannelUse>(usesText, [organizationId, organizationId]);
 }
 
-export async function usersOf(store: Store, organizationId: string, channelId: string) {
+export async function usersOf({ store, organizationId }: Tenant, channelId: string) {
   const read = async (text: string) =>
     (await store.query<{ id: string }>(text, [organizationId, channelId])).map(({ id }) => id);
   const [monitorIds, groupIds] = await Promise.all([
@@ -199,6 +199,7 @@ const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
     count(*) - count(confirmed_at) as pending
   from subscribers where organization_id = ? group by page_id`;
 
-export function countsOfSubscribers(store: Store, organizationId: string) {
+/** How many subscribers each status page has; pages without any are left out. */
+export function subscriberCounts({ store, organizationId }: Tenant) {
   return store.query<SubscriberCount>(countsText, [organizationId]);
 }

@@ -29,14 +29,14 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
  * while it is open, its own one when it is resolved. Null where the page would not show it.
  */
 export async function previewIncidentPage(
-  { store, organizationId }: Scope,
+  scope: Scope,
   draft: IncidentRecord,
   now: number,
 ): Promise<StatusPagePreview | null> {
-  const [own] = await findPages(store, organizationId);
-  const page = own && (await findPublicPageById(store, organizationId, own.id));
+  const [own] = await findPages(scope);
+  const page = own && (await findPublicPageById(scope, own.id));
   if (!page) return null;
-  const loaded = await loaderOf(store)(page, now);
+  const loaded = await loaderOf(scope.store)(page, now);
   const shown = loaded.asShown(draft);
   if (shown === null) return null;
   const others = loaded.incidents.filter(({ id }) => id !== shown.id);

@@ -25,7 +25,7 @@ export function pageReadings(
     monotonic() - readAt >= atMostEveryMs || Math.abs(clock() - now) >= atMostEveryMs;
 
   async function read(head: PageHead, now: number, readAt: number): Promise<Reading | null> {
-    const page = await findPublicPageById(store, head.organizationId, head.id);
+    const page = await findPublicPageById({ store, organizationId: head.organizationId }, head.id);
     if (page === null || page.visibility !== head.visibility) return null;
     return { page, loaded: await loaderOf(store)(page, now), readAt };
   }

@@ -7,6 +7,7 @@ import { hashPassword } from "../core/passwords.ts";
 import { deleted } from "../core/paging.ts";
 import { invalid } from "../core/validation.ts";
 import { isRecord, mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
+import { removeRow } from "../database/rows.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
@@ -26,7 +27,7 @@ type StatusPageRecord = StatusPage & { version: number };
 
 /** Every page of the organization: its default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
-  return (await findPages(scope.store, scope.organizationId)).map((page) => shown(scope, page));
+  return (await findPages(scope)).map((page) => shown(scope, page));
 }
 
 /** Throws NOT_FOUND. */
@@ -36,7 +37,7 @@ export async function getStatusPage(scope: Scope, id: string): Promise<StatusPag
 
 /** As it is stored. Throws NOT_FOUND. */
 export async function getStored(scope: Scope, id: string): Promise<StoredPage> {
-  const [page] = await findPages(scope.store, scope.organizationId, id);
+  const [page] = await findPages(scope, id);
   if (page === undefined) throw new AppError("NOT_FOUND", "There is no such status page.");
   return page;
 }
@@ -197,7 +198,6 @@ function mustKnow({ organizationId }: Scope, sections: readonly StatusPageSectio
 
 /** Removes a page with its logo, its sections and its hosts. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for the default page. */
 export function deleteStatusPage(scope: Scope, id: string): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const page = await getStored(scope, id);
     if (page.isDefault)
@@ -207,10 +207,7 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<typeof delet
       );
     return commit(
       scope,
-      [
-        ...mustBeCurrent(scope, statusPages, page),
-        store.db.delete(statusPages).where(isRecord(statusPages, organizationId, id)),
-      ],
+      [...mustBeCurrent(scope, statusPages, page), removeRow(scope, statusPages, id)],
       { action: "status-page.deleted", subjectId: id },
       deleted,
     );

@@ -1,9 +1,9 @@
-import { and, desc, eq, sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { desc, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
 import { isRecord, listed, mustBeWithin } from "../database/references.ts";
+import { matching, type Tenant } from "../database/rows.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {
   statusPageHosts,
@@ -29,33 +29,29 @@ export type PageHead = Pick<
 >;
 
 /** All pages of an organization, its default page first, then newest first; or the one with this id. */
-export async function findPages(store: Store, organizationId: string, id?: string) {
-  const where = (table: { organizationId: SQLiteColumn }, pageId: SQLiteColumn) =>
-    and(eq(table.organizationId, organizationId), id === undefined ? undefined : eq(pageId, id));
-  const partsOf = (
-    table: typeof statusPageHosts | typeof statusPageSections | typeof statusPageMonitors,
-  ) => where(table, table.pageId);
+export async function findPages({ store, organizationId }: Tenant, id?: string) {
+  const ofPage = { organizationId, pageId: id };
   const pages = await store.db
     .select()
     .from(statusPages)
-    .where(where(statusPages, statusPages.id))
+    .where(matching(statusPages, { organizationId, id }))
     .orderBy(desc(statusPages.isDefault), desc(statusPages.id));
   if (pages.length === 0) return [];
   const [sections, monitors, hosts] = await Promise.all([
     store.db
       .select()
       .from(statusPageSections)
-      .where(partsOf(statusPageSections))
+      .where(matching(statusPageSections, ofPage))
       .orderBy(statusPageSections.position),
     store.db
       .select()
       .from(statusPageMonitors)
-      .where(partsOf(statusPageMonitors))
+      .where(matching(statusPageMonitors, ofPage))
       .orderBy(statusPageMonitors.section, statusPageMonitors.position),
     store.db
       .select()
       .from(statusPageHosts)
-      .where(partsOf(statusPageHosts))
+      .where(matching(statusPageHosts, ofPage))
       .orderBy(statusPageHosts.position),
   ]);
   const [sectionsBy, monitorsBy, hostsBy] = [byPage(sections), byPage(monitors), byPage(hosts)];
@@ -70,8 +66,8 @@ const byPage = <T extends { pageId: string }>(rows: readonly T[]) =>
   Map.groupBy(rows, ({ pageId }) => pageId);
 
 /** The page with this id; null for none and for a hidden one. */
-export async function findPublicPageById(store: Store, organizationId: string, id: string) {
-  const [page] = await findPages(store, organizationId, id);
+export async function findPublicPageById(tenant: Tenant, id: string) {
+  const [page] = await findPages(tenant, id);
   if (page === undefined || page.visibility === "hidden") return null;
   const { logoType: _type, logoData: _data, ...open } = page;
   return { ...open, logoUrl: logoUrlOf(page) };

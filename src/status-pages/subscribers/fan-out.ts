@@ -81,7 +81,7 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
     const ids = await pagesWithSubscribers(store, organizationId);
     const shown: ShownPage[] = [];
     for (const id of ids) {
-      const page = await findPublicPageById(store, organizationId, id);
+      const page = await findPublicPageById({ store, organizationId }, id);
       if (page !== null) shown.push({ id, loaded: await load(page, clock()) });
     }
     return ids.length === 0 ? null : shown;

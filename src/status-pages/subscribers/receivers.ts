@@ -85,9 +85,9 @@ export function subscriberReceivers(
     looks: [2],
     subjectsOf: async (_organizationId, ids) => new Map(ids.map((id) => [id, ["updates"]])),
     async find({ organizationId, receiverId }) {
-      const subscriber = await findSubscriber(store, organizationId, receiverId);
+      const subscriber = await findSubscriber({ store, organizationId }, receiverId);
       if (subscriber === null) return null;
-      const [page] = await findPages(store, organizationId, subscriber.pageId);
+      const [page] = await findPages({ store, organizationId }, subscriber.pageId);
       if (page === undefined) return null;
       const { slug, title: pageTitle, timeZone, visibility } = page;
       const hosts = hostsOf(page, ownHosts);

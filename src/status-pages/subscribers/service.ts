@@ -7,6 +7,7 @@ import { deleted, page } from "../../core/paging.ts";
 import { sealAll } from "../../core/secrets.ts";
 import { mustBeAllowed, portOf } from "../../core/target-guard.ts";
 import { mustBeWithin } from "../../database/references.ts";
+import { removeRow } from "../../database/rows.ts";
 import { retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
 import { getSettings } from "../../accounts/settings/service.ts";
@@ -27,7 +28,6 @@ import {
   dropOldestUnconfirmed,
   mustHavePage,
   pageOfSubscribers,
-  removeSubscriber,
   type SubscriberRow,
   tell,
 } from "./store.ts";
@@ -47,17 +47,15 @@ function shown({ secrets, ...row }: SubscriberRow): SubscriberRecord {
 
 /** Throws NOT_FOUND. */
 export async function listSubscribers(scope: Scope, pageId: string, query: SubscriberQuery) {
-  const { organizationId } = scope;
   await getStatusPage(scope, pageId);
-  const { rows, total } = await pageOfSubscribers(scope.store, { organizationId, pageId }, query);
+  const { rows, total } = await pageOfSubscribers(scope, pageId, query);
   return page(query, rows.map(shown), total);
 }
 
 /** All at once, oldest first. Throws NOT_FOUND. */
 export async function exportSubscribers(scope: Scope, pageId: string): Promise<Subscriber[]> {
-  const { organizationId } = scope;
   await getStatusPage(scope, pageId);
-  return (await allSubscribers(scope.store, { organizationId, pageId })).map(shown);
+  return (await allSubscribers(scope, pageId)).map(shown);
 }
 
 /** Throws NOT_FOUND, also for a subscriber of another page. */
@@ -65,8 +63,8 @@ export async function getSubscriber(scope: Scope, pageId: string, id: string) {
   return shown(await getRow(scope, pageId, id));
 }
 
-async function getRow({ store, organizationId }: Scope, pageId: string, id: string) {
-  const row = await findSubscriber(store, organizationId, id);
+async function getRow(scope: Scope, pageId: string, id: string) {
+  const row = await findSubscriber(scope, id);
   if (row === null || row.pageId !== pageId)
     throw new AppError("NOT_FOUND", "There is no such subscriber.");
   return row;
@@ -169,7 +167,7 @@ function remove(
   const { store, organizationId } = scope;
   return commit(
     scope,
-    [...mustBeCurrent(scope, subscribers, row), removeSubscriber(store, organizationId, row.id)],
+    [...mustBeCurrent(scope, subscribers, row), removeRow(scope, subscribers, row.id)],
     { action, subjectId: row.id },
     deleted,
   );
@@ -186,12 +184,11 @@ export async function askMailbox(
   mayAsk: (email: string) => boolean,
 ): Promise<void> {
   const { store, organizationId } = scope;
-  const of = { organizationId, pageId };
   const key = addressKeyOf("email", email);
   let isAllowed: boolean | null = null;
   await retrying(async () => {
     const now = scope.clock();
-    const known = await findByAddress(store, of, "email", key);
+    const known = await findByAddress(scope, pageId, "email", key);
     if (known !== null && (known.confirmedAt !== null || !mayAskAgain(known, now))) return;
     isAllowed ??= mayAsk(email);
     if (!isAllowed) return;
@@ -236,7 +233,7 @@ export async function askMailbox(
 export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
   const { store, organizationId } = scope;
   return retrying(async () => {
-    const row = await findSubscriber(store, organizationId, id);
+    const row = await findSubscriber(scope, id);
     if (row === null || row.confirmedAt !== null) return row;
     await commit(
       scope,
@@ -256,7 +253,7 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
 export async function endSubscription(scope: Scope, id: string): Promise<void> {
   const { store, organizationId } = scope;
   await retrying(async () => {
-    const row = await findSubscriber(store, organizationId, id);
+    const row = await findSubscriber(scope, id);
     if (row !== null) await remove(scope, row, "subscriber.unsubscribed");
   });
 }

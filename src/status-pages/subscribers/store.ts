@@ -1,10 +1,11 @@
-import { and, desc, eq, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import { dayMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
-import { containing, isRecord } from "../../database/references.ts";
+import { containing } from "../../database/references.ts";
+import { matching, type Tenant } from "../../database/rows.ts";
 import {
   insertInto,
   must,
@@ -23,19 +24,19 @@ type NoticeRow = typeof notices.$inferSelect;
 
 type OfPage = { organizationId: string; pageId: string };
 
-const isOf = ({ organizationId, pageId }: OfPage) =>
-  and(eq(subscribers.organizationId, organizationId), eq(subscribers.pageId, pageId));
-
 /** A page of a status page's subscribers, newest first. */
-export async function pageOfSubscribers(store: Store, of: OfPage, query: SubscriberQuery) {
+export async function pageOfSubscribers(
+  { store, organizationId }: Tenant,
+  pageId: string,
+  query: SubscriberQuery,
+) {
   const { type, status, q } = query;
   const confirmed: Record<string, SQL> = {
     pending: isNull(subscribers.confirmedAt),
     confirmed: isNotNull(subscribers.confirmedAt),
   };
   const where = and(
-    isOf(of),
-    type === undefined ? undefined : eq(subscribers.type, type),
+    matching(subscribers, { organizationId, pageId, type }),
     status === undefined ? undefined : confirmed[status],
     q === undefined ? undefined : sql`${subscribers.address} like ${containing(q)} escape ${"\\"}`,
   );
@@ -53,29 +54,27 @@ export async function pageOfSubscribers(store: Store, of: OfPage, query: Subscri
 }
 
 /** Every subscriber of a page, oldest first. */
-export function allSubscribers(store: Store, of: OfPage): Promise<SubscriberRow[]> {
-  return store.db.select().from(subscribers).where(isOf(of)).orderBy(subscribers.id);
+export function allSubscribers({ store, organizationId }: Tenant, pageId: string) {
+  const where = matching(subscribers, { organizationId, pageId });
+  return store.db.select().from(subscribers).where(where).orderBy(subscribers.id);
 }
 
-export async function findSubscriber(store: Store, organizationId: string, id: string) {
-  const [row] = await store.db
-    .select()
-    .from(subscribers)
-    .where(isRecord(subscribers, organizationId, id));
+async function findOne(store: Store, where: SQL | undefined): Promise<SubscriberRow | null> {
+  const [row] = await store.db.select().from(subscribers).where(where);
   return row ?? null;
 }
 
-export async function findByAddress(
-  store: Store,
-  of: OfPage,
+export function findSubscriber({ store, organizationId }: Tenant, id: string) {
+  return findOne(store, matching(subscribers, { organizationId, id }));
+}
+
+export function findByAddress(
+  { store, organizationId }: Tenant,
+  pageId: string,
   type: SubscriberRow["type"],
   addressKey: string,
-): Promise<SubscriberRow | null> {
-  const [row] = await store.db
-    .select()
-    .from(subscribers)
-    .where(and(isOf(of), eq(subscribers.type, type), eq(subscribers.addressKey, addressKey)));
-  return row ?? null;
+) {
+  return findOne(store, matching(subscribers, { organizationId, pageId, type, addressKey }));
 }
 
 export const insertSubscriber = insertInto(subscribers);
@@ -91,11 +90,9 @@ export function mustHavePage({ organizationId, pageId }: OfPage): Prepared {
 
 /** Holds while nobody has subscribed with this address. */
 export function mustBeNew(row: SubscriberRow, otherwise: () => AppError | StaleRead): Prepared {
-  return must(
-    sql`not exists (select 1 from ${subscribers} where ${isOf(row)} and type = ${row.type}
-      and address_key = ${row.addressKey})`,
-    otherwise,
-  );
+  const { organizationId, pageId, type, addressKey } = row;
+  const same = matching(subscribers, { organizationId, pageId, type, addressKey });
+  return must(sql`not exists (select 1 from ${subscribers} where ${same})`, otherwise);
 }
 
 /** Visitors' mailboxes that have not said yes, whatever they are. */
@@ -115,10 +112,6 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): State
 }
 
 export const countAsked = updateOf(subscribers, ["asked", "askedAt", "version"]);
-
-export function removeSubscriber(store: Store, organizationId: string, id: string): Statement {
-  return store.db.delete(subscribers).where(isRecord(subscribers, organizationId, id));
-}
 
 /** Pages of an organization that have confirmed subscribers. */
 export async function pagesWithSubscribers(store: Store, organizationId: string) {

@@ -57,8 +57,8 @@ export function subscriptionsOf({ context, signUps, addressOf }: Dependencies): 
       const owner = ownerOf(vault, verb, token, clock());
       if (owner === null || !["GET", "HEAD", "POST"].includes(request.method)) return null;
       const { organizationId, id } = owner;
-      const row = await findSubscriber(store, organizationId, id);
-      const [page] = row === null ? [] : await findPages(store, organizationId, row.pageId);
+      const row = await findSubscriber({ store, organizationId }, id);
+      const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
       if (row === null || page === undefined) return ended(verb);
       const { title } = page;
       const scope = scopeOf(organizationId);
