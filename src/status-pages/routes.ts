@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { z } from "zod";
-import { Deleted, deleted } from "../core/paging.ts";
+import { Deleted } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { requestContext } from "../http/request-context.ts";
 import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";

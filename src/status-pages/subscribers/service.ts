@@ -164,7 +164,6 @@ function remove(
   row: SubscriberRow,
   action: "subscriber.deleted" | "subscriber.unsubscribed",
 ): Promise<typeof deleted> {
-  const { store, organizationId } = scope;
   return commit(
     scope,
     [...mustBeCurrent(scope, subscribers, row), removeRow(scope, subscribers, row.id)],
@@ -183,7 +182,7 @@ export async function askMailbox(
   email: string,
   mayAsk: (email: string) => boolean,
 ): Promise<void> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   const key = addressKeyOf("email", email);
   let isAllowed: boolean | null = null;
   await retrying(async () => {
@@ -231,7 +230,7 @@ export async function askMailbox(
 
 /** Takes the yes of a mailbox; a second one changes nothing. Null where it is not waited for any more. Throws CONFLICT where the organization has as many as it may. */
 export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   return retrying(async () => {
     const row = await findSubscriber(scope, id);
     if (row === null || row.confirmedAt !== null) return row;
@@ -251,7 +250,6 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
 
 /** Ends a subscription for good; ending it again changes nothing. */
 export async function endSubscription(scope: Scope, id: string): Promise<void> {
-  const { store, organizationId } = scope;
   await retrying(async () => {
     const row = await findSubscriber(scope, id);
     if (row !== null) await remove(scope, row, "subscriber.unsubscribed");
