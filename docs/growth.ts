@@ -26,7 +26,13 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
   "`--limit people`": ["people", "memberships", "recovery_codes", "invitations"],
   "`--limit api-keys`, and those revoked within `--keep-audit`": ["api_keys"],
   organizations: ["organizations", "organization_settings", "incident_counts"],
-  "the program itself": ["followers", "housekeeping", "guards", "__drizzle_migrations"],
+  "the program itself": [
+    "followers",
+    "housekeeping",
+    "backup_schedule",
+    "guards",
+    "__drizzle_migrations",
+  ],
 };
 
 export type Growing = {

@@ -4,6 +4,7 @@ import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
+import { scheduledBackups } from "./operations/backups/scheduler.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { type Clock, hourMs, systemClock } from "./core/clock.ts";
@@ -13,7 +14,7 @@ import { ownHostsOf } from "./core/own-hosts.ts";
 import { type Listener, targetGuard } from "./core/target-guard.ts";
 import { checkEngine } from "./monitoring/checks/engine.ts";
 import type { Config } from "./config.ts";
-import { copyInChild } from "./database/copy.ts";
+import { copyInChild, type Sealing } from "./database/copy.ts";
 import { openDataDirectory } from "./database/data-directory.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { responseCache } from "./http/response-cache.ts";
@@ -148,12 +149,9 @@ export async function startApp(
   const keys = apiKeyCache(store, clock);
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
-  const backups = backupDownloads({
-    directory: data.path,
-    clock,
-    log,
-    copyTo: (file, sealing) => copyInChild(data.path, file, sealing),
-  });
+  const copyTo = (file: string, sealing: Sealing | null) => copyInChild(data.path, file, sealing);
+  const backups = backupDownloads({ directory: data.path, clock, log, copyTo });
+  const scheduled = scheduledBackups({ ...shared, workIn: data.path, copyTo });
   const byNetwork = (count: number) => networkLimit(count, clock);
   const services: Services = {
     ...shared,
@@ -171,6 +169,7 @@ export async function startApp(
     live,
     setUp,
     backups,
+    runScheduledBackup: scheduled.runNow,
     testMailLimit: rateLimit(perMinute.testMails, clock),
     testAlertLimit: rateLimit(perMinute.testAlerts, clock),
     previewLimit: rateLimit(perMinute.previews, clock),
@@ -238,6 +237,7 @@ export async function startApp(
     },
   });
   cleaning.start();
+  scheduled.start();
 
   const urls = urlsOf(config, main.number);
   return {
@@ -266,6 +266,7 @@ export async function startApp(
       while (answering() && performance.now() < deadline) await Bun.sleep(10);
       await Promise.all(ports.map((port) => port.stop(true)));
       setUp.end();
+      scheduled.stop();
       backups.end();
       await store.atomic(lastSeen()).catch(() => log.warn("last uses were not written down"));
       data.close();

@@ -7,6 +7,8 @@ const sources: Record<string, string> = {
   alert_channels: ofRecords("alert_channels", "'/alert-channel/' || t.id"),
   organization_settings: ofRecords("organization_settings", "'/settings'"),
   subscribers: ofRecords("subscribers", "'/subscriber/' || t.id"),
+  backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
+    from backup_schedule t, json_each(t.secrets)`,
   people: `select 'person/' || t.id || '/totp' as place, value as sealed
     from people t, json_each(json_array(t.totp_secret, t.totp_pending)) where value is not null`,
 };

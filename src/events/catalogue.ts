@@ -4,7 +4,7 @@ import type { StoredStatus } from "../core/statuses.ts";
 type Acts = {
   "alert-channel": Edit;
   "api-key": "created" | "revoked";
-  backup: "downloaded" | "restored";
+  backup: "downloaded" | "restored" | "scheduled";
   group: Edit | "paused" | "resumed" | "muted" | "unmuted" | "reordered";
   incident: "opened" | "updated" | "resolved" | "reopened" | "deleted";
   invitation: "created" | "accepted" | "revoked";

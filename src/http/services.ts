@@ -46,6 +46,8 @@ export type Services = {
   signals: Signals;
   setUp: SetUp;
   backups: Backups;
+  /** Makes a scheduled backup now. Throws CONFLICT, and UNAVAILABLE with the reason. */
+  runScheduledBackup: () => Promise<void>;
   /** Test mails a minute by organization. */
   testMailLimit: RateLimit;
   /** Test alerts a minute by organization. */

@@ -165,6 +165,7 @@ export function applianceOn(
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionCache(store, clock),
     backups,
+    runScheduledBackup: async () => {},
     testMailLimit: rateLimit(6, clock),
     testAlertLimit: rateLimit(30, clock),
     previewLimit: rateLimit(previewsPerMinute, clock),

@@ -19,6 +19,7 @@ export const packages = {
   ip: "iproute2",
   promtool: "prometheus",
   strace: "strace",
+  moto_server: "python3-moto",
   "systemd-analyze": "systemd",
   plistutil: "libplist-utils",
   socat: "socat",
@@ -210,4 +211,22 @@ export async function redisServer() {
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
   const stop = await start({ program: "redis-server", args, folder: newFolder() }, [port]);
   return { port, [Symbol.asyncDispose]: stop };
+}
+
+/** A service that speaks S3, with one bucket. */
+export async function bucketService(bucket: string) {
+  const port = freePort();
+  const args = ["-H", "127.0.0.1", "-p", String(port)];
+  const stop = await start({ program: "moto_server", args, folder: newFolder() }, [port]);
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = { accessKeyId: "backup", secretAccessKey: "a-secret-access-key" };
+  const made = await fetch(`${endpoint}/${bucket}`, {
+    method: "PUT",
+    headers: {
+      Authorization: "AWS4-HMAC-SHA256 Credential=backup/20260101/us-east-1/s3/aws4_request",
+    },
+  });
+  if (!made.ok) throw new Error(`The bucket could not be made: ${made.status}`);
+  const client = new Bun.S3Client({ endpoint, bucket, region: "us-east-1", ...credentials });
+  return { endpoint, bucket, ...credentials, client, [Symbol.asyncDispose]: stop };
 }

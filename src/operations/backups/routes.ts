@@ -2,6 +2,8 @@ import { Elysia } from "elysia";
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { requestContext } from "../../http/request-context.ts";
+import { getBackupSchedule, runBackupNow, updateBackupSchedule } from "./schedule-service.ts";
+import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 import { makeBackup, offerBackup, takeBackup } from "./service.ts";
 
@@ -30,6 +32,37 @@ export const backupRoutes = new Elysia({ prefix: "/backup" })
       status: 201,
       errors: ["CONFLICT"],
       handle: ({ context, services, body }) => makeBackup(context, services.backups, body),
+    }),
+  )
+  .get(
+    ...endpoint("/schedule", {
+      name: "getBackupSchedule",
+      access: "administrator",
+      summary: "Get what is set for scheduled backups, and what became of them",
+      data: BackupSchedule,
+      handle: ({ context }) => getBackupSchedule(context),
+    }),
+  )
+  .patch(
+    ...endpoint("/schedule", {
+      name: "updateBackupSchedule",
+      access: "administrator",
+      summary: "Change what is set for scheduled backups",
+      body: BackupPlanPatch,
+      data: BackupSchedule,
+      handle: ({ context, services, body }) =>
+        updateBackupSchedule(context, services.targets, body),
+    }),
+  )
+  .post(
+    ...endpoint("/schedule/run", {
+      name: "runBackupNow",
+      access: "administrator",
+      timeoutSeconds: patienceSeconds,
+      summary: "Make a scheduled backup now",
+      data: BackupSchedule,
+      errors: ["CONFLICT"],
+      handle: ({ context, services }) => runBackupNow(context, services),
     }),
   )
   .get(

@@ -9,7 +9,7 @@ export const BackupOffer = z.object({
 export type BackupOffer = z.infer<typeof BackupOffer>;
 
 /** Under which a backup is encrypted. */
-const Passphrase = z.string().min(12).max(1_000).meta({ writeOnly: true });
+export const Passphrase = z.string().min(12).max(1_000).meta({ writeOnly: true });
 
 /** How a backup is to be made: in the clear, or under a passphrase, which may have `secret.key` in it, too. */
 export const NewBackup = z

@@ -33,6 +33,7 @@ const phrases = {
   "subscriber.confirmed": "confirmed a subscription",
   "subscriber.unsubscribed": "unsubscribed",
   "backup.downloaded": "downloaded a backup of the whole appliance",
+  "backup.scheduled": "changed the scheduled backups of the appliance",
   "backup.restored": "restored the whole appliance from a backup",
 } satisfies Partial<Record<AuditAction, string>>;
 

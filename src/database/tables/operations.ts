@@ -1,0 +1,26 @@
+import { sql } from "drizzle-orm";
+import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** The one row of what administrators set for scheduled backups, and what became of them; none until they do. */
+export const backupSchedule = sqliteTable(
+  "backup_schedule",
+  {
+    id: integer("id").primaryKey(),
+    /** JSON of its fields. */
+    settings: text("settings").notNull(),
+    /** JSON of the sealed secrets by field. */
+    secrets: text("secrets").notNull(),
+    version: integer("version").notNull(),
+    updatedAt: text("updated_at").notNull(),
+    /** The moment of the schedule that was tried last, in Unix milliseconds. */
+    triedFor: integer("tried_for").notNull(),
+    /** When a failed one is tried again, in Unix milliseconds; null where the last one did not fail. */
+    retryAt: integer("retry_at"),
+    lastSuccessAt: text("last_success_at"),
+    lastFile: text("last_file"),
+    lastBytes: integer("last_bytes"),
+    failingSince: text("failing_since"),
+    lastError: text("last_error"),
+  },
+  (t) => [check("backup_schedule_row", sql`${t.id} = 1`)],
+);

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { fixedAddress, sameIn, sameOrigin } from "../../core/destinations.ts";
+import {
+  bodyOf,
+  HttpUrl,
+  integer,
+  line,
+  patchOf,
+  secret,
+  Timestamp,
+  TimeZone,
+} from "../../core/fields.ts";
+import { kind } from "../../core/kinds.ts";
+import { Passphrase } from "./schema.ts";
+
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+
+const s3 = {
+  endpoint: HttpUrl.refine(
+    (text) => /^https?:\/\/[^/?#]+\/?$/i.test(text),
+    "must be an address without a path, such as https://s3.eu-central-1.amazonaws.com",
+  ),
+  region: line(60).default("us-east-1"),
+  bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket"),
+  /** Before the name of each backup. */
+  prefix: z
+    .string()
+    .max(200)
+    .regex(/^(?:[A-Za-z0-9_-][\w.-]*\/)*$/, "must be empty or end with a slash")
+    .default(""),
+  accessKeyId: line(128),
+  secretAccessKey: nullable(secret()),
+};
+
+export const Bucket = z.strictObject(s3);
+export type Bucket = z.output<typeof Bucket>;
+
+const schedule = {
+  enabled: z.boolean().default(false),
+  /** By the clock of the time zone. */
+  time: z
+    .string()
+    .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 03:00")
+    .default("03:00"),
+  timeZone: TimeZone.default("UTC"),
+  /** So many days, weeks and months of which the last backup is kept. */
+  keepDaily: integer(1, 366).default(7),
+  keepWeekly: integer(0, 260).default(4),
+  keepMonthly: integer(0, 240).default(6),
+  to: z.enum(["folder", "s3"]).default("folder"),
+  folder: nullable(
+    line(1_000).refine(
+      (path) => /^(?:\/|[A-Za-z]:[\\/])/.test(path) && !path.split(/[\\/]/).includes(".."),
+      "must be a path from the root, such as /backups",
+    ),
+  ),
+  s3: nullable(Bucket),
+  passphrase: nullable(Passphrase),
+  /** Whether `secret.key` is in it, too. */
+  includeKey: z.boolean().default(false),
+};
+
+export const backupKinds = {
+  schedule: kind(schedule, {
+    "s3.secretAccessKey": { s3: sameIn({ endpoint: sameOrigin }) },
+    // Nothing is sent there: what it encrypts is.
+    passphrase: fixedAddress,
+  }),
+};
+
+/** As a whole, with its secrets. */
+export const BackupPlan = z.strictObject(schedule).superRefine((plan, context) => {
+  const issue = (path: string[], message: string) =>
+    context.addIssue({ code: "custom", path, message });
+  if (plan.includeKey && plan.passphrase === null)
+    issue(["includeKey"], "needs a passphrase: the key opens everything");
+  if (!plan.enabled) return;
+  if (plan.to === "folder" && plan.folder === null) issue(["folder"], "is required");
+  if (plan.to === "s3" && plan.s3 === null) issue(["s3"], "is required");
+  if (plan.to === "s3" && plan.s3?.secretAccessKey === null)
+    issue(["s3", "secretAccessKey"], "is required");
+});
+export type BackupPlan = z.output<typeof BackupPlan>;
+
+export const BackupPlanPatch = bodyOf(
+  ["secretsSet", "updatedAt", "nextAt", "last", "failure"],
+  z.strictObject({
+    ...patchOf(schedule),
+    s3: z.strictObject(patchOf(s3)).nullable().optional(),
+  }),
+);
+export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;
+
+const { secretAccessKey: _secret, ...shownBucket } = s3;
+const { passphrase: _passphrase, ...shown } = schedule;
+
+/** What is set for scheduled backups and what became of them. */
+export const BackupSchedule = z.object({
+  ...shown,
+  s3: z.object(shownBucket).nullable(),
+  secretsSet: z.array(z.string()),
+  /** Null while it is off. */
+  nextAt: Timestamp.nullable(),
+  /** The last one that was made. */
+  last: z.object({ at: Timestamp, name: z.string(), bytes: z.int() }).nullable(),
+  /** Null where the last one was made. */
+  failure: z.object({ since: Timestamp, reason: z.string() }).nullable(),
+  updatedAt: Timestamp.nullable(),
+});
+export type BackupSchedule = z.output<typeof BackupSchedule>;

@@ -1,0 +1,113 @@
+import { auditOfPerson } from "../../accounts/sessions/service.ts";
+import { mustStillAdminister } from "../../accounts/people/store.ts";
+import { timestamp } from "../../core/clock.ts";
+import {
+  joinSecrets,
+  merged,
+  mustNotFollow,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/kind-secrets.ts";
+import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
+import { mustBeAllowed, type Place, portOf, type TargetGuard } from "../../core/target-guard.ts";
+import { parse } from "../../core/validation.ts";
+import { retrying } from "../../database/store.ts";
+import type { Services } from "../../http/services.ts";
+import type { SignedInContext } from "../../http/visitor-context.ts";
+import { nextMoment } from "./rules.ts";
+import {
+  backupKinds,
+  BackupPlan,
+  type BackupPlanPatch,
+  type BackupSchedule,
+} from "./schedule-schema.ts";
+import { findSchedule, putSchedule, type ScheduleRow } from "./schedule-store.ts";
+
+const kind = "schedule";
+const location = "appliance/backup";
+
+/** What is set, with its secrets. */
+export function planOf(vault: Vault, row: ScheduleRow | null): BackupPlan {
+  if (row === null) return BackupPlan.parse({});
+  const secrets = openAll(vault, location, row.secrets);
+  return BackupPlan.parse(joinSecrets(backupKinds, kind, JSON.parse(row.settings), secrets));
+}
+
+function shown(vault: Vault, row: ScheduleRow | null, now: number): BackupSchedule {
+  const plan = planOf(vault, row);
+  const { lastSuccessAt = null, lastFile = null, failingSince = null } = row ?? {};
+  return {
+    ...plan,
+    secretsSet: row === null ? [] : secretsSetOf(backupKinds, kind, row.secrets),
+    nextAt: plan.enabled ? timestamp(nextMoment(plan, now)) : null,
+    last:
+      lastSuccessAt === null
+        ? null
+        : { at: lastSuccessAt, name: lastFile ?? "", bytes: row?.lastBytes ?? 0 },
+    failure: failingSince === null ? null : { since: failingSince, reason: row?.lastError ?? "" },
+    updatedAt: row?.updatedAt ?? null,
+  };
+}
+
+export async function getBackupSchedule({
+  store,
+  vault,
+  clock,
+}: SignedInContext): Promise<BackupSchedule> {
+  return shown(vault, await findSchedule(store), clock());
+}
+
+const placesOf = ({ s3 }: BackupPlan): Place[] => {
+  if (s3 === null) return [];
+  const url = new URL(s3.endpoint);
+  return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
+};
+
+/** Throws VALIDATION_ERROR, and FORBIDDEN for who is no administrator any more. */
+export function updateBackupSchedule(
+  context: SignedInContext,
+  targets: TargetGuard,
+  patch: BackupPlanPatch,
+): Promise<BackupSchedule> {
+  const { store, vault, clock, session } = context;
+  return retrying(async () => {
+    const row = await findSchedule(store);
+    const before = planOf(vault, row);
+    const after = parse(BackupPlan, merged(backupKinds, kind, before, patch));
+    mustNotFollow(backupKinds, kind, before, patch);
+    await mustBeAllowed(targets, placesOf(after), placesOf(before));
+    const { settings, secrets } = splitSecrets(backupKinds, kind, after);
+    const now = clock();
+    const next: ScheduleRow = {
+      lastSuccessAt: null,
+      lastFile: null,
+      lastBytes: null,
+      failingSince: null,
+      lastError: null,
+      ...row,
+      id: 1,
+      settings: JSON.stringify(settings),
+      secrets: sealAll(vault, location, secrets),
+      version: (row?.version ?? 0) + 1,
+      updatedAt: timestamp(now),
+      // The first one comes at its next moment.
+      triedFor: now,
+      retryAt: null,
+    };
+    await store.atomic([
+      mustStillAdminister(session.person.id),
+      ...putSchedule(store, next),
+      ...auditOfPerson(context, "backup.scheduled", Object.keys(patch)),
+    ]);
+    return shown(vault, next, now);
+  });
+}
+
+/** Makes a backup at once, as the schedule would. Throws CONFLICT, and UNAVAILABLE with the reason. */
+export async function runBackupNow(
+  context: SignedInContext,
+  { runScheduledBackup }: Pick<Services, "runScheduledBackup">,
+): Promise<BackupSchedule> {
+  await runScheduledBackup();
+  return getBackupSchedule(context);
+}

@@ -1,0 +1,45 @@
+import { must, StaleRead, type Statement, type Store } from "../../database/store.ts";
+import { sql } from "drizzle-orm";
+import { backupSchedule } from "../../database/tables/operations.ts";
+
+export type ScheduleRow = typeof backupSchedule.$inferSelect;
+
+/** Null until an administrator has set something. */
+export async function findSchedule(store: Store): Promise<ScheduleRow | null> {
+  const [row] = await store.db.select().from(backupSchedule);
+  return row ?? null;
+}
+
+/** Takes the place of what was read; StaleRead where another write came first. */
+export function putSchedule(store: Store, row: ScheduleRow): Statement[] {
+  const { id: _id, ...columns } = row;
+  return [
+    must(
+      sql`coalesce((select version from ${backupSchedule}), 0) = ${row.version - 1}`,
+      () => new StaleRead(),
+    ),
+    store.db
+      .insert(backupSchedule)
+      .values(row)
+      .onConflictDoUpdate({ target: backupSchedule.id, set: columns }),
+  ];
+}
+
+/** What became of a backup; what is set stays as it is. */
+export function recordOutcome(
+  store: Store,
+  outcome: Partial<Omit<ScheduleRow, "id" | "settings" | "secrets" | "version" | "updatedAt">>,
+): Statement {
+  return store.db.update(backupSchedule).set(outcome);
+}
+
+/** Organizations to which somebody belongs who runs the appliance: they hear of its trouble. */
+export async function organizationsOfAdministrators(store: Store): Promise<string[]> {
+  const rows = await store.query<{ id: string }>(
+    `select distinct o.id from people p join memberships m on m.person_id = p.id
+       join organizations o on o.id = m.organization_id
+     where p.administrator and o.deleted_at is null`,
+    [],
+  );
+  return rows.map(({ id }) => id);
+}

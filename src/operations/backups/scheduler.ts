@@ -1,0 +1,167 @@
+import { type Clock, hourMs, timestamp } from "../../core/clock.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { Vault } from "../../core/secrets.ts";
+import type { TargetGuard } from "../../core/target-guard.ts";
+import type { Copying, Sealing } from "../../database/copy.ts";
+import type { Store } from "../../database/store.ts";
+import { appendEvent } from "../../events/log.ts";
+import { destinationOf } from "./destination.ts";
+import { isDue, lastMoment, outdated, scheduledNameOf } from "./rules.ts";
+import { planOf } from "./schedule-service.ts";
+import {
+  findSchedule,
+  organizationsOfAdministrators,
+  recordOutcome,
+  type ScheduleRow,
+} from "./schedule-store.ts";
+
+const tickMs = 30_000;
+/** A failed backup is made again after so long. */
+const retryMs = hourMs;
+
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  targets: TargetGuard;
+  log: Log;
+  /** For what is sent elsewhere, until it is. */
+  workIn: string;
+  copyTo: (file: string, sealing: Sealing | null) => Copying;
+};
+
+export type ScheduledBackups = {
+  start(): void;
+  stop(): void;
+  /** Makes a backup if one is due: for tests, instead of `start`. */
+  runOnce(): Promise<void>;
+  /** Makes one now. Throws CONFLICT while one is being made or where none is set, and UNAVAILABLE with the reason. */
+  runNow: () => Promise<void>;
+};
+
+/** Makes a backup each day at its time and removes those that are no longer kept. */
+export function scheduledBackups({
+  store,
+  clock,
+  vault,
+  targets,
+  log,
+  workIn,
+  copyTo,
+}: Dependencies): ScheduledBackups {
+  let copying: Copying | null = null;
+  let running: Promise<string | null> | null = null;
+  let timer: ReturnType<typeof setInterval> | null = null;
+  let isStopped = false;
+
+  async function runOnce() {
+    if (running !== null) return;
+    const row = await findSchedule(store);
+    if (row === null || running !== null) return;
+    const { enabled, ...daily } = planOf(vault, row);
+    if (enabled && isDue(daily, row, clock())) await run(row);
+  }
+
+  function run(row: ScheduleRow): Promise<string | null> {
+    running ??= made(row).finally(() => (running = null));
+    return running;
+  }
+
+  /** Returns why it failed; null where it did not. */
+  async function made(row: ScheduleRow): Promise<string | null> {
+    const plan = planOf(vault, row);
+    const { passphrase, includeKey } = plan;
+    const sealing = passphrase === null ? null : { passphrase, withKey: includeKey };
+    const now = clock();
+    const name = scheduledNameOf(now, sealing !== null);
+    const triedFor = lastMoment(plan, now);
+    try {
+      const to = destinationOf(plan, {
+        workIn,
+        targets,
+        clock,
+        copyTo: (file) => {
+          copying = copyTo(file, sealing);
+          return copying.done;
+        },
+      });
+      const lastBytes = await to.put(name);
+      const lastSuccessAt = timestamp(clock());
+      const success = { triedFor, lastSuccessAt, lastFile: name, lastBytes };
+      await store.atomic([recordOutcome(store, success)]);
+      for (const old of outdated(await to.names(), plan)) await to.remove(old);
+      const over = { retryAt: null, failingSince: null, lastError: null };
+      await store.atomic([recordOutcome(store, over)]);
+      log.info("a scheduled backup was made", { name, bytes: lastBytes });
+      return null;
+    } catch (error) {
+      if (isStopped) return null;
+      const reason = reasonOf(error);
+      log.error("a scheduled backup failed", { cause: reason });
+      await fail(row, triedFor, reason);
+      return reason;
+    } finally {
+      copying = null;
+    }
+  }
+
+  /** Tells of it once a day, however often it is tried. */
+  async function fail(row: ScheduleRow, triedFor: number, reason: string) {
+    const at = timestamp(clock());
+    const isNews = row.failingSince === null || row.triedFor !== triedFor;
+    const told = isNews ? await organizationsOfAdministrators(store) : [];
+    await store.atomic([
+      recordOutcome(store, {
+        triedFor,
+        retryAt: clock() + retryMs,
+        failingSince: row.failingSince ?? at,
+        lastError: reason,
+      }),
+      ...told.map((organizationId) =>
+        appendEvent({
+          organizationId,
+          at,
+          type: "appliance.troubled",
+          subjectId: organizationId,
+          data: { message: `The scheduled backup failed: ${reason}` },
+        }),
+      ),
+    ]);
+  }
+
+  return {
+    start() {
+      timer = setInterval(() => {
+        runOnce().catch((error: unknown) =>
+          log.error("scheduled backups are not looked at", { cause: String(error) }),
+        );
+      }, tickMs);
+    },
+    stop() {
+      isStopped = true;
+      if (timer !== null) clearInterval(timer);
+      copying?.cancel();
+    },
+    runOnce,
+    async runNow() {
+      if (running !== null)
+        throw new AppError(
+          "CONFLICT",
+          "A backup is being made already. Try again when it is done.",
+        );
+      const row = await findSchedule(store);
+      if (row === null || !planOf(vault, row).enabled)
+        throw new AppError("CONFLICT", "Scheduled backups are off. Turn them on first.");
+      const reason = await run(row);
+      if (reason !== null) throw new AppError("UNAVAILABLE", `The backup failed: ${reason}`);
+    },
+  };
+}
+
+/** One sentence, without what a child process puts before it. */
+function reasonOf(error: unknown): string {
+  const { message, code } = error as Error & { code?: string };
+  const text = (message || code || String(error)).replace(/^signalbox: /, "").trim();
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  isDue,
+  lastMoment,
+  nextMoment,
+  outdated,
+  scheduledNameOf,
+  timeIn,
+} from "../../../src/operations/backups/rules.ts";
+
+const at = (text: string) => Date.parse(text);
+const dayMs = 86_400_000;
+const berlin = { time: "02:30", timeZone: "Europe/Berlin" };
+
+describe("the moment of a day", () => {
+  test("is told by the clock of its zone, in winter and in summer", () => {
+    const now = at("2026-01-10T12:00:00Z");
+    expect(lastMoment(berlin, now)).toBe(at("2026-01-10T01:30:00Z"));
+    expect(nextMoment(berlin, now)).toBe(at("2026-01-11T01:30:00Z"));
+    expect(lastMoment(berlin, at("2026-07-10T00:29:59Z"))).toBe(at("2026-07-09T00:30:00Z"));
+    expect(nextMoment(berlin, at("2026-07-10T00:30:00Z"))).toBe(at("2026-07-11T00:30:00Z"));
+  });
+
+  test("comes once on the days on which clocks are set", () => {
+    for (const day of ["2026-03-29", "2026-10-25"]) {
+      const start = at(`${day}T00:00:00Z`) - dayMs / 2;
+      const moments = new Set<number>();
+      for (let now = start; now < start + 2 * dayMs; now += 60_000)
+        moments.add(lastMoment(berlin, now));
+      // The one before, that of the day, and that of the day after.
+      expect([day, moments.size]).toEqual([day, 3]);
+    }
+  });
+
+  test("lies between the last and the next one, which are about a day apart", () => {
+    const zones = fc.constantFrom("UTC", "Europe/Berlin", "Pacific/Apia", "America/St_Johns");
+    const times = fc.constantFrom("00:00", "02:30", "03:00", "12:01", "23:59");
+    const days = fc.integer({ min: 0, max: 40 * 365 * 86_400 });
+    fc.assert(
+      fc.property(zones, times, days, (timeZone, time, seconds) => {
+        const now = at("2012-06-01T00:00:00Z") + seconds * 1000;
+        const [last, next] = [
+          lastMoment({ time, timeZone }, now),
+          nextMoment({ time, timeZone }, now),
+        ];
+        expect(last).toBeLessThanOrEqual(now);
+        expect(next).toBeGreaterThan(now);
+        expect(next - last).toBeGreaterThan(22 * 3_600_000);
+        expect(next - last).toBeLessThan(26 * 3_600_000);
+      }),
+    );
+  });
+
+  test("that was missed is made up for, a failed one tried again, and a clock set back waits for nothing far", () => {
+    const daily = { time: "03:00", timeZone: "UTC" };
+    const now = at("2026-11-22T12:00:00Z");
+    const tried = (triedFor: string, retryAt: number | null = null) =>
+      isDue(daily, { triedFor: at(triedFor), retryAt }, now);
+    expect(tried("2026-11-22T03:00:00Z")).toBe(false);
+    expect(tried("2026-11-21T03:00:00Z")).toBe(true);
+    expect(tried("2026-11-22T03:00:00Z", now - 1)).toBe(true);
+    expect(tried("2026-11-22T03:00:00Z", now + 1)).toBe(false);
+    expect(tried("2031-11-22T03:00:00Z")).toBe(true);
+    expect(tried("2026-11-22T03:00:00Z", at("2031-01-01T00:00:00Z"))).toBe(true);
+  });
+});
+
+describe("backups that are kept", () => {
+  const names = (count: number, everyMs = dayMs, from = at("2026-11-22T03:00:00Z")) =>
+    Array.from({ length: count }, (_, index) => scheduledNameOf(from - index * everyMs, false));
+  const kept = (all: string[], keep: Parameters<typeof outdated>[1]) => {
+    const gone = new Set(outdated(all, keep));
+    return all.filter((name) => !gone.has(name)).map((name) => name.slice(10, 20));
+  };
+
+  test("are the last of so many days, weeks and months", () => {
+    expect(kept(names(120), { keepDaily: 3, keepWeekly: 3, keepMonthly: 3 })).toEqual([
+      "2026-11-22",
+      "2026-11-21",
+      "2026-11-20",
+      "2026-11-15",
+      "2026-11-08",
+      "2026-10-31",
+      "2026-09-30",
+    ]);
+  });
+
+  test("are counted by the days that have one, however long none was made", () => {
+    const old = names(2, dayMs, at("2024-01-05T03:00:00Z"));
+    expect(kept([...names(2), ...old], { keepDaily: 3, keepWeekly: 0, keepMonthly: 0 })).toEqual([
+      "2026-11-22",
+      "2026-11-21",
+      "2024-01-05",
+    ]);
+  });
+
+  test("are never others' files, nor those that people made", () => {
+    const others = [
+      "letters.txt",
+      "signalbox-2020-01-01-0300.db",
+      "signalbox-2020-01-01-030000.db.part",
+      "signalbox-2020-13-41-030000.db",
+      "copy of signalbox-2020-01-01-030000.db",
+      "signalbox-2020-01-01-030000.sqlite",
+    ];
+    const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
+    expect(outdated([...others, ...names(3)], keep)).toEqual(names(3).slice(1));
+    expect(others.slice(0, 2).map(timeIn)).toEqual([null, null]);
+  });
+
+  test("always hold the newest, and no more than asked for", () => {
+    const offsets = fc.array(fc.integer({ min: 0, max: 900 * 86_400 }), {
+      minLength: 1,
+      maxLength: 60,
+    });
+    const keeps = fc.record({
+      keepDaily: fc.integer({ min: 1, max: 9 }),
+      keepWeekly: fc.integer({ min: 0, max: 9 }),
+      keepMonthly: fc.integer({ min: 0, max: 9 }),
+    });
+    fc.assert(
+      fc.property(offsets, keeps, fc.boolean(), (seconds, keep, isEncrypted) => {
+        const all = [...new Set(seconds)].map((offset) =>
+          scheduledNameOf(at("2024-01-01T00:00:00Z") + offset * 1000, isEncrypted),
+        );
+        const gone = new Set(outdated(all, keep));
+        const left = all.filter((name) => !gone.has(name));
+        const newest = all.toSorted((one, other) => Number(timeIn(other)) - Number(timeIn(one)))[0];
+        expect(left).toContain(newest ?? "");
+        expect(left.length).toBeLessThanOrEqual(
+          keep.keepDaily + keep.keepWeekly + keep.keepMonthly,
+        );
+        expect(outdated(left, keep)).toEqual([]);
+      }),
+    );
+  });
+});

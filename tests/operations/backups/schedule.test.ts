@@ -1,0 +1,355 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { copyDatabase, type Sealing } from "../../../src/database/copy.ts";
+import { assets } from "../../../src/core/assets.ts";
+import { openDataDirectory } from "../../../src/database/data-directory.ts";
+import { restore } from "../../../src/database/restore.ts";
+import { readSince } from "../../../src/events/log.ts";
+import { scheduledBackups } from "../../../src/operations/backups/scheduler.ts";
+import { type Client, dump, testAppliance } from "../../support/appliance.ts";
+import { bucketService, testWith } from "../../support/real-targets.ts";
+import { scratch } from "../../support/scratch.ts";
+import { answer, target } from "../../support/target.ts";
+import { member } from "../../support/visiting.ts";
+
+const newDirectory = scratch();
+const path = "/dashboard/backup/schedule";
+const passphrase = "correct horse battery";
+const hour = 3_600_000;
+
+/** An appliance at ten in the morning, whose backups are of another data directory. */
+async function scheduled(denied: string[] = []) {
+  const made = await testAppliance();
+  // Days go by: nobody stays signed in for so long.
+  const page: Client = async (...asked) =>
+    (await member(made, "owner", { administrator: true })).page(...asked);
+  const dataDir = join(newDirectory(), "data");
+  const clock = () => made.time.now;
+  openDataDirectory(dataDir, { migrations: assets.migrations, clock }).close();
+  const folder = join(newDirectory(), "backups");
+  const workIn = newDirectory();
+  let broken: string | null = null;
+  const { store, vault, log } = made.appliance;
+  const backups = scheduledBackups({
+    store,
+    vault,
+    clock,
+    log,
+    targets: targetGuard(() => [], { denied: denied.map((name) => ({ name })) }),
+    workIn,
+    copyTo: (file: string, sealing: Sealing | null) => {
+      const copy = async () => {
+        if (broken !== null) throw new Error(broken);
+        copyDatabase(dataDir, file, sealing);
+      };
+      return { done: copy(), cancel: () => {} };
+    },
+  });
+  return {
+    ...made,
+    page,
+    folder,
+    workIn,
+    backups,
+    set: async (body: object) => {
+      const { status, json, text } = await page("PATCH", path, { body });
+      expect([status, text]).toEqual([200, text]);
+      return json.data;
+    },
+    shown: async () => (await page("GET", path)).json.data,
+    breaks: (why: string | null) => (broken = why),
+    /** Lets so many hours pass, looking each minute. */
+    pass: async (hours: number) => {
+      for (const end = made.time.now + hours * hour; made.time.now < end;) {
+        made.time.now += 15 * 60_000;
+        await backups.runOnce();
+      }
+    },
+    troubles: async () =>
+      (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled"),
+  };
+}
+
+describe("scheduled backups", () => {
+  test("are off until an administrator says where to", async () => {
+    const made = await scheduled();
+    expect(await made.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
+    await made.pass(48);
+    expect((await made.page("PATCH", path, { body: { enabled: true } })).status).toBe(422);
+    const { page } = await member(made, "owner");
+    for (const [method, at] of [
+      ["GET", path],
+      ["PATCH", path],
+      ["POST", `${path}/run`],
+    ] as const)
+      expect((await page(method, at, method === "PATCH" ? { body: {} } : {})).status).toBe(403);
+  });
+
+  test("are made each day at their time, once, by the clock of their zone", async () => {
+    const made = await scheduled();
+    const set = await made.set({
+      enabled: true,
+      folder: made.folder,
+      time: "04:30",
+      timeZone: "Europe/Berlin",
+    });
+    expect(set.nextAt).toBe("2026-11-21T03:30:00.000Z");
+    await made.pass(17);
+    expect(await made.shown()).toMatchObject({ last: null, failure: null });
+    await made.pass(31);
+    const names = readdirSync(made.folder).toSorted();
+    expect(names).toEqual(["signalbox-2026-11-21-033000.db", "signalbox-2026-11-22-033000.db"]);
+    expect(statSync(join(made.folder, names[0]!)).mode & 0o777).toBe(0o600);
+    expect(await made.shown()).toMatchObject({
+      last: {
+        at: "2026-11-22T03:30:00.000Z",
+        name: names[1],
+        bytes: statSync(join(made.folder, names[1]!)).size,
+      },
+      failure: null,
+      nextAt: "2026-11-23T03:30:00.000Z",
+    });
+    const copy = new Database(join(made.folder, names[1]!), { readonly: true });
+    expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    copy.close();
+  });
+
+  test("are made up for after a time in which nothing ran", async () => {
+    const made = await scheduled();
+    await made.set({ enabled: true, folder: made.folder });
+    made.time.now += 5 * 24 * hour;
+    await made.backups.runOnce();
+    await made.backups.runOnce();
+    expect(readdirSync(made.folder)).toHaveLength(1);
+  });
+
+  test("are removed when they are no longer kept, and nothing else is", async () => {
+    const made = await scheduled();
+    const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
+    await made.set({ enabled: true, folder: made.folder, ...keep });
+    await made.pass(24);
+    writeFileSync(join(made.folder, "letters.txt"), "Dear");
+    writeFileSync(join(made.folder, "signalbox-2026-11-19-030000.db.part"), "half");
+    writeFileSync(join(made.folder, "signalbox-2019-11-19-0300.db"), "by hand");
+    await made.pass(72);
+    expect(readdirSync(made.folder).toSorted()).toEqual([
+      "letters.txt",
+      "signalbox-2019-11-19-0300.db",
+      "signalbox-2026-11-23-030000.db",
+      "signalbox-2026-11-24-030000.db",
+    ]);
+  });
+
+  test("that fail are told once a day to those who run the appliance, and made an hour later", async () => {
+    const made = await scheduled();
+    await made.set({ enabled: true, folder: made.folder });
+    made.breaks("No space left on device");
+    await made.pass(20);
+    expect(await made.shown()).toMatchObject({
+      last: null,
+      failure: { since: "2026-11-21T03:00:00.000Z", reason: "No space left on device." },
+    });
+    const told = await made.troubles();
+    const [ours] = made.database.query("select id from organizations where slug = 'ours'").values();
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      organizationId: ours?.[0],
+      data: { message: "The scheduled backup failed: No space left on device." },
+    });
+    await made.pass(24);
+    expect(await made.troubles()).toHaveLength(2);
+    made.breaks(null);
+    await made.pass(2);
+    expect(await made.shown()).toMatchObject({ failure: null });
+    expect(readdirSync(made.folder)).toHaveLength(1);
+    await made.pass(3);
+    expect(readdirSync(made.folder)).toHaveLength(1);
+    expect(await made.troubles()).toHaveLength(2);
+  });
+
+  test("may be encrypted, and come back with the passphrase alone", async () => {
+    const made = await scheduled();
+    const set = await made.set({
+      enabled: true,
+      folder: made.folder,
+      passphrase,
+      includeKey: true,
+    });
+    expect(set.secretsSet).toEqual(["passphrase"]);
+    await made.backups.runNow();
+    const [name = ""] = readdirSync(made.folder);
+    expect(name).toEndWith(".encrypted");
+    const { migrations } = assets;
+    const file = join(made.folder, name);
+    const dataDir = join(newDirectory(), "restored");
+    restore({ dataDir, file, passphrase, migrations, clock: Date.now });
+    openDataDirectory(dataDir, { migrations, clock: Date.now }).close();
+  });
+
+  test("can be made at once, where they are on", async () => {
+    const made = await scheduled();
+    expect(made.backups.runNow()).rejects.toThrow("are off");
+    await made.set({ enabled: true, folder: made.folder });
+    await made.backups.runNow();
+    expect(readdirSync(made.folder)).toEqual(["signalbox-2026-11-20-100000.db"]);
+    made.breaks("No space left on device");
+    expect(made.backups.runNow()).rejects.toThrow("The backup failed: No space left on device.");
+  });
+});
+
+const bucket = {
+  endpoint: "https://s3.lan:9000",
+  bucket: "backups",
+  accessKeyId: "id",
+  secretAccessKey: "CANARY-secret",
+};
+
+describe("what is set", () => {
+  test.each<[string, object, string]>([
+    ["a folder that is none", { folder: "backups" }, "folder"],
+    ["a folder that leads elsewhere", { folder: "/backups/../etc" }, "folder"],
+    ["no time", { time: "24:00" }, "time"],
+    ["no zone", { timeZone: "Mars/Base" }, "timeZone"],
+    ["nothing to keep", { keepDaily: 0 }, "keepDaily"],
+    ["a key without a passphrase", { includeKey: true }, "includeKey"],
+    ["a short passphrase", { passphrase: "short" }, "passphrase"],
+    [
+      "a bucket's address with a path",
+      { s3: { ...bucket, endpoint: "https://s3.lan/x" } },
+      "s3.endpoint",
+    ],
+    [
+      "a bucket where metadata live",
+      { s3: { ...bucket, endpoint: "http://169.254.169.254" } },
+      "s3.endpoint",
+    ],
+    ["no name of a bucket", { s3: { ...bucket, bucket: "No" } }, "s3.bucket"],
+    ["a prefix that climbs", { s3: { ...bucket, prefix: "../" } }, "s3.prefix"],
+    [
+      "no secret",
+      { enabled: true, to: "s3", s3: { ...bucket, secretAccessKey: null } },
+      "s3.secretAccessKey",
+    ],
+  ])("is not %s", async (_what, body, at) => {
+    const made = await scheduled();
+    const rows = () => made.database.query("select * from backup_schedule").values();
+    const before = rows();
+    const { status, json } = await made.page("PATCH", path, { body });
+    expect([status, json.error.details?.[0]?.path]).toEqual([422, at]);
+    expect(rows()).toEqual(before);
+  });
+
+  test("keeps what a change does not name, and takes back what was shown", async () => {
+    const made = await scheduled();
+    await made.set({ folder: made.folder, keepDaily: 3, s3: bucket, passphrase });
+    const before = await made.shown();
+    expect(before.secretsSet.toSorted()).toEqual(["passphrase", "s3.secretAccessKey"]);
+    const after = await made.set(before);
+    const { updatedAt: _before, ...unchanged } = before;
+    expect(after).toMatchObject(unchanged);
+    expect(await made.set({ keepDaily: 4 })).toMatchObject({ ...unchanged, keepDaily: 4 });
+    expect((await made.set({ s3: null, passphrase: null })).secretsSet).toEqual([]);
+  });
+
+  test("shows and stores no secret, and the audit log only the names of fields", async () => {
+    const made = await scheduled();
+    const { text } = await made.page("PATCH", path, { body: { s3: bucket, passphrase } });
+    const all = [text, JSON.stringify(await made.shown()), dump(made), ...made.logged];
+    for (const one of all) {
+      expect(one).not.toContain("CANARY");
+      expect(one).not.toContain(passphrase);
+    }
+    const audited = "select action, fields from audit_entries where action like 'backup.%'";
+    expect(made.database.query(audited).values()).toEqual([
+      ["backup.scheduled", '["s3","passphrase"]'],
+    ]);
+  });
+
+  test("never has a secret follow a changed address", async () => {
+    const made = await scheduled();
+    await made.set({ s3: bucket });
+    for (const endpoint of [
+      "https://s3.lan:9001",
+      "https://other.lan:9000",
+      "http://s3.lan:9000",
+    ]) {
+      const { status, json } = await made.page("PATCH", path, { body: { s3: { endpoint } } });
+      expect([endpoint, status, json.error.details?.[0]?.path]).toEqual([
+        endpoint,
+        422,
+        "s3.secretAccessKey",
+      ]);
+      const again = { ...bucket, endpoint };
+      expect((await made.page("PATCH", path, { body: { s3: again } })).status).toBe(200);
+      await made.set({ s3: bucket });
+    }
+    expect(
+      (await made.set({ s3: { endpoint: "https://S3.lan:9000/", prefix: "a/" } })).s3.prefix,
+    ).toBe("a/");
+  });
+});
+
+describe("a bucket", () => {
+  testWith(
+    ["moto_server"],
+    "takes backups in its folder, and loses those that are no longer kept",
+    async () => {
+      await using service = await bucketService("backups");
+      const { endpoint, bucket, accessKeyId, secretAccessKey, client } = service;
+      const made = await scheduled();
+      await client.write("box/letters.txt", "Dear");
+      await client.write("signalbox-2019-11-19-030000.db", "of another box");
+      const s3 = { endpoint, bucket, accessKeyId, secretAccessKey, prefix: "box/" };
+      const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
+      await made.set({ enabled: true, to: "s3", s3, passphrase, includeKey: true, ...keep });
+      await made.pass(72);
+      const { failure, last } = await made.shown();
+      expect(failure).toBeNull();
+      const keys = ((await client.list()).contents ?? []).map(({ key }) => key).toSorted();
+      expect(keys).toEqual([
+        "box/letters.txt",
+        "box/signalbox-2026-11-22-030000.encrypted",
+        "box/signalbox-2026-11-23-030000.encrypted",
+        "signalbox-2019-11-19-030000.db",
+      ]);
+      const file = join(newDirectory(), "taken");
+      await Bun.write(file, await client.file(keys[2]!).bytes());
+      expect(statSync(file).size).toBe(last.bytes);
+      const dataDir = join(newDirectory(), "restored");
+      const restored = restore({
+        dataDir,
+        file,
+        passphrase,
+        migrations: assets.migrations,
+        clock: Date.now,
+      });
+      expect(restored.dataDir).toBe(dataDir);
+      expect(readdirSync(made.workIn)).toEqual([]);
+    },
+  );
+
+  test("that refuses, is gone or is denied is told of, and nothing is left behind", async () => {
+    await using refusing = await target(answer(403, "<Error><Code>AccessDenied</Code></Error>"));
+    const gone = await target();
+    await gone[Symbol.asyncDispose]();
+    const made = await scheduled(["denied.lan"]);
+    const denied = { ...bucket, endpoint: "http://denied.lan" };
+    for (const s3 of [
+      { ...bucket, endpoint: refusing.at("") },
+      { ...bucket, endpoint: gone.at("") },
+      denied,
+    ]) {
+      await made.set({ enabled: true, to: "s3", s3 });
+      expect(made.backups.runNow()).rejects.toThrow("The backup failed");
+      const { failure } = await made.shown();
+      expect(failure.reason).toMatch(/[.]$/);
+      expect(failure.reason).not.toContain("CANARY");
+      expect(readdirSync(made.workIn)).toEqual([]);
+    }
+    expect((await made.shown()).failure.reason).toContain("--deny-target");
+    expect(refusing.asked.length).toBeGreaterThan(0);
+  });
+});
