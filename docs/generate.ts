@@ -66,7 +66,7 @@ function commandLineText(): string {
 <!-- Written by \`bun run docs\` from src/cli. -->
 
 Data goes to stdout, messages go to stderr. The commands on data also work while the server runs, except
-\`migrate\`. \`signalbox COMMAND --help\` shows the same in the terminal.
+\`migrate\`, \`restore\` and \`compact\`. \`signalbox COMMAND --help\` shows the same in the terminal.
 
 Exit codes:
 

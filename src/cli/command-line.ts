@@ -3,6 +3,7 @@ import { version } from "../core/assets.ts";
 import { AppError, DataError } from "../core/errors.ts";
 import { addAuditLog } from "./audit-log.ts";
 import { addBackup } from "./backup.ts";
+import { addCompact } from "./compact.ts";
 import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
@@ -38,6 +39,7 @@ export function commandLine(): Command {
     addMigrate,
     addBackup,
     addRestore,
+    addCompact,
     addDoctor,
     addVersion,
   ])

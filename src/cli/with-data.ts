@@ -17,13 +17,15 @@ export function onData(command: Command): Command {
     .option("--json", "print JSON for machines");
 }
 
-/** Runs `use` on the data directory, also while a server runs on it. */
+/** Runs `use` on the data directory, also while a server runs on it, unless it needs it for itself. */
 export async function withData<T>(
   options: DataOptions,
   use: (data: DataDirectory) => Promise<T>,
+  { exclusive = false }: { exclusive?: boolean } = {},
 ): Promise<T> {
   const { dataDir } = configOf({ dataDir: options.dataDir });
-  const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock: systemClock });
+  const { migrations } = assets;
+  const data = openDataDirectory(dataDir, { migrations, clock: systemClock, exclusive });
   try {
     return await use(data);
   } finally {

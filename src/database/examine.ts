@@ -76,6 +76,17 @@ function secrets(database: Database, key: string): Finding {
   );
 }
 
+function sizeOf(database: Database, file: string): string {
+  const { free = 0 } =
+    database
+      .query<{ free: number }, []>(
+        "select freelist_count * page_size as free from pragma_freelist_count, pragma_page_size",
+      )
+      .get() ?? {};
+  const [all, unused] = [statSync(file).size, free].map((bytes) => (bytes / 1024 ** 2).toFixed(1));
+  return `${all} MiB, of which ${unused} MiB are room for new rows (\`compact\` gives it back)`;
+}
+
 function database(path: string, migrations: string): Finding[] {
   const { database: file, key } = files(path);
   try {
@@ -97,7 +108,7 @@ function database(path: string, migrations: string): Finding[] {
         pending === 0 ? "up to date" : `${pending} migrations to run`,
       ),
       ...(existsSync(key) ? [secrets(database, key)] : []),
-      finding(true, "size", `${(statSync(file).size / 1024 ** 2).toFixed(1)} MiB`),
+      finding(true, "size", sizeOf(database, file)),
     ];
     database.close();
     return findings;

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { signalbox } from "../support/binary.ts";
@@ -59,6 +59,30 @@ describe("data goes to stdout, talk to stderr", () => {
     expect(csv).toHaveLength(4);
     const wrong = await box.run([...args, "--format", "xml"]);
     expect([wrong.exitCode, wrong.stdout]).toEqual([2, ""]);
+  });
+
+  test("compact gives back what removed rows have left, and nobody else may have the data meanwhile", async () => {
+    await using box = await machineWithKey();
+    const file = join(box.dataDir, "signalbox.db");
+    const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+      INSERT INTO heartbeats SELECT 1, i, 0, 3, 60, 'some text of a result' FROM n`;
+    const database = new Database(file);
+    database.run(rows);
+    database.run("DELETE FROM heartbeats WHERE at > 10");
+    database.close();
+    const server = await box.serve();
+    expect((await box.run(["compact"])).exitCode).toBe(5);
+    await server.stop();
+    const { before, after } = JSON.parse(await succeeded(box.run(["compact", "--json"])));
+    expect([before > 2_000_000, after < 1_000_000, statSync(file).size]).toEqual([
+      true,
+      true,
+      after,
+    ]);
+    const left = new Database(file, { readonly: true });
+    expect(left.query("SELECT count(*) FROM heartbeats").values()).toEqual([[10]]);
+    left.close();
+    expect(JSON.parse(await succeeded(box.run(["orgs", "list", "--json"])))).toHaveLength(1);
   });
 
   test("version prints the version", async () => {

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { freeBytesOf, inMiB } from "../database/data-directory.ts";
+import { type DataOptions, onData, withData } from "./with-data.ts";
+
+export function addCompact(program: Command) {
+  onData(program.command("compact"))
+    .description(
+      "give disk space back that removed rows have left; the server must be stopped first",
+    )
+    .action((options: DataOptions) =>
+      withData(
+        options,
+        async ({ database, path }) => {
+          const file = join(path, "signalbox.db");
+          const before = statSync(file).size;
+          const { used = before } =
+            database
+              .query<{ used: number }, []>(
+                `select (page_count - freelist_count) * page_size as used
+                 from pragma_page_count, pragma_freelist_count, pragma_page_size`,
+              )
+              .get() ?? {};
+          // The log takes the new pages before the file does, beside a copy of them.
+          const room = 2 * used;
+          if (freeBytesOf(path) < room)
+            throw new Error(
+              `This takes up to ${inMiB(room)} beside the database, and the disk has less. Nothing was changed.`,
+            );
+          database.run("VACUUM");
+          database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+          const after = statSync(file).size;
+          if (options.json) process.stdout.write(`${JSON.stringify({ file, before, after })}\n`);
+          else process.stdout.write(`${file}: ${inMiB(before)}, now ${inMiB(after)}\n`);
+        },
+        { exclusive: true },
+      ),
+    );
+}
