@@ -89,9 +89,10 @@ async function serve(config: Config) {
     `  Data             ${resolve(config.dataDir)}`,
     ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
   ];
+  const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
   process.stdout.write(`${lines.join("\n")}\n`);
   if (config.open) openInBrowser(app.setUpLink ?? here);
-  await signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
+  await stopped;
   log.info("stopping");
   manager.stopping();
   await app.stop();

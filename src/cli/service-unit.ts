@@ -41,7 +41,6 @@ Wants=network-online.target
 Type=notify
 ExecStart=${command.map(quoted).join(" ")}
 ExecReload=/bin/kill -HUP $MAINPID
-ExecReload=/bin/kill -HUP $MAINPID
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ${user === null ? "DynamicUser=yes" : `User=${user}`}
 ${isStateDirectory ? `StateDirectory=${escaped(basename(dataDir))}\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}

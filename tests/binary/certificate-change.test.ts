@@ -171,3 +171,23 @@ testWith([], "SIGHUP ends no server that has no certificate", async () => {
   while (!text.includes("--tls-cert")) text += new TextDecoder().decode((await log.read()).value);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
+
+testWith([], "SIGHUP ends a server on a terminal, whose window was closed", async () => {
+  await using box = await machineWithKey();
+  const running = Promise.withResolvers<void>();
+  let text = "";
+  const child = Bun.spawn(
+    [binary, "serve", "--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", "0"],
+    {
+      terminal: {
+        data(_, bytes) {
+          text += new TextDecoder().decode(bytes);
+          if (text.includes("is running")) running.resolve();
+        },
+      },
+    },
+  );
+  await running.promise;
+  child.kill("SIGHUP");
+  expect(await child.exited).toBe(0);
+});
