@@ -1,4 +1,4 @@
-import { and, eq, getTableName, type SQL, sql } from "drizzle-orm";
+import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../core/errors.ts";
 import type { LimitName, Limits } from "../core/limits.ts";
@@ -6,11 +6,6 @@ import { mustText, type Prepared, StaleRead } from "./store.ts";
 
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
 export type Versioned = Keyed & { version: SQLiteColumn };
-
-/** The record of this organization with this id. */
-export function isRecord(table: Keyed, organizationId: string, id: string): SQL | undefined {
-  return and(eq(table.organizationId, organizationId), eq(table.id, id));
-}
 
 /** Ids as a table with the columns `value` and `key` (their place): one fixed statement for any number of them. */
 export function listed(ids: readonly string[]): SQL {

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, getTableName, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { isRecord, listed, mustExist, unknownReference } from "./references.ts";
+import { listed, mustExist, unknownReference } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
 /** Whose rows are read and written; every Scope is one. */
@@ -47,7 +47,7 @@ export function mustName(
 const nounOf = (table: Keyed) => getTableName(table).replace("_", " ").slice(0, -1);
 
 export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: string): Statement {
-  return store.db.delete(table).where(isRecord(table, organizationId, id));
+  return store.db.delete(table).where(matching(table, { organizationId, id }));
 }
 
 /** Has `owner`, the columns that name it, link to exactly these: `member` is the column that names them, `position` their order. */

@@ -6,8 +6,8 @@ import { newId } from "../core/ids.ts";
 import { hashPassword } from "../core/passwords.ts";
 import { deleted } from "../core/paging.ts";
 import { invalid } from "../core/validation.ts";
-import { isRecord, mustBeWithin, mustExist, unknownReference } from "../database/references.ts";
-import { removeRow } from "../database/rows.ts";
+import { mustBeWithin } from "../database/references.ts";
+import { matching, mustName, removeRow } from "../database/rows.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
@@ -176,7 +176,7 @@ function rewrite(
         store.db
           .update(statusPages)
           .set(change)
-          .where(isRecord(statusPages, organizationId, id)),
+          .where(matching(statusPages, { organizationId, id })),
         ...(sections ? replaceSections(organizationId, id, sections) : []),
         ...(hosts ? replaceHosts(scope, id, hosts) : []),
       ],
@@ -186,13 +186,12 @@ function rewrite(
   });
 }
 
-function mustKnow({ organizationId }: Scope, sections: readonly StatusPageSection[]): Statement[] {
+function mustKnow(scope: Scope, sections: readonly StatusPageSection[]): Statement[] {
   const groupIds = sections.flatMap(({ groupId }) => groupId ?? []);
   const monitorIds = sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
-  const unknown = (noun: string) => () => unknownReference("sections", noun);
   return [
-    ...mustExist(monitorGroups, organizationId, groupIds, unknown("monitor group")),
-    ...mustExist(monitors, organizationId, monitorIds, unknown("monitor")),
+    ...mustName(scope, "sections", monitorGroups, groupIds),
+    ...mustName(scope, "sections", monitors, monitorIds),
   ];
 }
 

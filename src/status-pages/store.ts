@@ -2,7 +2,7 @@ import { desc, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
-import { isRecord, listed, mustBeWithin } from "../database/references.ts";
+import { listed, mustBeWithin } from "../database/references.ts";
 import { matching, type Tenant } from "../database/rows.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {
@@ -100,7 +100,7 @@ export async function logoOf(
   const [row] = await store.db
     .select({ type: statusPages.logoType, data: statusPages.logoData })
     .from(statusPages)
-    .where(isRecord(statusPages, organizationId, id));
+    .where(matching(statusPages, { organizationId, id }));
   if (row === undefined || row.type === null || row.data === null) return null;
   const { type, data } = row;
   return { type, bytes: Uint8Array.fromBase64(data), version: logoVersionOf(data) };

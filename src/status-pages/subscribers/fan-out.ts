@@ -8,7 +8,7 @@ import type { EventReader, Subscription } from "../../events/reader.ts";
 import { type Loaded, loaderOf } from "../load.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
-import type { IncidentData, Notice } from "./notice.ts";
+import type { IncidentData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
 import { insertNotice, lastNoticeOf, subscribersAt, pagesWithSubscribers, tell } from "./store.ts";
 
@@ -96,10 +96,8 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
   ): Promise<Part | null> {
     const now = clock();
     const { organizationId, seq } = event;
-    const made =
-      (await noticeOf(loaded, event, now)) ?? (await noticeOfRemoval(store, pageId, event, now));
-    if (made === null) return null;
-    const notice = { ...made, id: part?.noticeId ?? made.id };
+    const content = (await contentOf(loaded, event)) ?? (await removalOf(store, pageId, event));
+    if (content === null) return null;
     const available = Math.max(1, portion.left);
     const found = await subscribersAt(
       store,
@@ -109,11 +107,13 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
     const to = found.slice(0, available);
     const last = to.at(-1);
     if (last === undefined) return null;
-    const row = { organizationId, pageId, ...notice, data: JSON.stringify(notice.data) };
+    const id = part?.noticeId ?? newId(now);
+    const data = JSON.stringify(content.data);
+    const row = { organizationId, pageId, id, at: event.at, type: content.type, data };
     if (part === null) portion.statements.push(insertNotice(row));
     portion.statements.push(tell(row, to, now, timestamp(now)));
     portion.left -= to.length;
-    return found.length === to.length ? null : { seq, pageId, noticeId: notice.id, after: last.id };
+    return found.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
   }
 
   return {
@@ -145,49 +145,38 @@ function partOf({ part }: Position, { seq }: LoggedEvent): Part | null {
 }
 
 /** What the page says of what happened, under its public names; null where it shows nothing of it. */
-function noticeOf(loaded: Loaded, event: NoticedEvent, now: number): Promise<Notice | null> {
+async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeContent | null> {
   switch (event.type) {
-    case "maintenance.created":
-      return maintenanceNotice(loaded, event, now);
+    case "maintenance.created": {
+      const window = await loaded.window(event.subjectId);
+      if (window === null) return null;
+      const { id, title, description, startsAt, endsAt } = window;
+      return { type: "maintenance.planned", data: { id, title, description, startsAt, endsAt } };
+    }
     case "incident.reopened":
-      return incidentNotice(loaded, event, "incident.updated", now);
+      return incidentContent(loaded, event, "incident.updated");
     case "incident.opened":
     case "incident.updated":
     case "incident.resolved":
-      return incidentNotice(loaded, event, event.type, now);
+      return incidentContent(loaded, event, event.type);
     case "subscriber.confirmed":
-      return Promise.resolve(null);
+      return null;
     default:
       return event satisfies never;
   }
 }
 
-async function maintenanceNotice(
-  loaded: Loaded,
-  { subjectId, at }: NoticedEvent,
-  now: number,
-): Promise<Notice | null> {
-  const window = await loaded.window(subjectId);
-  if (window === null) return null;
-  const { id, title, description, startsAt, endsAt } = window;
-  const data = { id, title, description, startsAt, endsAt };
-  return { id: newId(now), at, type: "maintenance.planned", data };
-}
-
-async function incidentNotice(
+async function incidentContent(
   loaded: Loaded,
   { subjectId, at, data }: Extract<NoticedEvent, { data: { updateId: string | null } }>,
   type: "incident.opened" | "incident.updated" | "incident.resolved",
-  now: number,
-): Promise<Notice | null> {
+): Promise<NoticeContent | null> {
   const incident = await loaded.incident(subjectId);
   const update = incident?.updates.find(({ id }) => id === data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
   if (incident === null || update === undefined) return null;
   const { id, title, severity, monitor, createdAt, resolvedAt } = incident;
   return {
-    id: newId(now),
-    at,
     type,
     data: {
       id,
@@ -206,20 +195,17 @@ async function incidentNotice(
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;
 
-async function noticeOfRemoval(
+async function removalOf(
   store: Store,
   pageId: string,
   event: LoggedEvent,
-  now: number,
-): Promise<Notice | null> {
+): Promise<NoticeContent | null> {
   if (!isRemoval(event)) return null;
   const { organizationId, subjectId, at } = event;
   const last = await lastNoticeOf(store, { organizationId, pageId }, subjectId);
   if (last === null) return null;
   const told = JSON.parse(last.data) as IncidentData;
   return {
-    id: newId(now),
-    at,
     type: "incident.resolved",
     data: {
       ...told,

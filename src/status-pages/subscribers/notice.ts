@@ -7,16 +7,13 @@ import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 export type IncidentData = z.infer<typeof NoticedIncident> & { message: string };
 
 /** What a page tells its subscribers; frozen when it is made, so that all of them hear the same. */
-export type Notice = {
-  id: string;
-  /** RFC 3339. */
-  at: string;
-} & (
+export type Notice = { id: string; /** RFC 3339. */ at: string } & NoticeContent;
+
+export type NoticeContent =
   | { type: "incident.opened" | "incident.updated" | "incident.resolved"; data: IncidentData }
   | { type: "maintenance.planned"; data: z.infer<typeof NoticedMaintenance> }
   /** Asks an address whether it wants to be told. */
-  | { type: "subscription.question"; data: Record<string, never> }
-);
+  | { type: "subscription.question"; data: Record<string, never> };
 
 export type NoticeOrigin = {
   pageTitle: string;
