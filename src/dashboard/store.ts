@@ -120,11 +120,7 @@ const stateText = `select type, at, data ->> 'message' as message, data ->> 'bef
   order by seq desc limit ?`;
 
 /** Beginnings of a monitor's states, newest first. */
-export function stateEventsOf(
-  { store, organizationId }: Tenant,
-  monitorId: string,
-  limit: number,
-): Promise<StateEvent[]> {
+export function stateEventsOf({ store, organizationId }: Tenant, monitorId: string, limit: number) {
   return store.query<StateEvent>(stateText, [organizationId, monitorId, limit]);
 }
 

@@ -28,11 +28,7 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
  * The organization's default page as the public would read it with this incident: the page itself
  * while it is open, its own one when it is resolved. Null where the page would not show it.
  */
-export async function previewIncidentPage(
-  scope: Scope,
-  draft: IncidentRecord,
-  now: number,
-): Promise<StatusPagePreview | null> {
+export async function previewIncidentPage(scope: Scope, draft: IncidentRecord, now: number) {
   const [own] = await findPages(scope);
   const page = own && (await findPublicPageById(scope, own.id));
   if (!page) return null;

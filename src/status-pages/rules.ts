@@ -2,10 +2,7 @@ import type { OwnHosts } from "../core/own-hosts.ts";
 import type { StatusPage } from "./schema.ts";
 
 /** Why nobody could open the page; null when somebody can. */
-export function validateAccess(
-  visibility: StatusPage["visibility"],
-  passwordIsSet: boolean,
-): string | null {
+export function validateAccess(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
   return visibility === "password" && !passwordIsSet
     ? "is required while visibility is password"
     : null;

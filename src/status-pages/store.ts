@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { firstIdAt } from "../core/ids.ts";
 import type { Limits } from "../core/limits.ts";
 import { listed, mustBeWithin } from "../database/references.ts";
-import { matching, type Tenant } from "../database/rows.ts";
+import { matching, replaceLinks, type Tenant } from "../database/rows.ts";
 import { must, type Prepared, type Statement, type Store } from "../database/store.ts";
 import {
   statusPageHosts,
@@ -157,16 +157,13 @@ export function replaceSections(
 
 /** Gives the page exactly these host names. */
 export function replaceHosts(
-  owner: { organizationId: string; limits: Limits },
+  owner: Tenant & { limits: Limits },
   pageId: string,
   hosts: readonly string[],
 ): Statement[] {
-  const { organizationId } = owner;
+  const { store, organizationId } = owner;
   return [
-    sql`delete from ${statusPageHosts}
-      where organization_id = ${organizationId} and page_id = ${pageId}`,
-    sql`insert into ${statusPageHosts} (host, organization_id, page_id, position)
-      select value, ${organizationId}, ${pageId}, key from ${listed(hosts)}`,
+    ...replaceLinks(store, statusPageHosts, { organizationId, pageId }, "host", hosts),
     mustBeWithin(owner, "status-page-hosts", statusPageHosts),
   ];
 }

@@ -20,12 +20,7 @@ export function tokenOf(
 }
 
 /** Whose token it is; null for one that we did not make, or not for this, and for one that has ended. */
-export function ownerOf(
-  vault: Vault,
-  verb: Verb,
-  token: string,
-  now: number,
-): SubscriberKey | null {
+export function ownerOf(vault: Vault, verb: Verb, token: string, now: number) {
   try {
     const [organizationId, id, until] = JSON.parse(vault.open(token, placeOf(verb))) as [
       string,

@@ -26,9 +26,7 @@ const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10
 type PageLinks = NoticeOrigin & { root: string; slug: string };
 
 /** Subscribers of status pages as receivers of notices. */
-export function subscriberReceivers(
-  context: SendingContext & { ownHosts: OwnHosts },
-): Record<"mailbox" | "webhook", Receivers> {
+export function subscriberReceivers(context: SendingContext & { ownHosts: OwnHosts }) {
   const { store, vault, clock, origin, ownHosts } = context;
 
   async function mail(

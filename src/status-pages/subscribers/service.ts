@@ -151,11 +151,7 @@ function alreadyThere(path: "email" | "url") {
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
-export function deleteSubscriber(
-  scope: Scope,
-  pageId: string,
-  id: string,
-): Promise<typeof deleted> {
+export function deleteSubscriber(scope: Scope, pageId: string, id: string) {
   return retrying(async () => remove(scope, await getRow(scope, pageId, id), "subscriber.deleted"));
 }
 
