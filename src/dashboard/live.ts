@@ -2,12 +2,12 @@ import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { Store } from "../database/store.ts";
-import { type EventTable, nounOf, valueIn, type LoggedEvent } from "../events/catalogue.ts";
+import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
 import { lastSeq, lastSeqOf, removedUpTo } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
 import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
-import { positionOf, seqOf, mayListen, replayable } from "./rules.ts";
+import { positionOf, seqOf, mayListen, replayable, effectOf } from "./rules.ts";
 import { rowsOf } from "./service.ts";
 import {
   channelSignaturesOf,
@@ -27,54 +27,6 @@ const maxEvents = 200;
 const authorizeMs = 2_000;
 /** Results and deliveries that another process writes are seen this late at most. */
 const rescanMs = 30_000;
-/** What an event may change beyond what it says: somebody's right to listen, or rows of the Monitors page in a way that no result of a check does. */
-const effects: EventTable<"access" | "rows" | null> = {
-  "alert-channel": null,
-  "api-key": null,
-  appliance: null,
-  backup: null,
-  channel: null,
-  group: "rows",
-  incident: null,
-  invitation: null,
-  maintenance: null,
-  monitor: {
-    created: "rows",
-    updated: "rows",
-    deleted: "rows",
-    pending: null,
-    up: null,
-    degraded: null,
-    down: null,
-    maintenance: null,
-    paused: "rows",
-    resumed: "rows",
-  },
-  organization: { created: null, updated: null, deleted: "access" },
-  person: {
-    added: null,
-    removed: "access",
-    "role-changed": "access",
-    updated: "access",
-    "password-changed": "access",
-    "password-reset": "access",
-    "signed-in": null,
-    "signed-out": "access",
-    "session-ended": "access",
-    "other-sessions-ended": "access",
-    "code-refused": "access",
-    "two-factor-begun": null,
-    "two-factor-on": "access",
-    "two-factor-off": "access",
-    "recovery-codes-renewed": null,
-    "administrator-granted": null,
-    "administrator-revoked": "access",
-  },
-  settings: null,
-  "status-page": null,
-  subscriber: null,
-};
-
 type Subscriber = Listener & {
   reader: Reader;
   /** What came while what it missed is read; null from then on. */
@@ -134,12 +86,13 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
       const pages = organizations.get(organizationId);
       if (pages === undefined) continue;
       // Whoever lost the right to listen hears nothing of what came after.
-      const changes = new Set(its.map(({ type }) => valueIn(effects, type)));
+      const changes = new Set(its.map(({ type }) => effectOf(type)));
       if (changes.has("access")) await endUnauthorized(pages);
       const last = its.at(-1)?.seq ?? 0;
       if (its.length > maxEvents) send(pages, at("reset", organizationId, last), last);
       else for (const event of its) send(pages, changeOf(organizationId, event), event.seq);
-      if (changes.has("rows")) plan(organizationId, pages, { monitors: true });
+      if (changes.has("rows") || changes.has("overview"))
+        plan(organizationId, pages, { monitors: true });
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Vault } from "../core/secrets.ts";
 import { notJudged } from "../core/text.ts";
-import type { stateTypes } from "../events/catalogue.ts";
+import { type EventTable, type EventType, type stateTypes, valueIn } from "../events/catalogue.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -159,3 +159,56 @@ export function positionOf(vault: Vault, organizationId: string, seq: number): s
 export function seqOf(vault: Vault, organizationId: string, position: string): number | null {
   return vault.openNumber(position, locationOf(organizationId));
 }
+
+/**
+ * What an event may change beyond what it says: somebody's right to listen; rows of the Monitors page, in a
+ * way that no result of a check does; or even which rows and groups there are, or what is in them beside the state.
+ */
+const effects: EventTable<"access" | "rows" | "overview" | null> = {
+  "alert-channel": null,
+  "api-key": null,
+  appliance: null,
+  backup: null,
+  channel: null,
+  group: "overview",
+  incident: null,
+  invitation: null,
+  maintenance: null,
+  monitor: {
+    created: "overview",
+    updated: "overview",
+    deleted: "overview",
+    pending: null,
+    up: null,
+    degraded: null,
+    down: null,
+    maintenance: null,
+    paused: "rows",
+    resumed: "rows",
+  },
+  organization: { created: null, updated: null, deleted: "access" },
+  person: {
+    added: null,
+    removed: "access",
+    "role-changed": "access",
+    updated: "access",
+    "password-changed": "access",
+    "password-reset": "access",
+    "signed-in": null,
+    "signed-out": "access",
+    "session-ended": "access",
+    "other-sessions-ended": "access",
+    "code-refused": "access",
+    "two-factor-begun": null,
+    "two-factor-on": "access",
+    "two-factor-off": "access",
+    "recovery-codes-renewed": null,
+    "administrator-granted": null,
+    "administrator-revoked": "access",
+  },
+  settings: null,
+  "status-page": null,
+  subscriber: null,
+};
+
+export const effectOf = (type: EventType) => valueIn(effects, type);

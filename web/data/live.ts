@@ -1,12 +1,6 @@
-import { expandMonitor } from "../../src/dashboard/rules.ts";
+import { effectOf, expandMonitor } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
-import {
-  type EventNoun,
-  type EventTable,
-  type EventType,
-  nounOf,
-  valueIn,
-} from "../../src/events/catalogue.ts";
+import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
 import { dashboard, onWritten } from "./client.ts";
 import { connection } from "./connection.ts";
 import { listKey, recordKey, tracesKey } from "./keys.ts";
@@ -114,36 +108,6 @@ export function followLive(organizationId: string): () => void {
   };
 }
 
-/** Whether an event alters which rows the Monitors page has, or what is in them beside the state. */
-const altersOverview: EventTable<boolean> = {
-  "alert-channel": false,
-  "api-key": false,
-  appliance: false,
-  backup: false,
-  channel: false,
-  group: true,
-  incident: false,
-  invitation: false,
-  maintenance: false,
-  monitor: {
-    created: true,
-    updated: true,
-    deleted: true,
-    pending: false,
-    up: false,
-    degraded: false,
-    down: false,
-    maintenance: false,
-    paused: false,
-    resumed: false,
-  },
-  organization: false,
-  person: false,
-  settings: false,
-  "status-page": false,
-  subscriber: false,
-};
-
 /** Lists of other nouns that an event changes, too. */
 const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
   // Groups have channels as monitors have, and who joins appears among the people.
@@ -156,7 +120,7 @@ function apply({ type, subjectId }: Change) {
   refresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
   const also = alsoLists[noun];
   if (also !== undefined) refresh(listKey(also));
-  if (valueIn(altersOverview, type) === true) refresh(overviewQuery.queryKey);
+  if (effectOf(type) === "overview") refresh(overviewQuery.queryKey);
   if (noun === "organization" || (noun === "person" && isSelf(subjectId))) refresh(["session"]);
 }
 
