@@ -18,12 +18,13 @@ const spoofed = {
 
 /** An appliance behind the proxy as the guide has it, and somebody at 127.0.0.2 who has set it up. */
 async function behind(program: (typeof reverseProxies)[number]) {
-  const box = machine();
+  await using started = new AsyncDisposableStack();
+  const box = started.use(machine());
   const flags = ["--trust-proxy", "127.0.0.1", "--allowed-host", publicName];
   const server = await box.serve({ flags });
-  const proxy = await reverseProxy(program, server.port);
+  const proxy = started.use(await reverseProxy(program, server.port));
   const origin = `https://${publicName}:${proxy.port}`;
-  const client = clientAt("127.0.0.2", proxy);
+  const client = started.use(clientAt("127.0.0.2", proxy));
   const token = (await Bun.file(join(box.dataDir, "set-up-token")).text()).trim();
   const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
   const claimed = await client.ask("POST", "/dashboard/set-up", {
@@ -33,19 +34,9 @@ async function behind(program: (typeof reverseProxies)[number]) {
   expect([claimed.status, claimed.status === 201 ? "" : claimed.text]).toEqual([201, ""]);
   const [setCookie = ""] = claimed.headers["set-cookie"] ?? [];
   const headers = { Cookie: setCookie.split(";", 1)[0] ?? "", Origin: origin };
-  return {
-    box,
-    proxy,
-    origin,
-    client,
-    setCookie,
-    headers,
-    async [Symbol.asyncDispose]() {
-      client[Symbol.dispose]();
-      await proxy[Symbol.asyncDispose]();
-      await box[Symbol.asyncDispose]();
-    },
-  };
+  const running = started.move();
+  const dispose = () => running.disposeAsync();
+  return { proxy, origin, client, setCookie, headers, [Symbol.asyncDispose]: dispose };
 }
 
 for (const program of reverseProxies)
