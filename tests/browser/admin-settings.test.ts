@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { TOTP } from "otpauth";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
@@ -216,6 +217,26 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("link", { name: "Monitors" }).click();
     await page.getByText("Live", { exact: true }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("backups are scheduled into a folder, made at once, and told of by name", async () => {
+    await using open = await world.open(browser, "/settings/backup");
+    const { page } = open;
+    const folder = join(world.dataDir, "backups");
+    await page.getByRole("switch", { name: "Back up every day" }).click();
+    await page.getByRole("textbox", { name: "Folder" }).fill("backups");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("must be a path from the root").waitFor();
+    await page.getByRole("textbox", { name: "Folder" }).fill(folder);
+    await page.getByLabel("Passphrase").first().fill("correct horse battery");
+    await page.getByRole("checkbox", { name: "Include secret.key" }).first().click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Back up now" }).click();
+    await page.getByText(/signalbox-\d{4}-\d\d-\d\d-\d{6}\.encrypted/).waitFor();
+    expect(readdirSync(folder)).toHaveLength(1);
+    const issues = await flawsOfLooks(page, "settings-backup-scheduled");
+    expect(issues).toEqual([]);
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

@@ -82,6 +82,7 @@ export async function adminWorld() {
   monitors["Blog"] = await monitor("Blog", null);
   return {
     url,
+    dataDir: owned.box.dataDir,
     site,
     ask,
     production,

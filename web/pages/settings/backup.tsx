@@ -1,17 +1,33 @@
-import { Alert } from "@mantine/core";
+import { Alert, Checkbox } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { download } from "../../components/copy.tsx";
 import { bytesInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
+import { PasswordField } from "../../components/password-field.tsx";
+import { BackupSchedule } from "./backup-schedule.tsx";
 import { backupQuery } from "./data.ts";
 
 export default function Backup() {
+  return (
+    <>
+      <BackupSchedule />
+      <Download />
+    </>
+  );
+}
+
+/** A backup for whoever asks for it, in the clear or under a passphrase. */
+function Download() {
+  const [passphrase, setPassphrase] = useState("");
+  const [includeKey, setIncludeKey] = useState(false);
   const query = useQuery(backupQuery);
   const { mutate, isPending, data, error } = useMutation({
-    mutationFn: () => dataOf(dashboard.backup.post()),
+    mutationFn: () =>
+      dataOf(dashboard.backup.post(passphrase === "" ? {} : { passphrase, includeKey })),
     onSuccess: ({ id, fileName }) =>
       download(fileName, { href: dashboard.backup({ id })["~path"] }),
   });
@@ -25,10 +41,26 @@ export default function Backup() {
               <b>every organization</b> on this appliance. Signalbox keeps running meanwhile.
             </p>
             <p className="quiet">
-              It does not contain <code>secret.key</code>, the file in the data directory that
-              decrypts stored secrets such as passwords of alert channels. Keep a copy of that file
-              in another place: you need both to restore everything.
+              Without a passphrase it does not contain <code>secret.key</code>, the file in the data
+              directory that decrypts stored secrets such as passwords of alert channels. Keep a
+              copy of that file in another place. <code>signalbox restore</code> brings everything
+              back.
             </p>
+            <PasswordField
+              label="Passphrase"
+              description="Encrypts the backup. Leave it empty for one that everybody can open."
+              autoComplete="off"
+              value={passphrase}
+              onChange={({ currentTarget }) => setPassphrase(currentTarget.value)}
+            />
+            {passphrase !== "" && (
+              <Checkbox
+                label="Include secret.key"
+                description="Then the passphrase alone is enough to restore everything."
+                checked={includeKey}
+                onChange={({ currentTarget }) => setIncludeKey(currentTarget.checked)}
+              />
+            )}
             <div className="backup-act">
               <BusyButton
                 variant="filled"

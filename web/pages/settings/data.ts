@@ -51,6 +51,11 @@ export const backupQuery = queryOptions({
   staleTime: 0,
 });
 
+export const backupScheduleQuery = queryOptions({
+  ...dataQuery(["backup", "schedule"], (options) => dashboard.backup.schedule.get(options)),
+  staleTime: 0,
+});
+
 /** For what no event of this organization refreshes, and to bring back what was hidden. */
 export const invalidate = ({ queryKey }: { queryKey: readonly unknown[] }) =>
   queryClient.invalidateQueries({ queryKey });
