@@ -1,12 +1,13 @@
-import type { Store } from "../database/store.ts";
-import { hourMs, lastPeriods, ratioOf, type Sums, toneOf } from "../monitoring/uptime/rules.ts";
+import { perStore, type Store } from "../database/store.ts";
+import { hourMs, lastPeriods, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
+import { totalsText } from "../status-pages/days.ts";
+import type { Totals } from "../status-pages/public-data.ts";
 import type { Day } from "./store.ts";
 
 const hours = 24;
 
-type HourSums = Pick<Sums, "upSeconds" | "degradedSeconds" | "downSeconds" | "maintenanceSeconds">;
 /** What a monitor measured in one hour, and the letter that stands for it. */
-type Hour = HourSums & { letter: string };
+type Hour = Totals & { letter: string };
 
 const letters = { up: "u", degraded: "g", down: "d", maintenance: "m", none: "-" };
 const unmeasured: Hour = {
@@ -17,11 +18,7 @@ const unmeasured: Hour = {
   letter: letters.none,
 };
 
-const hourText = `select u.monitor_key as key, u.up_seconds as upSeconds,
-    u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,
-    u.maintenance_seconds as maintenanceSeconds
-  from json_each(?) wanted cross join uptime_hours u
-    on u.hour = ? and u.monitor_key = wanted.value`;
+const hourText = totalsText("uptime_hours", "hour");
 
 /**
  * The last 24 hours of monitors, the current one included. Hours that are over stay in memory: of
@@ -31,7 +28,7 @@ function hourReader(store: Store) {
   const known = new Map<number, Map<number, Hour>>();
 
   async function read(hour: number, keys: readonly number[], into: Map<number, Hour>) {
-    const rows = await store.query<HourSums & { key: number }>(hourText, [
+    const rows = await store.query<Totals & { key: number }>(hourText, [
       JSON.stringify(keys),
       hour,
     ]);
@@ -68,11 +65,4 @@ function hourReader(store: Store) {
   };
 }
 
-const readers = new WeakMap<Store, ReturnType<typeof hourReader>>();
-
-/** The reader of this store: whoever asks shares what it knows. */
-export function hoursOf(store: Store): ReturnType<typeof hourReader> {
-  const known = readers.get(store) ?? hourReader(store);
-  readers.set(store, known);
-  return known;
-}
+export const hoursOf = perStore(hourReader);

@@ -103,6 +103,16 @@ function valueIn(row: object) {
   };
 }
 
+/** One of what `make` returns for each store: whoever asks shares what it knows. */
+export function perStore<T extends object>(make: (store: Store) => T) {
+  const made = new WeakMap<Store, T>();
+  return (store: Store): T => {
+    const known = made.get(store) ?? make(store);
+    made.set(store, known);
+    return known;
+  };
+}
+
 /** Runs `attempt` again for as long as others change what it read: each round lets at least one writer through. */
 export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {

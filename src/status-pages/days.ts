@@ -1,11 +1,17 @@
 import type { Store } from "../database/store.ts";
-import type { DayTotals } from "./public-data.ts";
+import type { Totals } from "./public-data.ts";
 
-const dayText = `select u.monitor_key as key, u.up_seconds as upSeconds,
+/** Reads what some monitors measured in one period, whose number is the second parameter. */
+export const totalsText = (
+  table: "uptime_hours" | "uptime_days",
+  period: "hour" | "day",
+) => `select u.monitor_key as key, u.up_seconds as upSeconds,
     u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,
     u.maintenance_seconds as maintenanceSeconds
-  from json_each(?) wanted cross join uptime_days u
-    on u.day = ? and u.monitor_key = wanted.value`;
+  from json_each(?) wanted cross join ${table} u
+    on u.${period} = ? and u.monitor_key = wanted.value`;
+
+const dayText = totalsText("uptime_days", "day");
 
 /** Days that fit behind those that were read, before all of them are read again. */
 const roomDays = 31;
@@ -26,7 +32,7 @@ class PackedDays {
     return this.#sums.length / 4;
   }
 
-  get(day: number): DayTotals | undefined {
+  get(day: number): Totals | undefined {
     const at = 4 * (day - this.since);
     const [upSeconds = 0, degradedSeconds = 0, downSeconds = 0, maintenanceSeconds = 0] =
       at < 0 ? [] : this.#sums.subarray(at, at + 4);
@@ -35,7 +41,7 @@ class PackedDays {
       : { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds };
   }
 
-  set(day: number, totals: DayTotals) {
+  set(day: number, totals: Totals) {
     const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = totals;
     const sums = [upSeconds, degradedSeconds, downSeconds, maintenanceSeconds];
     this.#sums.set(sums, 4 * (day - this.since));
@@ -54,7 +60,7 @@ export function dayReader(store: Store) {
   async function read(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
     const wanted = JSON.stringify([...into.keys()]);
     for (let day = from; day <= to; day++) {
-      const rows = await store.query<DayTotals & { key: number }>(dayText, [wanted, day]);
+      const rows = await store.query<Totals & { key: number }>(dayText, [wanted, day]);
       for (const { key, ...totals } of rows) into.get(key)?.set(day, totals);
       // A first reading of many monitors is long; others have their turn between two days.
       await Bun.sleep(0);

@@ -1,5 +1,5 @@
 import { dayMs, ratioOf } from "../monitoring/uptime/rules.ts";
-import { type DayTotals, type PublicData, type PublicMonitor, uptimeOf } from "./public-data.ts";
+import { type Totals, type PublicData, type PublicMonitor, uptimeOf } from "./public-data.ts";
 import type { StatusView } from "./view.ts";
 
 /** The page for machines, as JSON: what it says, with figures instead of words; one piece a monitor. */
@@ -63,7 +63,7 @@ function monitorOf(
 }
 
 /** Written by hand, because there are a hundred thousand. */
-function dayOf(date: string, sums: DayTotals | undefined): string {
+function dayOf(date: string, sums: Totals | undefined): string {
   const { downSeconds = 0, degradedSeconds = 0, maintenanceSeconds = 0 } = sums ?? {};
   const uptime = sums === undefined ? null : ratioOf(sums);
   return `{"day":"${date}","uptime":${uptime},"downSeconds":${downSeconds},"degradedSeconds":${degradedSeconds},"maintenanceSeconds":${maintenanceSeconds}}`;

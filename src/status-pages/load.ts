@@ -1,4 +1,4 @@
-import type { Store } from "../database/store.ts";
+import { perStore, type Store } from "../database/store.ts";
 import { findSettings } from "../accounts/settings/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
@@ -76,20 +76,6 @@ async function sectionsOf(store: Store, { organizationId, sections }: PublicPage
 
 const noDays: PublicMonitor["days"] = new Map();
 
-type Loader = ReturnType<typeof pageLoader>;
-
-/** What a page publishes, and its way to older incidents. */
-export type Loaded = Awaited<ReturnType<Loader>>;
-
-/** One of a store, since they know the same days. */
-const loaders = new WeakMap<Store, Loader>();
-
-export function loaderOf(store: Store): Loader {
-  const loader = loaders.get(store) ?? pageLoader(store);
-  loaders.set(store, loader);
-  return loader;
-}
-
 /** Reads what a page publishes now: nothing that is not on it. */
 function pageLoader(store: Store) {
   const daysOf = dayReader(store);
@@ -123,3 +109,9 @@ function pageLoader(store: Store) {
     };
   };
 }
+
+/** One of a store, since they know the same days. */
+export const loaderOf = perStore(pageLoader);
+
+/** What a page publishes, and its way to older incidents. */
+export type Loaded = Awaited<ReturnType<ReturnType<typeof pageLoader>>>;

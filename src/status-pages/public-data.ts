@@ -1,4 +1,4 @@
-import { ratioOf } from "../monitoring/uptime/rules.ts";
+import { ratioOf, type Sums } from "../monitoring/uptime/rules.ts";
 import type { Severity } from "../core/fields.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import type { IncidentStatus } from "../incidents/schema.ts";
@@ -41,14 +41,13 @@ export type PublicMonitor = {
 };
 
 /** By day since 1970 in UTC; undefined where nothing was measured. Days that are over don't change. */
-type DaySums = Pick<ReadonlyMap<number, DayTotals>, "get">;
+type DaySums = Pick<ReadonlyMap<number, Totals>, "get">;
 
-export type DayTotals = {
-  upSeconds: number;
-  degradedSeconds: number;
-  downSeconds: number;
-  maintenanceSeconds: number;
-};
+/** What a monitor measured in a period. */
+export type Totals = Pick<
+  Sums,
+  "upSeconds" | "degradedSeconds" | "downSeconds" | "maintenanceSeconds"
+>;
 
 export type PublicIncident = {
   id: string;

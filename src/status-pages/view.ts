@@ -1,7 +1,7 @@
 import { capitalized, durationInWords } from "../core/text.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
-  type DayTotals,
+  type Totals,
   type PublicData,
   type PublicIncident,
   type PublicMonitor,
@@ -117,7 +117,7 @@ function monitorView(
   };
 }
 
-function dayView(day: number, sums: DayTotals | undefined): DayView {
+function dayView(day: number, sums: Totals | undefined): DayView {
   const date = new Date(day * dayMs).toISOString().slice(0, 10);
   if (sums === undefined) return { tone: "none", text: `${date}: no data` };
   const { degradedSeconds, downSeconds, maintenanceSeconds } = sums;

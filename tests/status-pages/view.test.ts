@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type {
-  DayTotals,
+  Totals,
   PublicData,
   PublicIncident,
   PublicMonitor,
@@ -63,7 +63,7 @@ function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, a
   return viewOf(shown, at);
 }
 
-const totals = (fields: Partial<DayTotals>): DayTotals => ({
+const totals = (fields: Partial<Totals>): Totals => ({
   upSeconds: 0,
   degradedSeconds: 0,
   downSeconds: 0,
@@ -74,7 +74,7 @@ const totals = (fields: Partial<DayTotals>): DayTotals => ({
 /** `%` stands after a thin space. */
 const thin = (text: string) => text.replaceAll(" %", "\u2009%");
 
-function shownDay(fields: Partial<DayTotals>) {
+function shownDay(fields: Partial<Totals>) {
   const days = new Map([[today, totals(fields)]]);
   const [shown] = view({ monitors: [monitor({ days })] }).sections[0]?.monitors ?? [];
   return shown?.days.at(-1);
@@ -82,7 +82,7 @@ function shownDay(fields: Partial<DayTotals>) {
 
 describe("a day", () => {
   const day = 86_400;
-  const cases: [words: string, tone: string, fields: Partial<DayTotals>, text: string][] = [
+  const cases: [words: string, tone: string, fields: Partial<Totals>, text: string][] = [
     ["without a failure is green", "up", { upSeconds: day }, "100 % up"],
     [
       "with one second of outage is yellow, and never 100 %",
