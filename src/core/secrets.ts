@@ -1,19 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { sha256 } from "./ids.ts";
 
-/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated: a sealed value can't be moved elsewhere. */
-export type Vault = {
-  seal(plain: string, place: string): string;
-  open(sealed: string, place: string): string;
-  /** A whole number as 22 characters that tell neither it nor its distance to others; the same each time. */
-  sealNumber(number: number, place: string): string;
-  /** Null for what was not sealed here for this place. */
-  openNumber(sealed: string, place: string): number | null;
-};
+export type Vault = ReturnType<typeof vaultOf>;
 
 const format = "v1";
 
-export function vaultOf(key: Uint8Array): Vault {
+/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated: a sealed value can't be moved elsewhere. */
+export function vaultOf(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
   // One block of AES is a permutation: half of it is the number, half says for which place.
   const marked = (number: number, place: string) => {
@@ -24,13 +17,15 @@ export function vaultOf(key: Uint8Array): Vault {
   };
 
   return {
-    sealNumber(number, place) {
+    /** A whole number as 22 characters that tell neither it nor its distance to others; the same each time. */
+    sealNumber(number: number, place: string): string {
       const cipher = createCipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
       return Buffer.concat([cipher.update(marked(number, place)), cipher.final()]).toString(
         "base64url",
       );
     },
-    openNumber(sealed, place) {
+    /** Null for what was not sealed here for this place. */
+    openNumber(sealed: string, place: string): number | null {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length !== 16) return null;
       const decipher = createDecipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
@@ -38,7 +33,7 @@ export function vaultOf(key: Uint8Array): Vault {
       const number = Number(block.readBigUInt64BE());
       return marked(number, place).equals(block) ? number : null;
     },
-    seal(plain, place) {
+    seal(plain: string, place: string): string {
       const iv = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(place));
       const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
@@ -46,7 +41,7 @@ export function vaultOf(key: Uint8Array): Vault {
         .map((part) => (typeof part === "string" ? part : part.toString("base64url")))
         .join(".");
     },
-    open(sealed, place) {
+    open(sealed: string, place: string): string {
       const [version, iv, tag, text] = sealed.split(".");
       if (version !== format || iv === undefined || tag === undefined || text === undefined)
         throw new Error("A sealed value has an unknown format.");

@@ -12,27 +12,11 @@ const recentSize = 2_000;
 /** How long a subscriber that failed is left alone. */
 const retryMs = 1_000;
 
-export type EventReader = {
-  /**
-   * Hands every event after `seq` to `handle`, in order and one batch at a time: a subscriber that is
-   * slow or fails keeps no other from its events. A batch whose handling throws comes again.
-   */
-  subscribe(
-    name: string,
-    seq: number,
-    handle: (events: readonly LoggedEvent[]) => Promise<void> | void,
-  ): Subscription;
-  /** Up to here all subscribers have handled every event. */
-  position(): number;
-};
-
-export type Subscription = {
-  /** Hands over nothing further; resolves when the batch under way is handled. */
-  stop(): Promise<void>;
-};
+export type EventReader = ReturnType<typeof eventReader>;
+export type Subscription = ReturnType<EventReader["subscribe"]>;
 
 /** Reads the log once for all subscribers of this process: at each of its own writes, and whenever another one has written. */
-export function eventReader(store: Store, log: Log): EventReader {
+export function eventReader(store: Store, log: Log) {
   const subscribers = new Set<{ wake: () => void; position: () => number }>();
   /** Everything after `start`, oldest first; nothing is known before the first read. */
   let recent: LoggedEvent[] = [];
@@ -99,8 +83,17 @@ export function eventReader(store: Store, log: Log): EventReader {
   }
 
   return {
+    /** Up to here all subscribers have handled every event. */
     position: () => Math.min(...[...subscribers].map((subscriber) => subscriber.position())),
-    subscribe(name, seq, handle) {
+    /**
+     * Hands every event after `seq` to `handle`, in order and one batch at a time: a subscriber that is
+     * slow or fails keeps no other from its events. A batch whose handling throws comes again.
+     */
+    subscribe(
+      name: string,
+      seq: number,
+      handle: (events: readonly LoggedEvent[]) => Promise<void> | void,
+    ) {
       let position = seq;
       let isWorking = false;
       let working = Promise.resolve();
@@ -141,6 +134,7 @@ export function eventReader(store: Store, log: Log): EventReader {
       if (subscribers.size === 1) poll();
       else wake();
       return {
+        /** Hands over nothing further; resolves when the batch under way is handled. */
         async stop() {
           isStopped = true;
           if (retry !== null) clearTimeout(retry);

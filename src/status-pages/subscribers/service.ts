@@ -134,7 +134,7 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
   return commit(
     scope,
     [
-      mustHavePage(row),
+      ...mustHavePage(row),
       mustBeNew(row, () => alreadyThere(input.type === "email" ? "email" : "url")),
       insertSubscriber(row),
       mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
@@ -194,7 +194,7 @@ export async function askMailbox(
       await commit(
         scope,
         [
-          mustHavePage(row),
+          ...mustHavePage(row),
           // Somebody gave it twice at once: the other one is looked at again.
           mustBeNew(row, () => new StaleRead()),
           dropOldestUnconfirmed(row),

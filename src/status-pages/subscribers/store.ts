@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
-import { containing } from "../../database/references.ts";
+import { containing, mustExist } from "../../database/references.ts";
 import { matching, type Tenant } from "../../database/rows.ts";
 import {
   insertInto,
@@ -80,12 +80,9 @@ export function findByAddress(
 export const insertSubscriber = insertInto(subscribers);
 
 /** Holds while the page exists. */
-export function mustHavePage({ organizationId, pageId }: OfPage): Prepared {
-  return must(
-    sql`exists (select 1 from ${statusPages}
-      where organization_id = ${organizationId} and id = ${pageId})`,
-    () => new AppError("NOT_FOUND", "There is no such status page."),
-  );
+export function mustHavePage({ organizationId, pageId }: OfPage): Prepared[] {
+  const noSuchPage = () => new AppError("NOT_FOUND", "There is no such status page.");
+  return mustExist(statusPages, organizationId, [pageId], noSuchPage);
 }
 
 /** Holds while nobody has subscribed with this address. */
