@@ -33,18 +33,10 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
   }
 }
 
-export type Copying = {
-  /** Rejects with what the child said of its failure. */
-  done: Promise<void>;
-  cancel: () => void;
-};
+export type Copying = ReturnType<typeof copyInChild>;
 
 /** The same in a process of its own: copying a large database would hold up everything else. */
-export function copyInChild(
-  directory: string,
-  to: string,
-  sealing: Sealing | null = null,
-): Copying {
+export function copyInChild(directory: string, to: string, sealing: Sealing | null = null) {
   const self = Bun.isStandaloneExecutable
     ? [process.execPath]
     : [process.execPath, join(import.meta.dir, "..", "main.ts")];
@@ -57,6 +49,7 @@ export function copyInChild(
     stdout: "ignore",
     stderr: "pipe",
   });
+  /** Rejects with what the child said of its failure. */
   async function done() {
     const said = await new Response(child.stderr).text();
     if ((await child.exited) !== 0) throw new Error(said.trim() || "The copy was not finished.");

@@ -35,13 +35,17 @@ export function examine(directory: string, migrations: string): Finding[] {
   ];
 }
 
-function finding(ok: boolean, subject: string, message: string): Finding {
-  return { verdict: ok ? "ok" : "problem", subject, message };
+function finding(
+  ok: boolean,
+  subject: string,
+  message: string,
+  otherwise: "problem" | "unusable" = "problem",
+): Finding {
+  return { verdict: ok ? "ok" : otherwise, subject, message };
 }
 
-function vital(ok: boolean, subject: string, message: string): Finding {
-  return { verdict: ok ? "ok" : "unusable", subject, message };
-}
+const vital = (ok: boolean, subject: string, message: string) =>
+  finding(ok, subject, message, "unusable");
 
 function permissions(path: string): Finding[] {
   if (process.platform === "win32") return [];
@@ -55,9 +59,12 @@ function permissions(path: string): Finding[] {
 
 function key(path: string): Finding {
   const file = join(path, "secret.key");
-  return existsSync(file)
-    ? vital(true, "key", `${file} is there`)
-    : vital(false, "key", `${file} is missing: put it back from your backup`);
+  const isThere = existsSync(file);
+  return vital(
+    isThere,
+    "key",
+    `${file} is ${isThere ? "there" : "missing: put it back from your backup"}`,
+  );
 }
 
 function diskSpace(path: string): Finding {
@@ -67,13 +74,10 @@ function diskSpace(path: string): Finding {
 
 function secrets(database: Database, key: string): Finding {
   const fits = isKeyOf(database, vaultOf(readKey(key)));
-  return finding(
-    fits,
-    "secrets",
-    fits
-      ? `${key} opens what is stored`
-      : `${key} opens none of the stored secrets: put the right one back from your backup`,
-  );
+  const what = fits
+    ? "what is stored"
+    : "none of the stored secrets: put the right one back from your backup";
+  return finding(fits, "secrets", `${key} opens ${what}`);
 }
 
 function sizeOf(database: Database, file: string): string {
@@ -102,11 +106,7 @@ function database(path: string, migrations: string): Finding[] {
     const findings = [
       vital(damage.length === 0, "integrity", damage.join("; ") || "every page and index is whole"),
       finding(orphans === 0, "references", `${orphans} rows without their parent`),
-      finding(
-        pending === 0,
-        "schema",
-        pending === 0 ? "up to date" : `${pending} migrations to run`,
-      ),
+      finding(pending === 0, "schema", pending ? `${pending} migrations to run` : "up to date"),
       ...(existsSync(key) ? [secrets(database, key)] : []),
       finding(true, "size", sizeOf(database, file)),
     ];
