@@ -135,7 +135,7 @@ function upToRows(entries: readonly LogEntry[], size: number): readonly LogEntry
 /** A clock that is put right moves by so much without anything being wrong. */
 const toleranceMs = 3_600_000;
 /** Nothing is older than this program. */
-const earliestMs = Date.UTC(2026, 0);
+const earliestMs = Date.UTC(2025, 0);
 
 /**
  * How far these entries of a log may go, null for none, and whether what follows is too young. One that

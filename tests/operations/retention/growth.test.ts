@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { growing } from "../../../docs/growth.ts";
+import { assets } from "../../../src/core/assets.ts";
+import { dayMs, hourMs } from "../../../src/core/clock.ts";
+import { type DataDirectory, openDataDirectory } from "../../../src/database/data-directory.ts";
+import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
+import { migrate } from "../../../src/database/migrate.ts";
+import { heartbeatStatuses } from "../../../src/core/statuses.ts";
+import { insertHeartbeat } from "../../../src/monitoring/uptime/store.ts";
+import { scratch } from "../../support/scratch.ts";
+import { bytesOf, counted, simulatedYear } from "../../support/year.ts";
+
+const newDirectory = scratch();
+const plan = { monitors: 25, days: 20, resultDays: 2, end: Date.UTC(2026, 10, 22) };
+
+describe("a simulated time", () => {
+  let data: DataDirectory;
+  beforeAll(async () => {
+    const clock = () => plan.end - plan.days * dayMs;
+    data = openDataDirectory(newDirectory(), { migrations: assets.migrations, clock });
+    data.database.run("PRAGMA synchronous = OFF");
+    await simulatedYear(data, plan);
+  });
+  afterAll(() => data.close());
+
+  // What the simulation has none of is documented from experience.
+  for (const { what, bytes, each } of growing.filter(({ what }) => what in counted))
+    test(`${what}: the documented ${bytes} bytes ${each} are what it takes`, () => {
+      const measured = bytesOf(data.database, what) ?? 0;
+      expect(bytes / measured).toBeGreaterThan(0.7);
+      expect(bytes / measured).toBeLessThan(1.5);
+    });
+
+  test("has the sums that recording its results one by one adds up to", async () => {
+    type Row = { key: number; at: number; status: number; ms: number | null; seconds: number };
+    const results = data.database
+      .query<Row, [number]>(
+        `SELECT monitor_key AS key, at, status, latency_ms AS ms, seconds FROM heartbeats
+         WHERE at >= ? ORDER BY at`,
+      )
+      .all(plan.end - dayMs);
+    expect(results.length).toBe(plan.monitors * 1_440);
+    expect(results.some(({ status }) => status === 2)).toBe(true);
+    const database = openDatabase(":memory:");
+    migrate(database, assets.migrations);
+    const recorded = embeddedStore(database);
+    for (let index = 0; index < results.length; index += 1_000)
+      await recorded.atomic(
+        results.slice(index, index + 1_000).flatMap(({ key, at, status, ms, seconds }) =>
+          insertHeartbeat({
+            monitorKey: key,
+            at,
+            status: heartbeatStatuses[status] ?? "unknown",
+            latencyMs: ms,
+            seconds,
+            message: null,
+          }),
+        ),
+      );
+    for (const [table, period, periodMs] of [
+      ["uptime_hours", "hour", hourMs],
+      ["uptime_days", "day", dayMs],
+    ] as const) {
+      const rows = `SELECT * FROM ${table} WHERE ${period} >= ? ORDER BY ${period}, monitor_key`;
+      const since = (plan.end - dayMs) / periodMs;
+      expect(data.database.query(rows).values(since)).toEqual(database.query(rows).values(since));
+    }
+    recorded.close();
+  });
+});
