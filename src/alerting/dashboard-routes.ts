@@ -1,10 +1,9 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../http/endpoint.ts";
-import { requestContext } from "../http/request-context.ts";
+import { routesUnder } from "../http/request-context.ts";
 import { NewTestMail, TestMail } from "./schema.ts";
 import { sendTestMail } from "./service.ts";
 
-export const testMailRoutes = new Elysia({ prefix: "/settings" }).use(requestContext).post(
+export const testMailRoutes = routesUnder("/settings").post(
   ...endpoint("/test-mail", {
     name: "sendTestMail",
     access: "write",

@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import { pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { requestContext } from "../http/request-context.ts";
+import { routesUnder } from "../http/request-context.ts";
 import {
   AlertPreview,
   AlertQuery,
@@ -12,8 +11,7 @@ import {
 } from "./schema.ts";
 import { getAlert, listAlerts, listDeliveries, previewAlert, testChannel } from "./service.ts";
 
-export const alertRoutes = new Elysia({ prefix: "/api/v1" })
-  .use(requestContext)
+export const alertRoutes = routesUnder("/api/v1")
   .get(
     ...endpoint("/alerts", {
       name: "listAlerts",

@@ -24,3 +24,7 @@ export const requestContext = new Elysia({ name: "request-context" }).decorate(
   "requestContext",
   {} as RequestContext,
 );
+
+/** Routes under this path, with the context of their request. */
+export const routesUnder = <const Prefix extends string>(prefix: Prefix) =>
+  new Elysia({ prefix }).use(requestContext);

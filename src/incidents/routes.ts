@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import { Deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { requestContext } from "../http/request-context.ts";
+import { routesUnder } from "../http/request-context.ts";
 import { Incident, IncidentPatch, IncidentQuery, IncidentSummary, NewIncident } from "./schema.ts";
 import {
   deleteIncident,
@@ -12,8 +11,7 @@ import {
   updateIncident,
 } from "./service.ts";
 
-export const incidentRoutes = new Elysia({ prefix: "/api/v1/incidents" })
-  .use(requestContext)
+export const incidentRoutes = routesUnder("/api/v1/incidents")
   .get(
     ...endpoint("/", {
       name: "listIncidents",

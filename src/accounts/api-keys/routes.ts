@@ -1,14 +1,12 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { ApiKey, MadeApiKey, NewApiKey } from "./schema.ts";
 import { createApiKey, listApiKeys, revokeApiKey } from "./service.ts";
 
 const dayMs = 86_400_000;
 
-export const apiKeyRoutes = new Elysia({ prefix: "/api-keys" })
-  .use(requestContext)
+export const apiKeyRoutes = routesUnder("/api-keys")
   .get(
     ...endpoint("/", {
       name: "listApiKeys",

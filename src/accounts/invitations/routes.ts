@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import {
   Acceptance,
   Invitation,
@@ -21,8 +20,7 @@ import {
 } from "./service.ts";
 import { SignInStep } from "../sign-in/schema.ts";
 
-export const invitationRoutes = new Elysia({ prefix: "/invitations" })
-  .use(requestContext)
+export const invitationRoutes = routesUnder("/invitations")
   .get(
     ...endpoint("/", {
       name: "listInvitations",

@@ -1,11 +1,9 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { OrganizationPatch, OrganizationRecord } from "./schema.ts";
 import { getOwnOrganization, updateOrganization } from "./service.ts";
 
-export const organizationRoutes = new Elysia({ prefix: "/organization" })
-  .use(requestContext)
+export const organizationRoutes = routesUnder("/organization")
   .get(
     ...endpoint("/", {
       name: "getOrganization",

@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Member, MemberPatch, PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 import {
   acknowledgeWrongCodes,
@@ -13,8 +12,7 @@ import {
   updateProfile,
 } from "./service.ts";
 
-export const peopleRoutes = new Elysia({ prefix: "/people" })
-  .use(requestContext)
+export const peopleRoutes = routesUnder("/people")
   .get(
     ...endpoint("/", {
       name: "listMembers",
@@ -51,8 +49,7 @@ export const peopleRoutes = new Elysia({ prefix: "/people" })
     }),
   );
 
-export const profileRoutes = new Elysia({ prefix: "/profile" })
-  .use(requestContext)
+export const profileRoutes = routesUnder("/profile")
   .patch(
     ...endpoint("/", {
       name: "updateProfile",

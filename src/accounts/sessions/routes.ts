@@ -1,13 +1,11 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { SessionEntry } from "./schema.ts";
 import { endOtherSessions, endSession, listSessions } from "./service.ts";
 
-export const sessionRoutes = new Elysia({ prefix: "/sessions" })
-  .use(requestContext)
+export const sessionRoutes = routesUnder("/sessions")
   .get(
     ...endpoint("/", {
       name: "listSessions",

@@ -1,11 +1,9 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Settings, SettingsPatch } from "./schema.ts";
 import { getSettings, updateSettings } from "./service.ts";
 
-export const settingsRoutes = new Elysia({ prefix: "/api/v1/settings" })
-  .use(requestContext)
+export const settingsRoutes = routesUnder("/api/v1/settings")
   .get(
     ...endpoint("/", {
       name: "getSettings",

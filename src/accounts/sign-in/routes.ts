@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";
 import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
 import { enterCode, presenceOf, setUp, signIn, signOut } from "./service.ts";
 
-export const signInRoutes = new Elysia()
-  .use(requestContext)
+export const signInRoutes = routesUnder("")
   .get(
     ...endpoint("/session", {
       name: "getPresence",

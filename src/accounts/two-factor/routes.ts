@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Code, KnownPassword, PendingTwoFactor, RecoveryCodes } from "./schema.ts";
 import {
   beginTwoFactor,
@@ -10,8 +9,7 @@ import {
   renewRecoveryCodes,
 } from "./service.ts";
 
-export const twoFactorRoutes = new Elysia({ prefix: "/two-factor" })
-  .use(requestContext)
+export const twoFactorRoutes = routesUnder("/two-factor")
   .post(
     ...endpoint("/", {
       name: "beginTwoFactor",

@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { AlertChannel, AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import {
   createAlertChannel,
@@ -12,8 +11,7 @@ import {
   updateAlertChannel,
 } from "./service.ts";
 
-export const alertChannelRoutes = new Elysia({ prefix: "/api/v1/alert-channels" })
-  .use(requestContext)
+export const alertChannelRoutes = routesUnder("/api/v1/alert-channels")
   .get(
     ...endpoint("/", {
       name: "listAlertChannels",

@@ -1,6 +1,5 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
 import { monitorAfter } from "../monitors/service.ts";
 import { TestCheck } from "./schema.ts";
@@ -10,8 +9,7 @@ import { tryMonitor } from "./service.ts";
 const timeoutSeconds = 75;
 
 /** “Test now”, before a monitor is saved. */
-export const checkDashboardRoutes = new Elysia({ prefix: "/monitors" })
-  .use(requestContext)
+export const checkDashboardRoutes = routesUnder("/monitors")
   .post(
     ...endpoint("/try", {
       name: "tryMonitor",

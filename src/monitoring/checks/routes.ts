@@ -1,10 +1,9 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Heartbeat } from "../uptime/schema.ts";
 import { checkNow } from "./service.ts";
 
-export const checkRoutes = new Elysia({ prefix: "/api/v1/monitors" }).use(requestContext).post(
+export const checkRoutes = routesUnder("/api/v1/monitors").post(
   ...endpoint("/:id/check", {
     name: "checkNow",
     access: "write",

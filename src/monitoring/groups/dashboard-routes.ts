@@ -1,6 +1,5 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { GroupOrder, MonitorGroup } from "./schema.ts";
 import { reorderGroups, switchGroup } from "./service.ts";
 
@@ -9,8 +8,7 @@ const groupAction = (name: string, summary: string) =>
   ({ name, access: "write", summary, data: MonitorGroup }) as const;
 
 /** What only the admin page does to groups. */
-export const groupDashboardRoutes = new Elysia({ prefix: "/monitor-groups" })
-  .use(requestContext)
+export const groupDashboardRoutes = routesUnder("/monitor-groups")
   .put(
     ...endpoint("/order", {
       name: "reorderMonitorGroups",

@@ -1,13 +1,11 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { MonitorGroup, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from "./service.ts";
 
-export const monitorGroupRoutes = new Elysia({ prefix: "/api/v1/monitor-groups" })
-  .use(requestContext)
+export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
   .get(
     ...endpoint("/", {
       name: "listMonitorGroups",

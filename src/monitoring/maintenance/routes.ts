@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import {
   MaintenanceQuery,
   MaintenanceWindow,
@@ -10,8 +9,7 @@ import {
 } from "./schema.ts";
 import { createWindow, deleteWindow, getWindow, listWindows, updateWindow } from "./service.ts";
 
-export const maintenanceRoutes = new Elysia({ prefix: "/api/v1/maintenance-windows" })
-  .use(requestContext)
+export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
   .get(
     ...endpoint("/", {
       name: "listMaintenanceWindows",

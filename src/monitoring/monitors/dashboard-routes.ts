@@ -1,13 +1,11 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { changeMany, orderMonitors } from "./service.ts";
 import { ManyMonitors, MonitorOrder } from "./schema.ts";
 
 /** What only the admin page does to monitors, many at a time. */
-export const monitorDashboardRoutes = new Elysia({ prefix: "/monitors" })
-  .use(requestContext)
+export const monitorDashboardRoutes = routesUnder("/monitors")
   .put(
     ...endpoint("/order", {
       name: "orderMonitors",

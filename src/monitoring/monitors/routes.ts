@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Monitor, MonitorPatch, MonitorQuery, NewMonitor } from "./schema.ts";
 import {
   createMonitor,
@@ -11,8 +10,7 @@ import {
   updateMonitor,
 } from "./service.ts";
 
-export const monitorRoutes = new Elysia({ prefix: "/api/v1/monitors" })
-  .use(requestContext)
+export const monitorRoutes = routesUnder("/api/v1/monitors")
   .get(
     ...endpoint("/", {
       name: "listMonitors",

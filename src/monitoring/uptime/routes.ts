@@ -1,12 +1,10 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { Heartbeat, HeartbeatQuery, LatencyPoint, LatencyQuery, Uptime } from "./schema.ts";
 import { heartbeatsOf, latenciesOf, uptimeOf } from "./service.ts";
 
-export const uptimeRoutes = new Elysia({ prefix: "/api/v1/monitors" })
-  .use(requestContext)
+export const uptimeRoutes = routesUnder("/api/v1/monitors")
   .get(
     ...endpoint("/:id/heartbeats", {
       name: "listHeartbeats",
