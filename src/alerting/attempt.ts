@@ -1,6 +1,5 @@
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
-import { settingsOf } from "./channels/service.ts";
-import type { ChannelRow } from "./channels/store.ts";
+import { type ChannelRow, settingsOf } from "./channels/service.ts";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { sha256 } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
@@ -12,8 +11,7 @@ import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import { type Exchange, exchange } from "../core/outgoing/exchange.ts";
 import { OwnTrouble, TargetFailure } from "../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
-import { smtpOf } from "../accounts/settings/service.ts";
-import { findSettings } from "../accounts/settings/store.ts";
+import { findSettings, smtpOf } from "../accounts/settings/service.ts";
 import type { Alert } from "./alert.ts";
 import { type Message, messageOf } from "./messages.ts";
 import {
@@ -24,7 +22,7 @@ import {
   type Verdict,
 } from "./provider.ts";
 import { providers } from "./providers.ts";
-import type { Sent } from "./receivers.ts";
+import type { Sent } from "./queue.ts";
 import type { Progress } from "./rules.ts";
 
 /** So long a receiver has for one attempt, in milliseconds. */
@@ -62,13 +60,10 @@ export function makeAttempt(
   channel: ChannelRow,
   deliveryId: string,
   alerts: readonly Alert[],
-  {
-    cancelled = new AbortController().signal,
-    progress = null,
-    problem = null,
-    missed = [],
-  }: Attempting = {},
+  options: Attempting = {},
 ): Promise<Sent> {
+  const { cancelled = new AbortController().signal, progress = null } = options;
+  const { problem = null, missed = [] } = options;
   return attempting(context, { channel: channel.id }, async () => {
     const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;

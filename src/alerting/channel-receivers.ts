@@ -1,4 +1,4 @@
-import { type ChannelRow, findChannel } from "./channels/store.ts";
+import { type ChannelRow, findChannel } from "./channels/service.ts";
 import { timestamp } from "../core/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
@@ -7,8 +7,7 @@ import type { Alert } from "./alert.ts";
 import { isOfCertificate, problemOf } from "./cases.ts";
 import { subjectOf } from "./messages.ts";
 import { makeAttempt, type SendingContext } from "./attempt.ts";
-import { type Attempt, bringForward, type ReceiverKey } from "./queue.ts";
-import type { Receivers } from "./receivers.ts";
+import { type Attempt, bringForward, type ReceiverKey, type Receivers } from "./queue.ts";
 import type { Progress } from "./rules.ts";
 
 /** Alert channels as receivers of alerts. */

@@ -4,7 +4,7 @@ import type { SendingContext } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
 import { channelReceivers } from "./channel-receivers.ts";
 import { notifier } from "./notifier.ts";
-import type { Receivers } from "./receivers.ts";
+import type { Receivers } from "./queue.ts";
 
 /** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
 const tickMs = 1_000;

@@ -6,15 +6,16 @@ import {
   endOvertaken,
   queueOf,
   type ReceiverKey,
-  type ReceiverType,
   receiverRound,
+  type Receivers,
+  type ReceiverType,
   releaseAll,
   type Retry,
+  type Sent,
   settled,
   skip,
   type Waiting,
 } from "./queue.ts";
-import type { Sent, Receivers } from "./receivers.ts";
 import { rotation, type Rotation } from "./rotation.ts";
 import {
   hasArrivedPartly,
@@ -38,14 +39,8 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
 type Turn = { isHeld: boolean; failing: boolean };
 
 /** Sends what waits in the outbox, one delivery a turn: a receiver that is slow delays nobody but itself. */
-export function notifier({
-  store,
-  clock,
-  log,
-  signals,
-  receivers,
-  random = Math.random,
-}: Dependencies) {
+export function notifier({ store, clock, log, signals, ...dependencies }: Dependencies) {
+  const { receivers, random = Math.random } = dependencies;
   const working = new Map<string, Promise<void>>();
   const rotations = new Map(
     Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),

@@ -1,4 +1,4 @@
-import type { Slots } from "./receivers.ts";
+import type { Slots } from "./queue.ts";
 
 /** Whoever waits for a slot; `failing` while what waits for it has failed. */
 type Waiting = { organizationId: string; receiverId: string; failing: boolean };

@@ -1,6 +1,5 @@
 import type { Scope } from "../events/scope.ts";
-import { getAlertChannel } from "./channels/service.ts";
-import { findChannel } from "./channels/store.ts";
+import { findChannel, getAlertChannel } from "./channels/service.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -16,8 +15,7 @@ import {
 } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { attempting, deliveryContext, makeAttempt, type SendingContext } from "./attempt.ts";
-import { smtpAfter } from "../accounts/settings/service.ts";
-import { findSettings } from "../accounts/settings/store.ts";
+import { findSettings, smtpAfter } from "../accounts/settings/service.ts";
 import type { Message } from "./messages.ts";
 import { sendAsMail } from "./providers/email.ts";
 import { alertOf } from "./decide.ts";

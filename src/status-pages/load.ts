@@ -1,5 +1,5 @@
 import { perStore, type Store } from "../database/store.ts";
-import { findSettings } from "../accounts/settings/store.ts";
+import { findSettings } from "../accounts/settings/service.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import { badgeDays } from "./badges.ts";
 import { dayReader } from "./days.ts";

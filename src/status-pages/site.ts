@@ -8,7 +8,7 @@ import { errorResponse } from "../http/error-response.ts";
 import { consume, type NetworkLimit } from "../http/rate-limit.ts";
 import type { Services } from "../http/services.ts";
 import type { WebFiles } from "../http/web-files.ts";
-import { findSettings } from "../accounts/settings/store.ts";
+import { findSettings } from "../accounts/settings/service.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
 import { endOf, monthAt, monthOf } from "./history.ts";

@@ -12,10 +12,10 @@ import {
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
 import { parse } from "../../core/validation.ts";
-import { retrying } from "../../database/store.ts";
+import { retrying, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
-import { changeSettings, findSettings, type SettingsRow } from "./store.ts";
+import { matching } from "../../database/rows.ts";
 
 type SettingsRecord = Settings & { id: string; version: number };
 
@@ -70,7 +70,13 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
     };
     return commit(
       scope,
-      [...mustBeCurrent(scope, organizationSettings, before), changeSettings(store, after)],
+      [
+        ...mustBeCurrent(scope, organizationSettings, before),
+        store.db
+          .update(organizationSettings)
+          .set(after)
+          .where(matching(organizationSettings, { organizationId })),
+      ],
       { action: "settings.updated", subjectId: organizationId, fields: Object.keys(patch) },
       shown(after),
     );
@@ -91,4 +97,16 @@ export async function smtpAfter(
   mustNotFollow(settingsKinds, kind, record, { smtp: patch });
   if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesOf(record.smtp));
   return smtp;
+}
+
+type SettingsRow = typeof organizationSettings.$inferSelect;
+
+/** Every organization has its row from the beginning. */
+export async function findSettings(store: Store, organizationId: string): Promise<SettingsRow> {
+  const [row] = await store.db
+    .select()
+    .from(organizationSettings)
+    .where(matching(organizationSettings, { organizationId }));
+  if (row === undefined) throw new Error("An organization has no settings.");
+  return row;
 }

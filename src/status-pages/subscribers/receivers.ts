@@ -7,8 +7,7 @@ import {
 import { sendAsMail } from "../../alerting/providers/email.ts";
 import { signed } from "../../alerting/providers/webhook.ts";
 import { permanent, post, type Verdict } from "../../alerting/provider.ts";
-import { type Attempt, bringForward } from "../../alerting/queue.ts";
-import type { Receivers } from "../../alerting/receivers.ts";
+import { type Attempt, bringForward, type Receivers } from "../../alerting/queue.ts";
 import type { OwnHosts } from "../../core/own-hosts.ts";
 import { openAll } from "../../core/secrets.ts";
 import { type Statement, updateOf } from "../../database/store.ts";
