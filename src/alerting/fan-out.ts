@@ -35,11 +35,11 @@ type Parts = { event?: Part & { seq: number }; timer?: Part & { timer: string } 
 export function fanOut({ store, clock, origin, signals }: Dependencies) {
   const cursor = eventCursor(store, "alerting");
   const cases = caseRound(store);
-  let turn: Promise<unknown> = Promise.resolve();
+  let pending: Promise<unknown> = Promise.resolve();
   /** One at a time: each decision builds on what the one before has written. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = turn.then(work);
-    turn = result.catch(() => {});
+  function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
+    const result = pending.then(work);
+    pending = result.catch(() => {});
     return result;
   }
 
@@ -223,11 +223,11 @@ export function fanOut({ store, clock, origin, signals }: Dependencies) {
     /** The `seq` up to which events were turned into deliveries. */
     position: async () => (await cursor.read()).seq,
     /** Turns events into deliveries, exactly once whatever dies when. */
-    take: (events: readonly LoggedEvent[]) => inTurn(() => take(events)),
+    take: (events: readonly LoggedEvent[]) => oneAtATime(() => take(events)),
     /** Decides what is due without an event: reminders, the end of flapping, certificates, cases to close. */
-    tick: () => inTurn(() => save().then(tick)),
+    tick: () => oneAtATime(() => save().then(tick)),
     /** Writes down how far it has come, where nothing else did. */
-    save: () => inTurn(save),
+    save: () => oneAtATime(save),
   };
 }
 

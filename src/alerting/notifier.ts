@@ -36,7 +36,7 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
 };
 
 /** Whether its receiver has to wait before the next one, and whether it failed. */
-type Turn = { isHeld: boolean; failing: boolean };
+type Outcome = { mustWait: boolean; failing: boolean };
 
 /** Sends what waits in the outbox, one delivery a turn: a receiver that is slow delays nobody but itself. */
 export function notifier({ store, clock, log, signals, ...dependencies }: Dependencies) {
@@ -53,15 +53,15 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
   const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
 
   /** Begins with those for whom there is a slot; each that is freed is for the next. */
-  function fill(turns: Rotation<Waiting>) {
+  function fill(rotation: Rotation<Waiting>) {
     while (!stopped) {
-      const waiting = turns.next();
+      const waiting = rotation.next();
       if (waiting === null) return;
-      serve(waiting, turns);
+      serve(waiting, rotation);
     }
   }
 
-  function serve(waiting: Waiting, turns: Rotation<Waiting>) {
+  function serve(waiting: Waiting, rotation: Rotation<Waiting>) {
     const name = nameOf(waiting);
     const work = sendNext(waiting)
       .catch((error: unknown) => {
@@ -69,26 +69,26 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
         log.error("sending failed", { [waiting.receiverType]: waiting.receiverId, cause });
         return null;
       })
-      .then((turn) => {
+      .then((outcome) => {
         if (waiting.receiverType === "channel") signals.emit("deliveries", waiting.organizationId);
-        turns.release(waiting);
+        rotation.release(waiting);
         working.delete(name);
-        if (turn?.isHeld === false) turns.rejoin({ ...waiting, failing: turn.failing });
-        fill(turns);
+        if (outcome?.mustWait === false) rotation.rejoin({ ...waiting, failing: outcome.failing });
+        fill(rotation);
         if (hasMore && working.size === 0) wake();
       });
     working.set(name, work);
   }
 
   /** Sends what is next for a receiver; null where nothing is due. */
-  async function sendNext(key: Waiting): Promise<Turn | null> {
+  async function sendNext(key: Waiting): Promise<Outcome | null> {
     const found = await nextOf(key);
     if (found === null) return null;
     try {
       return await send(key, found.next, found.overtaken);
     } catch (error) {
       // Another process was quicker: look again.
-      if (error instanceof StaleRead) return { isHeld: false, failing: key.failing };
+      if (error instanceof StaleRead) return { mustWait: false, failing: key.failing };
       throw error;
     }
   }
@@ -113,9 +113,9 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     key: ReceiverKey,
     queued: Queued,
     overtaken: readonly Queued[],
-  ): Promise<Turn> {
+  ): Promise<Outcome> {
     const { organizationId, receiverType } = key;
-    const done = { isHeld: false, failing: false };
+    const done = { mustWait: false, failing: false };
     const receiver = await receivers[receiverType].find(key);
     if (receiver === null) {
       await store.atomic([dropAll(key)]);
@@ -140,7 +140,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     const { attempt, verdict } = await ready.send(cancelling.signal, queued.progress);
     // Nobody knows what became of it: it is made again after the start.
     if (cancelling.signal.aborted && verdict.outcome === "failed")
-      return { isHeld: true, failing: true };
+      return { mustWait: true, failing: true };
     const endedAt = clock();
     const first = { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now };
     const isDelivered = verdict.outcome === "delivered";
@@ -155,7 +155,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
       ...settled(organizationId, queued, attempt, { retry, progress }, endedAt),
       ...receiver.after(attempt, { note, isLost: looksLost, now: endedAt }),
     ]);
-    return { isHeld: retry?.heldUntil != null, failing: retry !== null };
+    return { mustWait: retry?.heldUntil != null, failing: retry !== null };
   }
 
   function retryOf(
@@ -176,11 +176,11 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
   /** Gives turns to whom something is due; returns whether there are more than those. */
   async function serveAll(): Promise<boolean> {
     const { waiting, isMore } = await round.find(clock());
-    for (const [type, turns] of rotations) {
-      turns.replace(
+    for (const [type, rotation] of rotations) {
+      rotation.replace(
         waiting.filter((one) => one.receiverType === type && !working.has(nameOf(one))),
       );
-      fill(turns);
+      fill(rotation);
     }
     hasMore = isMore;
     return isMore;

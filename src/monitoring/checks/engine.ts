@@ -156,10 +156,10 @@ export function checkEngine(context: EngineContext) {
   function arm() {
     if (timer !== null || stopped || subscription === null) return;
     const wait = (jobs.nextDueAt() ?? Infinity) - monotonic();
-    timer = setTimeout(turn, Math.min(Math.max(wait, minTickMs), tickMs));
+    timer = setTimeout(tick, Math.min(Math.max(wait, minTickMs), tickMs));
   }
 
-  function turn() {
+  function tick() {
     timer = null;
     trouble.tick();
     jobs.startDue();

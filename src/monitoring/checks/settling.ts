@@ -45,9 +45,9 @@ export function settling({ clock, log, maintenanceOf }: Dependencies, results: R
   /** Moves the monitor to what the outcome makes of it; returns the seconds to the next check. */
   function settle(monitor: Watched, outcome: Outcome, period: Period): number {
     const at = momentAfter(monitor.lastAt, clock());
-    const held = maintenanceOf?.(monitor) ?? null;
+    const maintenance = maintenanceOf?.(monitor) ?? null;
     const before = monitor.state;
-    const patience = { retries: monitor.retries, inMaintenance: held !== null };
+    const patience = { retries: monitor.retries, inMaintenance: maintenance !== null };
     const after = stateAfter(before, outcome, patience, timestamp(at));
     const toNext = secondsToNext(after, outcome, monitor);
     const seconds =
@@ -63,7 +63,7 @@ export function settling({ clock, log, maintenanceOf }: Dependencies, results: R
     const heartbeat = {
       monitorKey: monitor.key,
       at,
-      status: held === null || held.countsUptime ? status : ("maintenance" as const),
+      status: maintenance === null || maintenance.countsUptime ? status : ("maintenance" as const),
       latencyMs,
       seconds,
       message: status === "up" ? null : said,

@@ -36,7 +36,7 @@ export function maintenanceWatch({ store, clock, events: reader, log }: Dependen
   let subscription: Subscription | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;
   let cursor: number | null = null;
-  let turn: Promise<void> = Promise.resolve();
+  let pending: Promise<void> = Promise.resolve();
 
   async function load(): Promise<number> {
     const seq = await lastSeq(store);
@@ -96,23 +96,23 @@ export function maintenanceWatch({ store, clock, events: reader, log }: Dependen
 
   /** One at a time: what is told builds on what was told before. */
   function tick(): Promise<void> {
-    turn = turn.then(tell).catch((error: unknown) => {
+    pending = pending.then(tell).catch((error: unknown) => {
       log.error("telling about maintenance failed", { cause: String(error) });
     });
     announce();
-    return turn;
+    return pending;
   }
 
   function announce() {
     if (listener === null) return;
     const now = clock();
     for (const organizationId of new Set([...plans.keys(), ...announced.keys()])) {
-      const held = plans.get(organizationId)?.effectsAt(now) ?? nobody;
+      const effects = plans.get(organizationId)?.effectsAt(now) ?? nobody;
       const known = announced.get(organizationId) ?? nobody;
-      if (held === known) continue;
-      announced.set(organizationId, held);
-      const began = [...held.keys()].filter((id) => !known.has(id));
-      const ended = [...known.keys()].filter((id) => !held.has(id));
+      if (effects === known) continue;
+      announced.set(organizationId, effects);
+      const began = [...effects.keys()].filter((id) => !known.has(id));
+      const ended = [...known.keys()].filter((id) => !effects.has(id));
       if (began.length + ended.length > 0) listener([...began, ...ended]);
     }
   }
@@ -172,7 +172,7 @@ export function maintenanceWatch({ store, clock, events: reader, log }: Dependen
     async stop() {
       if (ticking !== null) clearInterval(ticking);
       await subscription?.stop();
-      await turn;
+      await pending;
     },
     /** Loads, or takes in what happened and tells what is due now: for tests, instead of `start`. */
     async runOnce() {
@@ -224,7 +224,7 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
   }));
   let [since, until] = [Infinity, -Infinity];
   let running: Running[] = [];
-  let held = new Map<string, MaintenanceEffect>();
+  let effects = new Map<string, MaintenanceEffect>();
 
   function renew(now: number) {
     if (now >= since && now < until) return;
@@ -238,7 +238,7 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
     since = now;
     until = Math.min(...situations.map((one) => one.until));
     running = situations.flatMap(({ window, current }) => (current ? { window, ...current } : []));
-    held = effectsOf(running, groupOf);
+    effects = effectsOf(running, groupOf);
   }
 
   return {
@@ -248,7 +248,7 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
     /** Each monitor in maintenance; the same object for as long as nothing changes. */
     effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect> {
       renew(now);
-      return held;
+      return effects;
     },
     runningAt(now: number): readonly Running[] {
       renew(now);
@@ -263,16 +263,16 @@ export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, st
         if (groupId === undefined) groupOf.delete(id);
         else groupOf.set(id, groupId);
       }
-      if (moved.length > 0 && running.length > 0) held = effectsOf(running, groupOf);
+      if (moved.length > 0 && running.length > 0) effects = effectsOf(running, groupOf);
     },
   };
 }
 
 /** Where several windows hold, one that does not count in uptime decides. */
 function effectsOf(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
-  const held = new Map<string, MaintenanceEffect>();
+  const effects = new Map<string, MaintenanceEffect>();
   const hold = (id: string, countsUptime: boolean) => {
-    if (!countsUptime || !held.has(id)) held.set(id, { countsUptime });
+    if (!countsUptime || !effects.has(id)) effects.set(id, { countsUptime });
   };
   const ofGroups = Map.groupBy(groupOf.keys(), (id) => groupOf.get(id));
   for (const { window } of running) {
@@ -280,5 +280,5 @@ function effectsOf(running: readonly Running[], groupOf: ReadonlyMap<string, str
     for (const groupId of window.groupIds)
       for (const id of ofGroups.get(groupId) ?? []) hold(id, window.countsUptime);
   }
-  return held;
+  return effects;
 }
