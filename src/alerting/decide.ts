@@ -30,21 +30,21 @@ import {
 } from "./snapshot.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** Whether an event may lead to an alert, closes a case, or says that from here on somebody listens. */
+/** Whether an event may lead to an alert, closes a case, or says that from here on somebody listens; or that monitors are no longer muted, or have another channel. */
 const alerting = {
-  "alert-channel": { created: true, updated: true, deleted: false },
+  "alert-channel": { created: true, updated: "reopening", deleted: false },
   "api-key": false,
   appliance: true,
   backup: false,
   channel: true,
   group: {
     created: false,
-    updated: true,
+    updated: "reopening",
     deleted: false,
     paused: false,
     resumed: false,
     muted: false,
-    unmuted: true,
+    unmuted: "reopening",
     reordered: false,
   },
   incident: true,
@@ -67,23 +67,17 @@ const alerting = {
   settings: false,
   "status-page": false,
   subscriber: false,
-} as const satisfies EventTable<boolean>;
+} as const satisfies EventTable<boolean | "reopening">;
 
-type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true>>;
+type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true | "reopening">>;
 
 export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
-  return valueIn(alerting, event.type) === true;
+  return Boolean(valueIn<boolean | "reopening">(alerting, event.type));
 }
 
-/** What may have monitors that are down told of again: they are no longer muted, or have another channel. */
-const reopening: ReadonlySet<EventType> = new Set([
-  "group.updated",
-  "group.unmuted",
-  "alert-channel.updated",
-]);
-
-/** Whether the event may concern any monitor of its subject, a group or a channel. */
-export const mayReopen = ({ type }: LoggedEvent) => reopening.has(type);
+/** Whether the event may concern any monitor of its subject, a group or a channel: those that are down are told of again. */
+export const mayReopen = ({ type }: LoggedEvent) =>
+  valueIn<boolean | "reopening">(alerting, type) === "reopening";
 
 /** Something to decide about a monitor without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };

@@ -1,6 +1,6 @@
 import { Severity } from "../core/fields.ts";
 import { durationInWords } from "../core/text.ts";
-import { type IncidentPatch, type IncidentQuery, IncidentStatus } from "./schema.ts";
+import { type Incident, type IncidentPatch, type IncidentQuery, IncidentStatus } from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {
   investigating: "Investigating.",
@@ -9,13 +9,7 @@ const defaultMessages: Record<IncidentStatus, string> = {
   resolved: "Incident resolved.",
 };
 
-type Changeable = {
-  title: string;
-  status: IncidentStatus;
-  severity: Severity;
-  public: boolean;
-  resolvedAt: string | null;
-};
+type Changeable = Pick<Incident, "title" | "status" | "severity" | "public" | "resolvedAt">;
 
 /**
  * What a patch makes of an incident, and the timeline entry it posts. Every status may follow every

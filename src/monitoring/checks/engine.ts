@@ -72,7 +72,6 @@ export function checkEngine(context: EngineContext) {
   const running = new Map<number, AbortController>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
-  const keys = new Map<string, number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
   const budget = byteBudget(jobs.organizations);
   let subscription: Subscription | null = null;
@@ -134,14 +133,12 @@ export function checkEngine(context: EngineContext) {
   /** A monitor to check, new or other than it was: what runs now is about what it was. */
   function begin(monitor: Watched, firstCheck: FirstCheck) {
     running.get(monitor.key)?.abort();
-    keys.set(monitor.id, monitor.key);
     jobs.schedule(monitor.key, firstDue(monitor, firstCheck), termsOf(monitor));
     arm();
   }
 
-  function end({ id, key }: Watched) {
+  function end({ key }: Watched) {
     jobs.remove(key);
-    keys.delete(id);
     running.get(key)?.abort();
   }
 
@@ -223,7 +220,7 @@ export function checkEngine(context: EngineContext) {
     checkSoon: (monitorIds: readonly string[]) => {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);
       for (const id of monitorIds) {
-        const monitor = monitors.get(keys.get(id) ?? -1);
+        const monitor = monitors.byId(id);
         if (monitor === undefined) continue;
         if (monitor.type !== "push")
           jobs.schedule(

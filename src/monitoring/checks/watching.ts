@@ -156,6 +156,7 @@ export function watching(
 ) {
   const monitors = new Map<number, Watched>();
   const keys = new Map<string, number>();
+  const byId = (id: string) => monitors.get(keys.get(id) ?? -1);
 
   function watch(found: Watched, firstCheck: FirstCheck) {
     const known = monitors.get(found.key);
@@ -174,7 +175,7 @@ export function watching(
   }
 
   function forget(id: string) {
-    const known = monitors.get(keys.get(id) ?? -1);
+    const known = byId(id);
     if (known === undefined) return;
     monitors.delete(known.key);
     keys.delete(id);
@@ -194,14 +195,13 @@ export function watching(
     const gone = [...monitors.values()].filter(
       (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
     );
-    const turned = [...wanted].filter(
-      ([id, epoch]) => monitors.get(keys.get(id) ?? -1)?.epoch !== epoch,
-    );
+    const turned = [...wanted].filter(([id, epoch]) => byId(id)?.epoch !== epoch);
     return [...turned, ...gone.map(({ id }) => [id] as const)].map(([id]) => id);
   }
 
   return {
     get: (key: number) => monitors.get(key),
+    byId,
     /** Takes in all monitors; returns the place in the event log from which to follow. */
     async load(): Promise<number> {
       const cursor = await lastSeq(reading.store);
@@ -215,7 +215,7 @@ export function watching(
     /** Takes in one monitor as it is now; undefined when it is not to be checked. */
     async refresh(organizationId: string, id: string): Promise<Watched | undefined> {
       await refresh(organizationId, [id]);
-      return monitors.get(keys.get(id) ?? -1);
+      return byId(id);
     },
     /** Takes in what these events changed. */
     take: async (events: readonly LoggedEvent[]) => {

@@ -3,7 +3,6 @@ import { randomToken, sha256 } from "../../core/ids.ts";
 import { joinSecrets, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
-import { statusOf } from "./rules.ts";
 import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";
 
@@ -94,7 +93,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     id: monitor.id,
     alertChannelIds,
     secretsSet: secretsSetOf(monitorKinds, monitor.type, monitor.secrets),
-    status: statusOf(state),
+    status: state.paused ? "paused" : state.status,
     statusSince: state.since,
     lastCheckedAt: state.lastCheckedAt,
     lastMessage: state.lastMessage,

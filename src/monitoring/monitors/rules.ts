@@ -1,16 +1,4 @@
 import { type Place, portOf } from "../../core/target-guard.ts";
-import type { MonitorStatus as Status } from "../../core/statuses.ts";
-
-/** What a monitor is now: a pause, its own or of its group, hides whatever the last check found. */
-export function statusOf({
-  status,
-  paused,
-}: {
-  status: Exclude<Status, "paused">;
-  paused: boolean;
-}): Status {
-  return paused ? "paused" : status;
-}
 
 /** Where a monitor's checks go, and the field that says so. */
 export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
@@ -27,21 +15,13 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   ];
 }
 
+type Target = { type: string; url: string | null; host: string | null; port: number | null };
+
 /**
  * What a monitor watches, as others may read it: of a URL neither user, query nor fragment, where tokens
  * stand; null for a push monitor, which watches nothing.
  */
-export function targetOf({
-  type,
-  url,
-  host,
-  port,
-}: {
-  type: string;
-  url: string | null;
-  host: string | null;
-  port: number | null;
-}): string | null {
+export function targetOf({ type, url, host, port }: Target): string | null {
   const address = URL.parse(url ?? "");
   if (address !== null) {
     const { protocol, host, pathname } = address;

@@ -14,7 +14,7 @@ import {
 } from "../../database/tables/monitoring.ts";
 import { endOf } from "../groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
-import type { MonitorQuery } from "./schema.ts";
+import type { ChangeOfMany, MonitorQuery } from "./schema.ts";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 type StateRow = typeof monitorStates.$inferSelect;
@@ -33,7 +33,7 @@ export type StoredMonitor = {
 export const inGroup = naming(monitors, monitors.groupId, monitorGroups);
 export const ofMonitor = naming(monitorStates, monitorStates.monitorId, monitors);
 
-/** `statusOf` in SQL. */
+/** What a monitor is now: a pause, its own or of its group, hides whatever the last check found. */
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
   then 'paused' else ${monitorStates.status} end`;
 
@@ -210,18 +210,15 @@ export function fitsTags(
     and (select count(*) from (${tagsAfter(remove, add)})) > ${maxTags})`;
 }
 
+type TagChange = { remove: readonly string[]; add: readonly string[] };
+
 /** Writes what many monitors take alike; absent fields keep their value. */
 export function changeMonitors(
   organizationId: string,
   ids: readonly string[],
-  change: {
-    paused?: boolean | undefined;
-    muted?: boolean | undefined;
-    tags?: { remove: readonly string[]; add: readonly string[] } | undefined;
-  },
+  { paused, muted, tags }: Pick<ChangeOfMany, "paused" | "muted"> & { tags: TagChange | undefined },
   at: string,
 ): Statement {
-  const { paused, muted, tags } = change;
   const columns = [
     sql`version = version + 1, updated_at = ${at}`,
     ...(paused === undefined ? [] : [sql`paused = ${Number(paused)}`]),
