@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { auditAndEvent, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -64,7 +64,13 @@ export async function invite(scope: Scope, { email, role }: NewInvitation, origi
     };
     return commit(
       scope,
-      [...allowed, ...replaceInvitation(store, row), mustBeFew(scope)],
+      [
+        ...allowed,
+        // An address has one invitation to an organization: the newest.
+        store.db.delete(invitations).where(matching(invitations, { organizationId, emailKey })),
+        store.db.insert(invitations).values(row),
+        mustBeFew(scope),
+      ],
       { action: "invitation.created", subjectId: row.id },
       { ...row, link: `${origin}/invitation#${token}` },
     );
@@ -100,17 +106,33 @@ export async function revokeInvitation(scope: Scope, id: string): Promise<typeof
   );
 }
 
+/** Who may invite whom: pairs of roles such as `admin member`. */
 const entitled = Role.options.flatMap((role) =>
   Role.options.filter((by) => mayManage(by, role)).map((by) => `${by} ${role}`),
 );
 
+/** Whether whoever invites belongs to the organization in a role that may give this one. */
+const isEntitled = sql`exists (select 1 from ${memberships} m
+  where m.organization_id = ${invitations.organizationId}
+    and m.person_id = ${invitations.invitedById}
+    and m.role || ' ' || ${invitations.role} in (select value from ${listed(entitled)}))`;
+
 const over = () =>
   new AppError("NOT_FOUND", "This invitation is not valid any more. Ask for a new one.");
 
+/** The invitation of this token, while whoever made it may still make it. */
 async function openedBy(context: VisitorContext, token: string) {
   const { store, clock } = context;
-  const hash = sha256(token);
-  const found = await withAttemptLimits(context, () => findByToken(store, hash, entitled, clock()));
+  const ofToken = matching(invitations, { tokenHash: sha256(token) });
+  const isOpen = gt(invitations.expiresAt, timestamp(clock()));
+  const found = await withAttemptLimits(context, async () => {
+    const [row] = await store.db
+      .select({ invitation: invitations, organizationName: organizations.name })
+      .from(invitations)
+      .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
+      .where(and(ofToken, isOpen, isEntitled));
+    return row ?? null;
+  });
   if (found === null) throw over();
   return found;
 }
@@ -176,7 +198,7 @@ function joins(
   const actor = { type: "person" as const, id: person.id, name: person.name };
   const at = timestamp(clock());
   return [
-    ...takeInvitation(store, invitation, over, entitled),
+    ...takeInvitation(store, invitation, over, isEntitled),
     ...addMembership(store, { organizationId, personId: person.id, role, createdAt: at }),
     ...auditAndEvent(
       { organizationId, actor, requestId },
@@ -198,55 +220,18 @@ function openInvitations({ store, organizationId }: Tenant, now: number) {
     .orderBy(desc(invitations.id));
 }
 
-/** The invitation of this token, while whoever made it may still make it. */
-async function findByToken(store: Store, tokenHash: string, entitled: Entitled, now: number) {
-  const [found] = await store.db
-    .select({ invitation: invitations, organizationName: organizations.name })
-    .from(invitations)
-    .innerJoin(organizations, eq(organizations.id, invitations.organizationId))
-    .where(
-      and(
-        eq(invitations.tokenHash, tokenHash),
-        gt(invitations.expiresAt, timestamp(now)),
-        isEntitled(entitled),
-      ),
-    );
-  return found ?? null;
-}
-
-/** An address has one invitation to an organization: the newest. */
-function replaceInvitation(store: Store, row: InvitationRow): Statement[] {
-  const { organizationId, emailKey } = row;
-  return [
-    store.db.delete(invitations).where(matching(invitations, { organizationId, emailKey })),
-    store.db.insert(invitations).values(row),
-  ];
-}
-
-/** Takes an invitation away, if nobody did meanwhile; one that somebody accepts, while whoever made it may still make it. */
+/** Takes an invitation away, if nobody did meanwhile, and it still is what `condition` says. */
 function takeInvitation(
   store: Store,
   { organizationId, id }: Pick<InvitationRow, "organizationId" | "id">,
   otherwise: () => AppError,
-  entitled?: Entitled,
+  condition?: SQL,
 ): Statement[] {
   const named = matching(invitations, { organizationId, id });
-  const takeable = and(named, entitled && isEntitled(entitled));
   return [
-    must(sql`exists (select 1 from ${invitations} where ${takeable})`, otherwise),
+    must(sql`exists (select 1 from ${invitations} where ${and(named, condition)})`, otherwise),
     store.db.delete(invitations).where(named),
   ];
-}
-
-/** Who may invite whom: pairs of roles such as `admin member`. */
-type Entitled = readonly string[];
-
-/** Whether whoever invites belongs to the organization in a role that may give this one. */
-function isEntitled(entitled: Entitled) {
-  return sql`exists (select 1 from ${memberships} m
-    where m.organization_id = ${invitations.organizationId}
-      and m.person_id = ${invitations.invitedById}
-      and m.role || ' ' || ${invitations.role} in (select value from ${listed(entitled)}))`;
 }
 
 /** Removes invitations that nobody accepted in time. */

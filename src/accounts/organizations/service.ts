@@ -119,10 +119,7 @@ export async function newOrganization(
 export async function getOwnOrganization({ store, organizationId }: Scope) {
   const [row] = await store.db
     .select({
-      id: organizations.id,
-      slug: organizations.slug,
-      name: organizations.name,
-      createdAt: organizations.createdAt,
+      ...columns,
       timeZone: organizationSettings.timeZone,
       version: organizationSettings.version,
     })

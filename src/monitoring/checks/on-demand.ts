@@ -46,9 +46,6 @@ export function onDemand(clock: Clock) {
 }
 
 function tooMany(howMany: string) {
-  return new AppError(
-    "RATE_LIMITED",
-    `Wait for checks that were asked for before: ${howMany} under way.`,
-    { headers: { "Retry-After": "1" } },
-  );
+  const message = `Wait for checks that were asked for before: ${howMany} under way.`;
+  return new AppError("RATE_LIMITED", message, { headers: { "Retry-After": "1" } });
 }

@@ -12,7 +12,7 @@ import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
   changeGroup,
-  findGroups,
+  listGroups,
   followPauses,
   type GroupRecord,
   insertGroup,
@@ -22,14 +22,11 @@ import {
 } from "./store.ts";
 import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
 
-/** Every group in dashboard order. */
-export function listGroups(scope: Scope): Promise<GroupRecord[]> {
-  return findGroups(scope);
-}
+export { listGroups };
 
 /** Throws NOT_FOUND. */
 export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
-  const [group] = await findGroups(scope, id);
+  const [group] = await listGroups(scope, id);
   if (group === undefined) throw new AppError("NOT_FOUND", "There is no such monitor group.");
   return group;
 }

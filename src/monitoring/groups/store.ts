@@ -12,7 +12,7 @@ import type { EventType } from "../../events/catalogue.ts";
 export type GroupRecord = MonitorGroup & { version: number };
 
 /** All groups of an organization in dashboard order, or the one with this id. */
-export async function findGroups(
+export async function listGroups(
   { store, organizationId }: Tenant,
   id?: string,
 ): Promise<GroupRecord[]> {

@@ -21,7 +21,7 @@ import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
-  findGroups,
+  listGroups,
   followPauses,
   type GroupRecord,
   mustHaveFewChannels,
@@ -196,7 +196,7 @@ export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
 /** Throws NOT_FOUND. */
 async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
   if (groupId === null) return null;
-  const [group] = await findGroups(scope, groupId);
+  const [group] = await listGroups(scope, groupId);
   if (group === undefined) throw unknownReference("groupId", "monitor group");
   return group;
 }
