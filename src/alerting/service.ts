@@ -2,6 +2,7 @@ import type { Scope } from "../events/scope.ts";
 import { findChannel, getAlertChannel } from "./channels/service.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
+import { found } from "../database/rows.ts";
 import { newId } from "../core/ids.ts";
 import { consume, type RateLimit } from "../http/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
@@ -35,8 +36,7 @@ export async function listDeliveries(scope: Scope, channelId: string, query: Pag
 
 /** An alert with all its deliveries. Throws NOT_FOUND. */
 export async function getAlert(scope: Scope, id: string) {
-  const alert = await findAlert(scope, id);
-  if (alert === null) throw new AppError("NOT_FOUND", "There is no such alert.");
+  const alert = found(await findAlert(scope, id), "alert");
   return { ...alert, deliveries: await deliveriesOfAlert(scope, id) };
 }
 
@@ -45,8 +45,7 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
   await getMonitor(scope, monitorId);
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
   const snapshot = await loadSnapshot(scope.store, scope.organizationId, wanted);
-  const monitor = snapshot.monitors.get(monitorId);
-  if (monitor === undefined) throw new AppError("NOT_FOUND", "There is no such monitor.");
+  const monitor = found(snapshot.monitors.get(monitorId), "monitor");
   const flapping = (snapshot.memories.get(monitorId)?.flappingSince ?? null) !== null;
   const judged = [...snapshot.channels.values()].map(({ id, name, type, enabled }) => ({
     channel: { id, name, type },

@@ -1,5 +1,6 @@
 import { and, eq, getTableColumns, getTableName, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { AppError } from "../core/errors.ts";
 import { listed, mustExist, unknownReference } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
@@ -31,6 +32,13 @@ export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQ
 /** True where the column names the row of `to`, of the same organization: what a join is made on. */
 export function naming(from: Owned, column: SQLiteColumn, to: Keyed) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
+}
+
+/** The record that was asked for. Throws NOT_FOUND where there is none. */
+export function found<T>(record: T | null | undefined, noun: string): T {
+  if (record === null || record === undefined)
+    throw new AppError("NOT_FOUND", `There is no such ${noun}.`);
+  return record;
 }
 
 /** Holds where every id that a field of the request names is a row; else the write fails as NOT_FOUND. */

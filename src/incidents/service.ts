@@ -1,8 +1,7 @@
 import { commit, mustBeCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { AppError } from "../core/errors.ts";
 import { deleted } from "../core/paging.ts";
-import { mustName, removeRow } from "../database/rows.ts";
+import { found, mustName, removeRow } from "../database/rows.ts";
 import { retrying } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
@@ -14,9 +13,7 @@ export { listIncidents } from "./store.ts";
 
 /** Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {
-  const incident = await findIncident(scope, id);
-  if (incident === null) throw new AppError("NOT_FOUND", "There is no such incident.");
-  return incident;
+  return found(await findIncident(scope, id), "incident");
 }
 
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */

@@ -1,7 +1,6 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
-import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import {
@@ -26,14 +25,18 @@ import {
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { channelKinds } from "./kinds-schema.ts";
 import { desc, sql } from "drizzle-orm";
-import { matching, removeRow, type Tenant } from "../../database/rows.ts";
+import { found, matching, removeRow, type Tenant } from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 type AlertChannelRecord = AlertChannel & { version: number };
 
 /** Every channel of the organization, newest first. */
 export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecord[]> {
-  const rows = await findChannels(scope);
+  const rows = await scope.store.db
+    .select()
+    .from(alertChannels)
+    .where(matching(alertChannels, { organizationId: scope.organizationId }))
+    .orderBy(desc(alertChannels.id));
   return rows.map(shown);
 }
 
@@ -43,9 +46,7 @@ export async function getAlertChannel(scope: Scope, id: string): Promise<AlertCh
 }
 
 async function getRow(scope: Scope, id: string): Promise<ChannelRow> {
-  const row = await findChannel(scope, id);
-  if (row === null) throw new AppError("NOT_FOUND", "There is no such alert channel.");
-  return row;
+  return found(await findChannel(scope, id), "alert channel");
 }
 
 function shown({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChannelRecord {
@@ -192,14 +193,6 @@ function targetsOf(channel: { [field: string]: unknown }): Place[] {
 }
 
 export type ChannelRow = typeof alertChannels.$inferSelect;
-
-function findChannels({ store, organizationId }: Tenant): Promise<ChannelRow[]> {
-  return store.db
-    .select()
-    .from(alertChannels)
-    .where(matching(alertChannels, { organizationId }))
-    .orderBy(desc(alertChannels.id));
-}
 
 export async function findChannel({ store, organizationId }: Tenant, id: string) {
   const [row] = await store.db

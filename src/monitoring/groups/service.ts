@@ -5,7 +5,7 @@ import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin } from "../../database/references.ts";
-import { mustName, removeRow, replaceLinks } from "../../database/rows.ts";
+import { found, mustName, removeRow, replaceLinks } from "../../database/rows.ts";
 import { must, retrying } from "../../database/store.ts";
 import { alertChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
@@ -27,8 +27,7 @@ export { listGroups };
 /** Throws NOT_FOUND. */
 export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
   const [group] = await listGroups(scope, id);
-  if (group === undefined) throw new AppError("NOT_FOUND", "There is no such monitor group.");
-  return group;
+  return found(group, "monitor group");
 }
 
 /** Makes a group at the end of the dashboard order. Throws NOT_FOUND, and makes none, for an unknown monitor or channel. */

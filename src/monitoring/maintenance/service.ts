@@ -1,13 +1,12 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
-import { AppError } from "../../core/errors.ts";
 import { fairQueue } from "../../core/fair-queue.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
-import { mustName, removeRow } from "../../database/rows.ts";
+import { found, mustName, removeRow } from "../../database/rows.ts";
 import { retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
@@ -45,9 +44,7 @@ export async function getWindow(scope: Scope, id: string): Promise<MaintenanceRe
 }
 
 async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
-  const window = await findWindow(scope, id);
-  if (window === null) throw new AppError("NOT_FOUND", "There is no such maintenance window.");
-  return window;
+  return found(await findWindow(scope, id), "maintenance window");
 }
 
 /** Plans maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for times that can't be. */

@@ -14,7 +14,7 @@ import {
   mustExist,
   unknownReference,
 } from "../../database/references.ts";
-import { mustName } from "../../database/rows.ts";
+import { found, mustName } from "../../database/rows.ts";
 import { resolvingStatements } from "../../incidents/by-monitor.ts";
 import { must, retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
@@ -71,9 +71,7 @@ export async function getMonitor(scope: Scope, id: string): Promise<MonitorRecor
 }
 
 async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
-  const stored = await findMonitor(scope, id);
-  if (stored === null) throw new AppError("NOT_FOUND", "There is no such monitor.");
-  return stored;
+  return found(await findMonitor(scope, id), "monitor");
 }
 
 /** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */

@@ -1,13 +1,11 @@
 import type { Scope } from "../../events/scope.ts";
-import { AppError } from "../../core/errors.ts";
+import { found } from "../../database/rows.ts";
 import { dayMs, hourMs, lastPeriods, latencySpan, type Measured, ratioOf } from "./rules.ts";
 import type { HeartbeatQuery, LatencyQuery, Uptime } from "./schema.ts";
 import { findKey, listDays, listHeartbeats, listLatencies, sumsOfHours } from "./store.ts";
 
 async function keyOf({ store, organizationId }: Scope, monitorId: string): Promise<number> {
-  const key = await findKey(store, organizationId, monitorId);
-  if (key === null) throw new AppError("NOT_FOUND", "There is no such monitor.");
-  return key;
+  return found(await findKey(store, organizationId, monitorId), "monitor");
 }
 
 /** Newest first. Throws NOT_FOUND. */
