@@ -92,11 +92,8 @@ async function movedTo(context: SignedInContext, email: string, password: string
 export async function changePassword(context: SignedInContext, change: PasswordChange) {
   const { store, clock, session } = context;
   const { name, email } = session.person;
-  mustBeStrongPassword(change.password, [
-    name,
-    email,
-    ...session.organizations.map((one) => one.name),
-  ]);
+  const organizations = session.organizations.map((one) => one.name);
+  mustBeStrongPassword(change.password, [name, email, ...organizations]);
   const handOver = await retrying(async () => {
     const row = await reauthenticated(context, change.current, "current");
     // Another's password under this address would be refused; whether there is another is not told.

@@ -1,7 +1,7 @@
 import { and, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../database/store.ts";
-import { sessions } from "../../database/tables/accounts.ts";
+import { type people, sessions } from "../../database/tables/accounts.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
 import { isOver } from "./rules.ts";
 
@@ -17,20 +17,11 @@ const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_
 const byHash = `${columns} WHERE s.token_hash = ?`;
 const byId = `${columns} WHERE s.id = ?`;
 
-type StoredSession = Pick<
-  typeof sessions.$inferSelect,
-  "id" | "stage" | "createdAt" | "lastSeenAt"
-> & {
-  personId: string;
-  name: string;
-  email: string;
-  twoFactor: number;
-  administrator: number;
-  wrongCodes: number;
-  wrongCodeAt: string | null;
-  wrongCodeSince: string | null;
-  wrongCodeFrom: string | null;
-};
+type SessionRow = typeof sessions.$inferSelect;
+type PersonRow = typeof people.$inferSelect;
+type StoredSession = Pick<SessionRow, "id" | "stage" | "personId" | "createdAt" | "lastSeenAt"> &
+  Pick<PersonRow, "name" | "email" | `wrongCode${"s" | "At" | "Since" | "From"}`> &
+  Record<"twoFactor" | "administrator", number>;
 
 const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m.role FROM memberships m
   JOIN organizations o ON o.id = m.organization_id

@@ -88,7 +88,7 @@ export async function watchedEpochs({ store }: Reading, organizationId: string) 
 
 /** The monitor that this push token belongs to; null for none. */
 export async function findByPushToken(store: Store, tokenHash: string) {
-  const [row] = await store.query<{ key: number; organizationId: string; id: string }>(
+  const [row] = await store.query<Pick<Watched, "key" | "organizationId" | "id">>(
     `select s.key, m.organization_id as organizationId, m.id from monitors m
      join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
      where m.push_token_hash = ?`,

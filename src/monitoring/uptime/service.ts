@@ -34,19 +34,12 @@ export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime>
     ofHours(7 * 24),
     listDays(store, key, year),
   ]);
-  const ofDays = (count: number) =>
-    ratioOf(
-      days
-        .filter(({ day }) => day > (year.at(-1) ?? 0) - count)
-        .reduce(
-          (sum, { upSeconds, degradedSeconds, downSeconds }) => ({
-            upSeconds: sum.upSeconds + upSeconds,
-            degradedSeconds: sum.degradedSeconds + degradedSeconds,
-            downSeconds: sum.downSeconds + downSeconds,
-          }),
-          nothing,
-        ),
-    );
+  const ofDays = (count: number) => {
+    const last = days.filter(({ day }) => day > (year.at(-1) ?? 0) - count);
+    const sum = (name: keyof Measured) => last.reduce((total, day) => total + day[name], 0);
+    const [upSeconds, degradedSeconds] = [sum("upSeconds"), sum("degradedSeconds")];
+    return ratioOf({ upSeconds, degradedSeconds, downSeconds: sum("downSeconds") });
+  };
   return {
     ratios: { "24h": day, "7d": week, "30d": ofDays(30), "90d": ofDays(90), "365d": ofDays(365) },
     days: days.map(({ day, ...sums }) => ({
