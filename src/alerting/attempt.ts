@@ -42,7 +42,7 @@ export type SendingContext = {
 };
 
 /** The beginning of something of which an alert tells the end, and whom it has reached. */
-export type Missed = { end: string; alert: Alert; reached: readonly string[] };
+type Missed = { end: string; alert: Alert; reached: readonly string[] };
 
 type Attempting = {
   cancelled?: AbortSignal;

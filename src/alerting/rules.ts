@@ -21,7 +21,7 @@ export const nothingYet: Memory = { changes: [], flappingSince: null, remindAt: 
 
 /** What a channel was told last of a problem that is not over for it. */
 export type NotifiedState = "down" | "degraded" | "flapping" | "open";
-export type Notified = ReadonlyMap<string, { state: NotifiedState }>;
+type Notified = ReadonlyMap<string, { state: NotifiedState }>;
 
 export type MonitorFacts = {
   muted: boolean;

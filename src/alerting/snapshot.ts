@@ -39,7 +39,7 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   channelIds: string[];
 };
 
-export type IncidentView = {
+type IncidentView = {
   id: string;
   title: string;
   severity: "minor" | "major" | "critical";

@@ -18,7 +18,7 @@ import { emailKeyOf, validatePassword } from "./rules.ts";
 
 export type PersonRow = typeof people.$inferSelect;
 /** Somebody who is to be added: whether they run the appliance is known only then. */
-export type NewPersonRow = Omit<PersonRow, "administrator" | keyof typeof noWrongCodes>;
+type NewPersonRow = Omit<PersonRow, "administrator" | keyof typeof noWrongCodes>;
 export type MembershipRow = typeof memberships.$inferSelect;
 
 export async function findPerson(store: Store, id: string): Promise<PersonRow | null> {

@@ -202,7 +202,7 @@ export async function findChannel({ store, organizationId }: Tenant, id: string)
   return row ?? null;
 }
 
-export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
+function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
   const { organizationId, id, ...change } = row;
   return store.db
     .update(alertChannels)

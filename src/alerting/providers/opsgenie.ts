@@ -24,7 +24,7 @@ export const jsm = alertsApi<"jsm">(
 const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" };
 
 /** What opens a case creates an alert with the case as its alias, what closes it closes that. */
-export function alertsApi<T extends "opsgenie" | "jsm">(
+function alertsApi<T extends "opsgenie" | "jsm">(
   service: string,
   addressOf: (settings: ChannelSettings<T>) => string,
 ): Provider<T> {

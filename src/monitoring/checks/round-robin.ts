@@ -12,7 +12,7 @@ export type Limits = {
 /** Where a run counts. */
 export type Slot = { organizationId: string; lane: string };
 
-export type Waiting = { at: number; slot: Slot };
+type Waiting = { at: number; slot: Slot };
 
 type Lane<T> = { running: number; parked: Set<T> };
 type Organization<T extends Waiting> = {

@@ -12,7 +12,7 @@ export type Terms = {
   patienceMs: number;
 };
 
-export type Work = {
+type Work = {
   /** Gets the time at which the job was due; must not throw. */
   run(key: number, dueAt: number): Promise<void>;
   overdue(key: number): void;

@@ -68,7 +68,7 @@ export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
 }
 
 /** Those among these monitors that are to be checked. */
-export async function watchedAmong(
+async function watchedAmong(
   reading: Reading,
   organizationId: string,
   ids: readonly string[],
@@ -78,7 +78,7 @@ export async function watchedAmong(
 }
 
 /** The epochs of an organization's monitors that are to be checked, by id. */
-export async function watchedEpochs({ store }: Reading, organizationId: string) {
+async function watchedEpochs({ store }: Reading, organizationId: string) {
   const rows = await store.query<{ id: string; epoch: number }>(
     `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
     [organizationId],
@@ -125,7 +125,7 @@ function opened({ vault, log }: Reading, rows: readonly Row[]): Watched[] {
 }
 
 /** What a check depends on: where it differs, the monitor has to be checked anew. */
-export function fingerprintOf(monitor: Watched): string {
+function fingerprintOf(monitor: Watched): string {
   const { type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch } = monitor;
   return JSON.stringify([type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch]);
 }

@@ -206,17 +206,17 @@ function eventOf(
 }
 
 /** What maintenance means for a monitor. */
-export type MaintenanceEffect = { countsUptime: boolean };
+type MaintenanceEffect = { countsUptime: boolean };
 
-export type Running = Occurrence & { window: StoredWindow };
+type Running = Occurrence & { window: StoredWindow };
 
-export type Plan = ReturnType<typeof planOf>;
+type Plan = ReturnType<typeof planOf>;
 
 /** Looking further ahead than this at a time would take long where a rule names times that are years apart. */
 const lookAheadMs = 86_400_000;
 
 /** The windows of one organization and what they hold at a time, worked out anew only when one begins or ends. */
-export function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>) {
+function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>) {
   const situations = windows.map((window) => ({
     window,
     current: null as Occurrence | null,
