@@ -27,6 +27,7 @@ const maxEvents = 200;
 const authorizeMs = 2_000;
 /** Results and deliveries that another process writes are seen this late at most. */
 const rescanMs = 30_000;
+
 type Subscriber = Listener & {
   reader: Reader;
   /** What came while what it missed is read; null from then on. */
@@ -35,6 +36,8 @@ type Subscriber = Listener & {
 
 /** The open pages of one organization, and what they know. */
 type OpenPages = {
+  /** What they are read with. */
+  source: { store: Store; clock: Clock; organizationId: string };
   subscribers: Set<Subscriber>;
   /** Resolves when it is known what is there. */
   ready: Promise<void>;
@@ -91,8 +94,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
       const last = its.at(-1)?.seq ?? 0;
       if (its.length > maxEvents) send(pages, at("reset", organizationId, last), last);
       else for (const event of its) send(pages, changeOf(organizationId, event), event.seq);
-      if (changes.has("rows") || changes.has("overview"))
-        plan(organizationId, pages, { monitors: true });
+      if (changes.has("rows") || changes.has("overview")) plan(pages, { monitors: true });
     }
   }
 
@@ -104,30 +106,26 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
       const known = pages.monitors.get(monitorId);
       if (known !== undefined) known.checkedAt = at;
     }
-    plan(organizationId, pages);
+    plan(pages);
   }
 
   function onDeliveries(organizationId: string) {
     const pages = organizations.get(organizationId);
-    if (pages !== undefined) plan(organizationId, pages, { deliveries: true });
+    if (pages !== undefined) plan(pages, { deliveries: true });
   }
 
-  function plan(
-    organizationId: string,
-    pages: OpenPages,
-    looks: Partial<OpenPages["pending"]> = {},
-  ) {
+  function plan(pages: OpenPages, looks: Partial<OpenPages["pending"]> = {}) {
     Object.assign(pages.pending, looks);
-    pages.batch ??= setTimeout(() => void work(organizationId, pages), 0);
+    pages.batch ??= setTimeout(() => void work(pages), 0);
   }
 
-  async function work(organizationId: string, pages: OpenPages) {
+  async function work(pages: OpenPages) {
     const looks = pages.pending;
     pages.pending = { monitors: false, deliveries: false };
     try {
-      if (looks.monitors) await findMonitors(organizationId, pages);
-      await sendRows(organizationId, pages);
-      const channelIds = looks.deliveries ? await findDeliveries(organizationId, pages) : [];
+      if (looks.monitors) await findMonitors(pages);
+      await sendRows(pages);
+      const channelIds = looks.deliveries ? await findDeliveries(pages) : [];
       if (channelIds.length > 0) send(pages, messageOf("deliveries", { channelIds }));
     } catch (error) {
       Object.assign(pages.pending, looks);
@@ -135,14 +133,14 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     }
     pages.batch = setTimeout(() => {
       pages.batch = null;
-      if (stopped || organizations.get(organizationId) !== pages) return;
+      if (stopped || organizations.get(pages.source.organizationId) !== pages) return;
       const { monitors, deliveries } = pages.pending;
-      if (monitors || deliveries || pages.changed.size > 0) plan(organizationId, pages);
+      if (monitors || deliveries || pages.changed.size > 0) plan(pages);
     }, batchMs);
   }
 
-  async function findMonitors(organizationId: string, { monitors, changed }: OpenPages) {
-    const found = await versionsOf({ store, organizationId });
+  async function findMonitors({ source, monitors, changed }: OpenPages) {
+    const found = await versionsOf(source);
     for (const { id, version, checkedAt } of found) {
       const known = monitors.get(id);
       if (known?.version === version && known.checkedAt === checkedAt) continue;
@@ -156,8 +154,8 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
   }
 
   /** Channels at which something was sent, tried or put off since this was last asked. */
-  async function findDeliveries(organizationId: string, { deliveries }: OpenPages) {
-    const found = await channelSignaturesOf({ store, organizationId });
+  async function findDeliveries({ source, deliveries }: OpenPages) {
+    const found = await channelSignaturesOf(source);
     const changed = found.filter(
       ({ id, signature }) => (deliveries.get(id) ?? neverUsed) !== signature,
     );
@@ -166,15 +164,12 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     return changed.map(({ id }) => id);
   }
 
-  async function sendRows(organizationId: string, pages: OpenPages) {
+  async function sendRows(pages: OpenPages) {
     const wanted = [...pages.changed].slice(0, maxRows);
     if (wanted.length === 0) return;
     for (const [id] of wanted) pages.changed.delete(id);
-    const rows = await rowsOf(
-      { store, clock, organizationId },
-      wanted.map(([id]) => id),
-    );
     const isChecked = new Map(wanted);
+    const rows = await rowsOf(pages.source, [...isChecked.keys()]);
     const [checked, edited] = [true, false].map((wanted) =>
       rows.filter(({ id }) => isChecked.get(id) === wanted),
     );
@@ -224,6 +219,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     const known = organizations.get(organizationId);
     if (known !== undefined) return known;
     const pages: OpenPages = {
+      source: { store, clock, organizationId },
       subscribers: new Set(),
       ready: Promise.resolve(),
       monitors: new Map(),
@@ -235,8 +231,8 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     organizations.set(organizationId, pages);
     // What is there to begin with is no change.
     pages.ready = Promise.all([
-      findMonitors(organizationId, pages).then(() => pages.changed.clear()),
-      findDeliveries(organizationId, pages),
+      findMonitors(pages).then(() => pages.changed.clear()),
+      findDeliveries(pages),
     ]).then(() => {});
     return pages;
   }
@@ -257,8 +253,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
   }
 
   function rescan() {
-    for (const [organizationId, pages] of organizations)
-      plan(organizationId, pages, { monitors: true, deliveries: true });
+    for (const pages of organizations.values()) plan(pages, { monitors: true, deliveries: true });
   }
 
   return {

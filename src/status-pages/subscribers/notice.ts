@@ -30,12 +30,12 @@ export function noticeMessage(
   { pageTitle, pageUrl, timeZone }: NoticeOrigin,
   confirmUrl: string,
 ): Message {
-  const made = (
-    fields: Pick<Message, "title" | "tone" | "facts" | "url" | "problem">,
-  ): Message => ({
+  const made = (fields: Pick<Message, "title" | "facts" | "url"> & Partial<Message>): Message => ({
     id: deliveryId,
     type: "notice",
     severity: "info",
+    tone: "info",
+    problem: null,
     at,
     lines: fields.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
     alerts: [],
@@ -44,7 +44,6 @@ export function noticeMessage(
   if (type === "subscription.question")
     return made({
       title: `Confirm updates from ${pageTitle}`,
-      tone: "info",
       facts: [
         {
           label: "",
@@ -52,7 +51,6 @@ export function noticeMessage(
         },
       ],
       url: confirmUrl,
-      problem: null,
     });
   const time = (timestamp: string) =>
     new Intl.DateTimeFormat("en-GB", {
@@ -64,14 +62,12 @@ export function noticeMessage(
     const { title, description, startsAt, endsAt } = data;
     return made({
       title: `Planned maintenance: ${title} – ${pageTitle}`,
-      tone: "info",
       facts: [
         { label: "", value: description === "" ? "Maintenance is planned." : description },
         { label: "From", value: `${time(startsAt)} (${timeZone})` },
         { label: "Until", value: `${time(endsAt)} (${timeZone})` },
       ],
       url: pageUrl,
-      problem: null,
     });
   }
   const { id, title, status, severity, monitor, message } = data;
