@@ -1,7 +1,6 @@
 import { roles } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
-  check,
   index,
   integer,
   primaryKey,
@@ -9,7 +8,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { organizationId, flag } from "./columns.ts";
+import { flag, oneOf, organizationId } from "./columns.ts";
 
 /** What an organization sets for itself; each has one row. */
 export const organizationSettings = sqliteTable(
@@ -85,7 +84,7 @@ export const memberships = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.personId] }),
     index("memberships_by_person").on(t.personId),
-    check("memberships_role", sql`${t.role} IN ('viewer', 'member', 'admin', 'owner')`),
+    oneOf("memberships_role", t.role),
   ],
 );
 
@@ -117,10 +116,7 @@ export const sessions = sqliteTable(
     /** Written at most once a minute. */
     lastSeenAt: text("last_seen_at").notNull(),
   },
-  (t) => [
-    index("sessions_by_person").on(t.personId),
-    check("sessions_stage", sql`${t.stage} IN ('two-factor', 'signed-in')`),
-  ],
+  (t) => [index("sessions_by_person").on(t.personId), oneOf("sessions_stage", t.stage)],
 );
 
 export const invitations = sqliteTable(
@@ -142,7 +138,7 @@ export const invitations = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     uniqueIndex("invitations_by_email").on(t.organizationId, t.emailKey),
-    check("invitations_role", sql`${t.role} IN ('viewer', 'member', 'admin', 'owner')`),
+    oneOf("invitations_role", t.role),
   ],
 );
 
@@ -163,8 +159,5 @@ export const apiKeys = sqliteTable(
     /** Written at most once a minute. */
     lastUsedAt: text("last_used_at"),
   },
-  (t) => [
-    primaryKey({ columns: [t.organizationId, t.id] }),
-    check("api_keys_scope", sql`${t.scope} IN ('read', 'write')`),
-  ],
+  (t) => [primaryKey({ columns: [t.organizationId, t.id] }), oneOf("api_keys_scope", t.scope)],
 );

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 import {
-  check,
   index,
   integer,
   primaryKey,
@@ -8,7 +7,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { organizationId, reference, flag } from "./columns.ts";
+import { flag, oneOf, organizationId, reference } from "./columns.ts";
 import { monitorGroups, monitors } from "./monitoring.ts";
 
 export const alertChannels = sqliteTable(
@@ -203,11 +202,8 @@ export const deliveries = sqliteTable(
     index("deliveries_held")
       .on(t.receiverType, t.organizationId, t.receiverId, t.heldUntil)
       .where(sql`due_at is not null and held_until is not null`),
-    check(
-      "deliveries_status",
-      sql`${t.status} IN ('gathering', 'sending', 'delivered', 'failed', 'skipped')`,
-    ),
-    check("deliveries_receiver", sql`${t.receiverType} IN ('channel', 'mailbox', 'webhook')`),
+    oneOf("deliveries_status", t.status),
+    oneOf("deliveries_receiver", t.receiverType),
   ],
 );
 

@@ -1,4 +1,5 @@
-import { type AnySQLiteColumn, foreignKey, integer, text } from "drizzle-orm/sqlite-core";
+import { sql } from "drizzle-orm";
+import { type AnySQLiteColumn, check, foreignKey, integer, text } from "drizzle-orm/sqlite-core";
 import { organizations } from "./organizations.ts";
 
 export const organizationId = () =>
@@ -12,3 +13,10 @@ export const reference = (
 ) => foreignKey({ columns, foreignColumns: [to.organizationId, to.id] });
 
 export const flag = (name: string) => integer(name, { mode: "boolean" });
+
+/** Holds the column to the values of its `enum`, for writes past this program, too. */
+export const oneOf = (name: string, column: AnySQLiteColumn & { enumValues: readonly string[] }) =>
+  check(
+    name,
+    sql`${column} IN (${sql.raw(column.enumValues.map((value) => `'${value}'`).join(", "))})`,
+  );

@@ -1,7 +1,7 @@
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { organizationId, reference, flag } from "./columns.ts";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { flag, oneOf, organizationId, reference } from "./columns.ts";
 import { monitors } from "./monitoring.ts";
 
 const incidentStatus = () => text("status", { enum: incidentStatuses });
@@ -33,12 +33,9 @@ export const incidents = sqliteTable(
       .on(t.organizationId, t.monitorId)
       .where(sql`status <> 'resolved'`),
     reference([t.organizationId, t.monitorId], monitors),
-    check(
-      "incidents_status",
-      sql`${t.status} IN ('investigating', 'identified', 'monitoring', 'resolved')`,
-    ),
-    check("incidents_severity", sql`${t.severity} IN ('minor', 'major', 'critical')`),
-    check("incidents_origin", sql`${t.origin} IN ('manual', 'monitor')`),
+    oneOf("incidents_status", t.status),
+    oneOf("incidents_severity", t.severity),
+    oneOf("incidents_origin", t.origin),
   ],
 );
 

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 import {
-  check,
   index,
   integer,
   primaryKey,
@@ -8,7 +7,7 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { organizationId, reference, flag } from "./columns.ts";
+import { flag, oneOf, organizationId, reference } from "./columns.ts";
 import { monitorGroups, monitors } from "./monitoring.ts";
 
 export const statusPages = sqliteTable(
@@ -137,7 +136,7 @@ export const subscribers = sqliteTable(
     index("subscribers_unconfirmed")
       .on(t.askedAt)
       .where(sql`confirmed_at is null`),
-    check("subscribers_type", sql`${t.type} IN ('email', 'webhook')`),
+    oneOf("subscribers_type", t.type),
     reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
   ],
 );
