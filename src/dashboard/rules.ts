@@ -47,23 +47,23 @@ export function compactMonitor(
 
 /** The row that was sent. */
 export function expandMonitor(
-  lean: CompactMonitor,
+  compact: CompactMonitor,
   folderId: string | null = null,
 ): OverviewMonitor {
-  return { ...usual, groupId: folderId, ...lean };
+  return { ...usual, groupId: folderId, ...compact };
 }
 
 /** The overview as it is sent. */
 export function compactOverview({ groups, monitors, position }: Overview): CompactOverview {
   const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
-  const lean = groups.map((group) => {
+  const compact = groups.map((group) => {
     const members = folders.get(group.id) ?? [];
     folders.delete(group.id);
     return { ...group, monitors: members.map((row) => compactMonitor(row, group.id)) };
   });
   // Also whoever joined a group that was made a moment ago.
   const ungrouped = [...folders.values()].flat().map((row) => compactMonitor(row));
-  return { groups: lean, ungrouped, position };
+  return { groups: compact, ungrouped, position };
 }
 
 /** The overview that was sent. */

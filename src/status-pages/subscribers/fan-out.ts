@@ -10,7 +10,13 @@ import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
-import { insertNotice, lastNoticeOf, subscribersAt, pagesWithSubscribers, tell } from "./store.ts";
+import {
+  insertNotice,
+  lastNoticeOf,
+  subscribersAt,
+  pagesWithSubscribers,
+  insertDeliveries,
+} from "./store.ts";
 
 /** So long events gather between two portions: a storm is told in few writes. */
 const portionMs = 100;
@@ -68,7 +74,7 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
         for (const page of pages.get(event.organizationId) ?? []) {
           if (part !== null && page.id < part.pageId) continue;
           do {
-            part = await toldBy(page, event, portion, part?.pageId === page.id ? part : null);
+            part = await addNotice(page, event, portion, part?.pageId === page.id ? part : null);
             if (part !== null) await write(Math.max(before, position.seq), part);
           } while (part !== null);
         }
@@ -88,7 +94,7 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
   }
 
   /** Adds to `portion` what a page tells of an event after `part`, as far as it takes that; returns how far it came, or null where that is all. */
-  async function toldBy(
+  async function addNotice(
     { id: pageId, loaded }: ShownPage,
     event: NoticedEvent,
     portion: Portion,
@@ -111,7 +117,7 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
     const data = JSON.stringify(content.data);
     const row = { organizationId, pageId, id, at: event.at, type: content.type, data };
     if (part === null) portion.statements.push(insertNotice(row));
-    portion.statements.push(tell(row, to, now, timestamp(now)));
+    portion.statements.push(insertDeliveries(row, to, now, timestamp(now)));
     portion.left -= to.length;
     return found.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
   }

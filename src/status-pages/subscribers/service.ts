@@ -29,7 +29,7 @@ import {
   mustHavePage,
   pageOfSubscribers,
   type SubscriberRow,
-  tell,
+  insertDeliveries,
 } from "./store.ts";
 
 type SubscriberRecord = Subscriber & { version: number };
@@ -104,7 +104,7 @@ function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
     at,
     data: "{}",
   };
-  return [insertNotice(notice), tell(notice, [row], now, at)];
+  return [insertNotice(notice), insertDeliveries(notice, [row], now, at)];
 }
 
 /** Throws NOT_FOUND for the page, CONFLICT for an address that subscribes already and for a mailbox while no mail server is set, VALIDATION_ERROR for a blocked address. */

@@ -149,7 +149,7 @@ export function listenFromNow(organizationId: string, id: string, at: string): S
 export const insertNotice = insertInto(notices);
 
 /** A notice's deliveries to these subscribers, as far as they are still there. */
-export function tell(
+export function insertDeliveries(
   { organizationId, id }: NoticeRow,
   to: readonly Listener[],
   now: number,
