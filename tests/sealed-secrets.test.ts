@@ -6,6 +6,7 @@ import { splitSecrets } from "../src/core/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
 import { monitorKinds } from "../src/monitoring/monitors/schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
+import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
 import { storedSecrets } from "../web/components/stored-secrets.ts";
 import { dump, testAppliance } from "./support/appliance.ts";
@@ -53,6 +54,7 @@ const everyKinds: Record<string, Kinds> = {
   "alert-channels": channelKinds,
   settings: settingsKinds,
   subscribers: subscriberKinds,
+  backups: backupKinds,
 };
 const everyType = Object.entries(everyKinds).flatMap(([noun, kinds]) =>
   Object.entries(kinds).map(([type, kind]) => ({ noun, type, kind })),

@@ -73,7 +73,8 @@ export function restore(options: RestoreOptions): Restored {
     mustHaveRoom(path, backup.bytes);
     const staging = newStaging(path, stampOf(clock()));
     const staged = files(staging.part);
-    const keptAside = existsSync(files(path).database) ? staging.aside : null;
+    const { database, key: keyInPlace } = files(path);
+    const keptAside = [database, keyInPlace].some(existsSync) ? staging.aside : null;
     mkdirSync(staging.part, { mode: 0o700 });
     try {
       backup.extract(staged.database);

@@ -19,6 +19,8 @@ import {
 const tickMs = 30_000;
 /** A failed backup is made again after so long. */
 const retryMs = hourMs;
+/** A service that takes longer than this to answer does not. */
+const patienceMs = 6 * hourMs;
 
 type Dependencies = {
   store: Store;
@@ -76,6 +78,7 @@ export function scheduledBackups({
     const now = clock();
     const name = scheduledNameOf(now, sealing !== null);
     const triedFor = lastMoment(plan, now);
+    let isMade = false;
     try {
       const to = destinationOf(plan, {
         workIn,
@@ -86,20 +89,24 @@ export function scheduledBackups({
           return copying.done;
         },
       });
-      const lastBytes = await to.put(name);
+      const lastBytes = await inTime(to.put(name));
       const lastSuccessAt = timestamp(clock());
       const success = { triedFor, lastSuccessAt, lastFile: name, lastBytes };
       await store.atomic([recordOutcome(store, success)]);
-      for (const old of outdated(await to.names(), plan)) await to.remove(old);
+      isMade = true;
+      for (const old of outdated(await inTime(to.names()), plan)) await inTime(to.remove(old));
       const over = { retryAt: null, failingSince: null, lastError: null };
       await store.atomic([recordOutcome(store, over)]);
       log.info("a scheduled backup was made", { name, bytes: lastBytes });
       return null;
     } catch (error) {
       if (isStopped) return null;
-      const reason = reasonOf(error);
+      copying?.cancel();
+      const reason = isMade
+        ? `It was made, but older ones can't be removed: ${reasonOf(error)}`
+        : reasonOf(error);
       log.error("a scheduled backup failed", { cause: reason });
-      await fail(row, triedFor, reason);
+      await fail(row, { triedFor, retryAt: isMade ? null : clock() + retryMs, lastError: reason });
       return reason;
     } finally {
       copying = null;
@@ -107,16 +114,17 @@ export function scheduledBackups({
   }
 
   /** Tells of it once a day, however often it is tried. */
-  async function fail(row: ScheduleRow, triedFor: number, reason: string) {
+  async function fail(
+    row: ScheduleRow,
+    outcome: { triedFor: number; retryAt: number | null; lastError: string },
+  ) {
     const at = timestamp(clock());
-    const isNews = row.failingSince === null || row.triedFor !== triedFor;
+    const isNews = row.failingSince === null || row.triedFor !== outcome.triedFor;
     const told = isNews ? await organizationsOfAdministrators(store) : [];
     await store.atomic([
       recordOutcome(store, {
-        triedFor,
-        retryAt: clock() + retryMs,
+        ...outcome,
         failingSince: row.failingSince ?? at,
-        lastError: reason,
       }),
       ...told.map((organizationId) =>
         appendEvent({
@@ -124,7 +132,7 @@ export function scheduledBackups({
           at,
           type: "appliance.troubled",
           subjectId: organizationId,
-          data: { message: `The scheduled backup failed: ${reason}` },
+          data: { message: `The scheduled backup failed: ${outcome.lastError}` },
         }),
       ),
     ]);
@@ -157,6 +165,16 @@ export function scheduledBackups({
       if (reason !== null) throw new AppError("UNAVAILABLE", `The backup failed: ${reason}`);
     },
   };
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("It took too long.")), patienceMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** One sentence, without what a child process puts before it. */

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { targetGuard } from "../../../src/core/target-guard.ts";
 import { copyDatabase, type Sealing } from "../../../src/database/copy.ts";
@@ -170,6 +170,23 @@ describe("scheduled backups", () => {
     expect(await made.troubles()).toHaveLength(2);
   });
 
+  test("that are made while older ones can't be removed say so, and are not made each hour", async () => {
+    const made = await scheduled();
+    const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
+    await made.set({ enabled: true, folder: made.folder, ...keep });
+    await made.pass(24);
+    // What can't be removed: a directory under the name of a backup.
+    mkdirSync(join(made.folder, "signalbox-2026-01-01-030000.db"));
+    await made.pass(24);
+    const { failure, last } = await made.shown();
+    expect(failure.reason).toStartWith("It was made, but older ones can't be removed: ");
+    expect(last.at).toBe("2026-11-22T03:00:00.000Z");
+    rmSync(join(made.folder, "signalbox-2026-01-01-030000.db"), { recursive: true });
+    await made.pass(24);
+    expect((await made.shown()).failure).toBeNull();
+    expect(readdirSync(made.folder)).toEqual(["signalbox-2026-11-23-030000.db"]);
+  });
+
   test("may be encrypted, and come back with the passphrase alone", async () => {
     const made = await scheduled();
     const set = await made.set({
@@ -191,12 +208,14 @@ describe("scheduled backups", () => {
 
   test("can be made at once, where they are on", async () => {
     const made = await scheduled();
-    expect(made.backups.runNow()).rejects.toThrow("are off");
+    expect(await made.backups.runNow().catch(String)).toContain("are off");
     await made.set({ enabled: true, folder: made.folder });
     await made.backups.runNow();
     expect(readdirSync(made.folder)).toEqual(["signalbox-2026-11-20-100000.db"]);
     made.breaks("No space left on device");
-    expect(made.backups.runNow()).rejects.toThrow("The backup failed: No space left on device.");
+    expect(await made.backups.runNow().catch(String)).toContain(
+      "The backup failed: No space left on device.",
+    );
   });
 });
 
@@ -343,7 +362,7 @@ describe("a bucket", () => {
       denied,
     ]) {
       await made.set({ enabled: true, to: "s3", s3 });
-      expect(made.backups.runNow()).rejects.toThrow("The backup failed");
+      expect(await made.backups.runNow().catch(String)).toContain("The backup failed");
       const { failure } = await made.shown();
       expect(failure.reason).toMatch(/[.]$/);
       expect(failure.reason).not.toContain("CANARY");

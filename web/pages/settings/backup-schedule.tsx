@@ -47,8 +47,7 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
       <div className="backup" aria-live="polite">
         {failure !== null && (
           <Alert color="red" variant="light">
-            Backups have been failing since <Time at={failure.since} as="short" />: {failure.reason}{" "}
-            Signalbox tries again every hour.
+            Backups have been failing since <Time at={failure.since} as="short" />: {failure.reason}
           </Alert>
         )}
         <p>

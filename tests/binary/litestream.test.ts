@@ -1,0 +1,94 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
+import { writeUntilGone } from "../support/writers.ts";
+
+const root = join(import.meta.dir, "..", "..");
+
+/** The program that its package brings for this machine; null where it has none. */
+function litestreamOf(): string | null {
+  const name = `@flydotio/litestream-${process.platform}-${process.arch}`;
+  try {
+    return join(Bun.resolveSync(`${name}/package.json`, root), "..", "litestream");
+  } catch {
+    console.warn(`\nNOT TESTED: continuous copies; there is no ${name}\n`);
+    return null;
+  }
+}
+const litestream = litestreamOf();
+
+/** The configuration that the documents give, with the places of a test. */
+function configFor(dataDir: string, replica: string): string {
+  const [, block = ""] =
+    /```yaml\n(dbs:\n[^`]*)```/.exec(readFileSync(join(root, "docs", "operations.md"), "utf8")) ??
+    [];
+  const config = block
+    .replace("/var/lib/signalbox", dataDir)
+    .replace("/backups/litestream", replica);
+  expect(config).toContain(dataDir);
+  expect(config).toContain(replica);
+  return config;
+}
+
+const eventsIn = (file: string) => {
+  using database = new Database(file, { readonly: true });
+  return database.query("SELECT * FROM events ORDER BY seq").values();
+};
+
+test.skipIf(litestream === null)(
+  "a continuous copy comes back as of one moment, and whole where writing had stopped",
+  async () => {
+    await using box = await machineWithKey();
+    const config = join(box.directory, "litestream.yml");
+    await Bun.write(config, configFor(box.dataDir, join(box.directory, "replica")));
+    const source = join(box.dataDir, "signalbox.db");
+    const run = (...args: string[]) =>
+      Bun.spawn([litestream ?? "", ...args], { stdout: "ignore", stderr: "ignore" });
+    const copy = join(box.directory, "copy.db");
+    /** What the copy holds by now; null before there is one. */
+    const copied = async () => {
+      rmSync(copy, { force: true });
+      const taken = run("restore", "-config", config, "-o", copy, source);
+      return (await taken.exited) === 0 ? eventsIn(copy) : null;
+    };
+
+    const server = await box.serve({ flags: ["--rate-limit", "0"] });
+    let copying = run("replicate", "-config", config);
+    while ((await copied()) === null) await Bun.sleep(50);
+    let acknowledged = 0;
+    const enough = Promise.withResolvers<void>();
+    const writers = [1, 2, 3, 4].map((number) =>
+      writeUntilGone({
+        url: server.url,
+        key: box.key,
+        name: `Writer ${number}`,
+        onAcknowledged: () => void (++acknowledged === 1_000 && enough.resolve()),
+      }),
+    );
+    await enough.promise;
+    copying.kill("SIGKILL");
+    await Promise.all([server.stop("SIGKILL"), copying.exited, ...writers]);
+    const all = eventsIn(source);
+    const saved = (await copied()) ?? [];
+    const at = (event: unknown[] | undefined) => Date.parse(String(event?.[2]));
+    console.log(
+      `litestream: ${all.length - saved.length} of ${all.length} events lost, ${at(all.at(-1)) - at(saved.at(-1))} ms`,
+    );
+    expect(saved.length).toBeGreaterThan(0);
+    expect(saved).toEqual(all.slice(0, saved.length));
+
+    copying = run("replicate", "-config", config);
+    while ((await copied())?.length !== all.length) await Bun.sleep(50);
+    copying.kill("SIGKILL");
+    await copying.exited;
+    await using other = machine();
+    const key = join(box.dataDir, "secret.key");
+    await succeeded(other.run(["restore", copy, "--key", key]));
+    expect(eventsIn(join(other.dataDir, "signalbox.db"))).toEqual(all);
+    const again = await other.serve();
+    const { status } = await clientOf(again.url, box.key)("GET", "/api/v1/incidents");
+    expect(status).toBe(200);
+  },
+);
