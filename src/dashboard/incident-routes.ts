@@ -1,6 +1,5 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../http/endpoint.ts";
-import { requestContext } from "../http/request-context.ts";
+import { routesUnder } from "../http/request-context.ts";
 import { previewInTurn } from "../status-pages/preview-service.ts";
 import {
   IncidentAudience,
@@ -11,8 +10,7 @@ import {
 } from "./incident-schema.ts";
 import { audienceOf, previewIncident, tracesOf } from "./incident-service.ts";
 
-export const incidentDashboardRoutes = new Elysia()
-  .use(requestContext)
+export const incidentDashboardRoutes = routesUnder("")
   .post(
     ...endpoint("/incident-preview", {
       name: "previewIncident",

@@ -1,9 +1,8 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { requestContext } from "../http/request-context.ts";
+import { routesUnder } from "../http/request-context.ts";
 import { eventStream } from "../http/event-stream.ts";
 import { signedInSession } from "../http/authentication.ts";
 import { organizationOf } from "../http/session.ts";
@@ -26,8 +25,7 @@ import {
   usersOfChannel,
 } from "./service.ts";
 
-export const dashboardRoutes = new Elysia()
-  .use(requestContext)
+export const dashboardRoutes = routesUnder("")
   .get(
     ...endpoint("/overview", {
       name: "getOverview",

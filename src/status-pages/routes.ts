@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { requestContext } from "../http/request-context.ts";
+import { routesUnder } from "../http/request-context.ts";
 import { logoTypes, NewStatusPage, StatusPage, StatusPagePatch } from "./schema.ts";
 import {
   createStatusPage,
@@ -14,8 +13,7 @@ import {
   updateStatusPage,
 } from "./service.ts";
 
-export const statusPageRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
-  .use(requestContext)
+export const statusPageRoutes = routesUnder("/api/v1/status-pages")
   .get(
     ...endpoint("/", {
       name: "listStatusPages",

@@ -1,10 +1,9 @@
-import { Elysia } from "elysia";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { About } from "./schema.ts";
 import { aboutAppliance } from "./service.ts";
 
-export const aboutRoutes = new Elysia({ prefix: "/about" }).use(requestContext).get(
+export const aboutRoutes = routesUnder("/about").get(
   ...endpoint("/", {
     name: "getAbout",
     access: "read",

@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { NewOrganization } from "../../accounts/organizations/schema.ts";
 import { OwnMembership } from "../../accounts/people/schema.ts";
 import { Administrator, ApplianceFigures, NewAdministrator, OrganizationEntry } from "./schema.ts";
@@ -18,8 +17,7 @@ import {
 } from "./service.ts";
 
 /** What concerns the appliance as a whole: for its administrators alone. */
-export const applianceRoutes = new Elysia()
-  .use(requestContext)
+export const applianceRoutes = routesUnder("")
   .get(
     ...endpoint("/appliance", {
       name: "getApplianceFigures",

@@ -1,10 +1,9 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { isAtLeast } from "../../core/roles.ts";
 import { pageOf } from "../../core/paging.ts";
 import { signedInSession } from "../../http/authentication.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext, type RequestContext } from "../../http/request-context.ts";
+import { type RequestContext, routesUnder } from "../../http/request-context.ts";
 import type { Services } from "../../http/services.ts";
 import { organizationOf } from "../../http/session.ts";
 import { AuditEntry, AuditQuery, exportFormats } from "./schema.ts";
@@ -28,8 +27,7 @@ function mayRead({
     );
 }
 
-export const auditLogRoutes = new Elysia({ prefix: "/audit-log" })
-  .use(requestContext)
+export const auditLogRoutes = routesUnder("/audit-log")
   .get(
     ...endpoint("/", {
       name: "listAuditEntries",

@@ -1,7 +1,6 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { getBackupSchedule, runBackupNow, updateBackupSchedule } from "./schedule-service.ts";
 import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
@@ -10,8 +9,7 @@ import { makeBackup, offerBackup, takeBackup } from "./service.ts";
 /** A download that stands still for so long is over. */
 const patienceSeconds = 240;
 
-export const backupRoutes = new Elysia({ prefix: "/backup" })
-  .use(requestContext)
+export const backupRoutes = routesUnder("/backup")
   .get(
     ...endpoint("/", {
       name: "offerBackup",

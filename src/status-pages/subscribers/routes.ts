@@ -1,8 +1,7 @@
-import { Elysia } from "elysia";
 import { z } from "zod";
 import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
-import { requestContext } from "../../http/request-context.ts";
+import { routesUnder } from "../../http/request-context.ts";
 import { NewSubscriber, Subscriber, SubscriberQuery } from "./schema.ts";
 import {
   addSubscriber,
@@ -12,8 +11,7 @@ import {
   listSubscribers,
 } from "./service.ts";
 
-export const subscriberRoutes = new Elysia({ prefix: "/api/v1/status-pages" })
-  .use(requestContext)
+export const subscriberRoutes = routesUnder("/api/v1/status-pages")
   .get(
     ...endpoint("/:id/subscribers", {
       name: "listSubscribers",
