@@ -111,25 +111,15 @@ export async function createStatusPage(
 
 /** Throws as creation does, and NOT_FOUND, PRECONDITION_FAILED; nothing is changed then. */
 export async function updateStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
-  const { password, sections, hosts, ...fields } = patch;
-  mustBeFree(scope, hosts ?? []);
+  const { password, ...fields } = patch;
+  mustBeFree(scope, patch.hosts ?? []);
   // Hashing is costly: not for an unknown page, and once, however often the write is tried.
   if (password) await getStored(scope, id);
   const passwordHash = password ? await hashPassword(password, hashingFor(scope)) : password;
-  const { organizationId } = scope;
   return rewrite(scope, id, Object.keys(patch), (before) => {
-    const { slug = before.slug, visibility = before.visibility } = fields;
     const hash = passwordHash === undefined ? before.passwordHash : passwordHash;
-    mustBeOpenable(visibility, hash !== null);
-    return {
-      change: { ...(fields as Partial<StoredPage>), passwordHash: hash },
-      parts: { ...(sections && { sections }), ...(hosts && { hosts }) },
-      guards: mustKnow(scope, sections ?? []),
-      conflicts: [
-        mustHaveFreeSlug(organizationId, id, slug),
-        mustHaveFreeHosts(organizationId, id, hosts ?? []),
-      ],
-    };
+    mustBeOpenable(patch.visibility ?? before.visibility, hash !== null);
+    return { ...(fields as Partial<StoredPage>), passwordHash: hash };
   });
 }
 
@@ -137,51 +127,44 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
 export function setLogo(scope: Scope, id: string, image: { type: string; bytes: Uint8Array }) {
   mustBeLogo(image);
   const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
-  return rewrite(scope, id, ["logo"], () => ({ change: logo }));
+  return rewrite(scope, id, ["logo"], () => logo);
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function removeLogo(scope: Scope, id: string): Promise<StatusPageRecord> {
   const none = { logoType: null, logoData: null };
-  return rewrite(scope, id, ["logo"], () => ({ change: none }));
+  return rewrite(scope, id, ["logo"], () => none);
 }
-
-type Rewrite = {
-  change: Partial<StoredPage>;
-  parts?: Partial<Pick<StoredPage, "sections" | "hosts">>;
-  /** What must hold before the page is looked at, and after. */
-  guards?: Statement[];
-  conflicts?: Statement[];
-};
 
 function rewrite(
   scope: Scope,
   id: string,
   named: readonly string[],
-  decide: (before: StoredPage) => Rewrite,
+  changeOf: (before: StoredPage) => Partial<StoredPage>,
 ): Promise<StatusPageRecord> {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getStored(scope, id);
-    const { parts = {}, guards = [], conflicts = [], ...decided } = decide(before);
-    const { sections, hosts } = parts;
     const updatedAt = timestamp(scope.clock());
-    const change = { ...decided.change, version: before.version + 1, updatedAt };
+    const change = { ...changeOf(before), version: before.version + 1, updatedAt };
+    const { sections, hosts, ...columns } = change;
+    const { slug = before.slug } = columns;
     return commit(
       scope,
       [
-        ...guards,
+        ...mustKnow(scope, sections ?? []),
         ...mustBeCurrent(scope, statusPages, before),
-        ...conflicts,
+        mustHaveFreeSlug(organizationId, id, slug),
+        mustHaveFreeHosts(organizationId, id, hosts ?? []),
         store.db
           .update(statusPages)
-          .set(change)
+          .set(columns)
           .where(matching(statusPages, { organizationId, id })),
         ...(sections ? replaceSections(organizationId, id, sections) : []),
         ...(hosts ? replaceHosts(scope, id, hosts) : []),
       ],
       { action: "status-page.updated", subjectId: id, fields: named },
-      shown(scope, { ...before, ...change, ...parts }),
+      shown(scope, { ...before, ...change }),
     );
   });
 }
