@@ -29,7 +29,7 @@ export function channelReceivers(context: SendingContext): Receivers {
           const withheld = all.filter(({ isFollowable }) => !isFollowable);
           const positions = withheld.map(({ position }) => position);
           const statements = withhold(organizationId, deliveryId, positions);
-          const nothing = "Its outage never reached this channel, so its end is not told.";
+          const nothing = "This channel was never alerted of the outage, so its end is not sent.";
           if (alerts.length === 0) return { statements, nothing };
           const problem = await caseOf(tenant, deliveryId);
           const missed = await missedOf(tenant, deliveryId, alerts);

@@ -66,7 +66,7 @@ export function messageOf(
   const isOver = tone === "up";
   // What was muted, detached or removed is no longer told of; what got worse is told of in another case.
   const farewell =
-    problem?.isOver === true && !isOver ? ["Nothing more is told in this case."] : [];
+    problem?.isOver === true && !isOver ? ["No further alerts follow in this case."] : [];
   const said =
     custom === null
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))

@@ -17,7 +17,7 @@ export const alertRoutes = routesUnder("/api/v1")
       name: "listAlerts",
       access: "read",
       summary: "List alerts",
-      description: "What was told to at least one channel, newest first; kept for 90 days.",
+      description: "Alerts that went to at least one channel, newest first; kept for 90 days.",
       query: AlertQuery,
       response: pageOf(AlertSummary),
       handle: ({ scope, query }) => listAlerts(scope, query),
@@ -59,7 +59,7 @@ export const alertRoutes = routesUnder("/api/v1")
     ...endpoint("/monitors/:id/alert-preview", {
       name: "previewAlert",
       access: "read",
-      summary: "See who would be told of an outage now",
+      summary: "See which channels would be alerted of an outage now",
       data: AlertPreview,
       handle: ({ scope, params }) => previewAlert(scope, params.id),
     }),

@@ -85,7 +85,7 @@ export type Delivery = z.infer<typeof Delivery>;
 
 const alertFields = { id: Id, type: AlertType, at: Timestamp };
 const AlertContent = z.record(z.string(), z.unknown()).meta({
-  description: "What there is to tell, as it was then: as in the body of a webhook.",
+  description: "The content of the alert at that time, as in the body of a webhook.",
 });
 
 const alertExample = {
@@ -130,7 +130,7 @@ export const AlertPreview = z
   .meta({
     id: "AlertPreview",
     description:
-      "Which channels would be told of an outage now, and why not the others: every channel of the organization once.",
+      "Which channels would be alerted of an outage now, and why the others would not: every channel of the organization once.",
     example: {
       told: [{ id: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46", name: "On-call", type: "slack" }],
       notTold: [

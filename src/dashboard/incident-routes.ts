@@ -27,7 +27,7 @@ export const incidentDashboardRoutes = routesUnder("")
     ...endpoint("/incident-audience", {
       name: "getIncidentAudience",
       access: "read",
-      summary: "Who would be told of an incident",
+      summary: "Who would be notified of an incident",
       query: IncidentAudienceQuery,
       data: IncidentAudience,
       errors: ["NOT_FOUND"],
@@ -38,7 +38,7 @@ export const incidentDashboardRoutes = routesUnder("")
     ...endpoint("/incidents/:id/traces", {
       name: "getIncidentTraces",
       access: "read",
-      summary: "Who posted to an incident, and who was told of it",
+      summary: "Who posted to an incident, and who was notified of it",
       data: IncidentTraces,
       handle: ({ scope, params }) => tracesOf(scope, params.id),
     }),

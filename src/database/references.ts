@@ -52,7 +52,7 @@ export function overLimit(limits: Limits, name: LimitName): AppError {
   const owner = whole === undefined ? "An organization" : `A ${whole}`;
   return new AppError(
     "CONFLICT",
-    `${owner} may have at most ${limits[name]} ${thing}, the limit ${name}. Whoever runs the appliance can raise it: serve --limit ${name}=NUMBER.`,
+    `${owner} may have at most ${limits[name]} ${thing}, the limit ${name}. An administrator of the machine can raise it: serve --limit ${name}=NUMBER.`,
   );
 }
 

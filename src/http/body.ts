@@ -78,7 +78,7 @@ export async function readBody(
     return await (chunked ? readCapped(originalRequest(request), most) : request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError("BAD_REQUEST", "The body did not arrive whole.");
+    throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
   } finally {
     arrived();
   }

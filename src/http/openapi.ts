@@ -183,7 +183,7 @@ const tags: Record<string, { name: string; description: string }> = {
     name: "Maintenance windows",
     description: "Planned work, once or again and again: alerts are held, status pages say so.",
   },
-  alerts: { name: "Alerts", description: "What was told, to whom, and what became of it." },
+  alerts: { name: "Alerts", description: "Alerts that were sent, to whom, and with what outcome." },
   "status-pages": {
     name: "Status pages",
     description:

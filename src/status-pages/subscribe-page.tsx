@@ -20,7 +20,7 @@ export function subscribePage(document: PageDocument, takesMail: boolean, result
       <BackLink base={base} />
       <h1 className="month">Get updates</h1>
       <p className="about">
-        You are told when an incident is posted and when maintenance is planned.
+        You are notified when an incident is posted and when maintenance is planned.
       </p>
       {isSent ? (
         <section className="sec way" role="status">

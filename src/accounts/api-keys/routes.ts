@@ -22,7 +22,7 @@ export const apiKeyRoutes = routesUnder("/api-keys")
       name: "createApiKey",
       access: "write",
       role: "admin",
-      summary: "Make an API key, which is told this once",
+      summary: "Create an API key, which is shown only once",
       body: NewApiKey,
       errors: ["CONFLICT"],
       data: MadeApiKey,

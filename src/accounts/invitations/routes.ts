@@ -37,7 +37,7 @@ export const invitationRoutes = routesUnder("/invitations")
       name: "invite",
       access: "write",
       role: "admin",
-      summary: "Invite somebody by a link",
+      summary: "Invite a person by a link",
       description:
         "An earlier invitation of the same address ends. Only an owner invites an owner.",
       body: NewInvitation,

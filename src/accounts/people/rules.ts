@@ -38,7 +38,7 @@ export function validatePassword(password: string, known: readonly string[]): st
   if (said.some((text) => text.toLowerCase() === plain))
     return "must not be your e-mail address or a name that others know";
   if (commonest.has(plain) || new Set(plain).size < 3)
-    return "is one of the first that anybody would try";
+    return "is one of the first that anyone would try";
   return null;
 }
 

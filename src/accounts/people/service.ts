@@ -47,7 +47,7 @@ export { listMembers } from "./store.ts";
 async function getMembership(scope: Scope, personId: string) {
   const membership = await findMembership(scope, personId);
   if (membership !== null) return membership;
-  throw new AppError("NOT_FOUND", "There is nobody with this id in this organization.");
+  throw new AppError("NOT_FOUND", "There is no person with this id in this organization.");
 }
 
 /**
@@ -59,7 +59,7 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
   if (actor.type !== "person" || actor.id === null) return [];
   const own = await findMembership(scope, actor.id);
   if (own === null || !roles.every((role) => mayManage(own.role, role)))
-    throw new AppError("FORBIDDEN", "Only an owner may make, change or remove an owner.");
+    throw new AppError("FORBIDDEN", "Only an owner may add, change or remove an owner.");
   return [mustStillBe(own)];
 }
 

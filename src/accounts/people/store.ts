@@ -65,7 +65,7 @@ export function mustBeFreeFor(personId: string, emailKey: string): Prepared {
     () =>
       new AppError(
         "CONFLICT",
-        "Somebody in one of your organizations signs in with this e-mail address already.",
+        "Someone in one of your organizations already signs in with this e-mail address.",
       ),
   );
 }

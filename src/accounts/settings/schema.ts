@@ -14,7 +14,7 @@ import { kind } from "../../core/kinds.ts";
 
 const Tls = z.enum(["starttls", "tls", "none"]).meta({
   description:
-    "`starttls` (port 587) asks for encryption and goes no further without it, `tls` (port 465) begins with it, `none` is for relays on the LAN.",
+    "`starttls` (port 587) requires encryption before anything is sent, `tls` (port 465) begins with it, `none` is for relays on the LAN.",
 });
 
 /** A sender: an address, alone or as `Name <address>`. */

@@ -14,7 +14,7 @@ export const twoFactorRoutes = routesUnder("/two-factor")
     ...endpoint("/", {
       name: "beginTwoFactor",
       access: "person",
-      summary: "Make a secret for an authenticator",
+      summary: "Create a secret for an authenticator",
       body: KnownPassword,
       data: PendingTwoFactor,
       errors: ["CONFLICT"],
@@ -49,7 +49,7 @@ export const twoFactorRoutes = routesUnder("/two-factor")
     ...endpoint("/recovery-codes", {
       name: "renewRecoveryCodes",
       access: "person",
-      summary: "Make new recovery codes",
+      summary: "Create new recovery codes",
       body: KnownPassword,
       data: RecoveryCodes,
       errors: ["CONFLICT"],

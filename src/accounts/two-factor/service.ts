@@ -51,7 +51,7 @@ export function beginTwoFactor(context: SignedInContext, password: string) {
   return retrying(async () => {
     const person = await reauthenticated(context, password);
     if (person.totpSecret !== null)
-      throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up anew.");
+      throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up again.");
     const secret = newTotpSecret();
     const totpPending = vault.seal(secret, placeOf(person));
     await store.atomic([

@@ -254,7 +254,7 @@ export const channelKinds = {
       apiToken: secret(),
       priority: integer(-2, 2).default(1).meta({
         description:
-          "Of outages, from -2 (lowest) to 2 (emergency: repeated until somebody confirms it or it is over); everything else has at most 0.",
+          "Of outages, from -2 (lowest) to 2 (emergency: repeated until someone acknowledges it or it ends); other alerts use at most 0.",
       }),
       retry: integer(30, 10_800).default(60).meta({
         description: "Seconds between two repetitions of an emergency.",

@@ -7,13 +7,10 @@ import { channelKinds } from "./kinds-schema.ts";
 export const channelFields = {
   name: line(255).meta({ example: "On-call" }),
   enabled: z.boolean().default(true),
-  default: z
-    .boolean()
-    .default(false)
-    .meta({ description: "Attached to every monitor made from now on." }),
+  default: z.boolean().default(false).meta({ description: "Added to every new monitor." }),
   incidents: z.boolean().default(true).meta({
     description:
-      "Also told of incidents: when one is opened, updated and resolved. Of an incident that a monitor opened by itself only channels that are not attached to that monitor are told.",
+      "Also alerted of incidents: when one is opened, updated and resolved. An incident that a monitor opened by itself alerts only channels that are not attached to that monitor.",
   }),
 };
 

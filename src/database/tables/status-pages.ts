@@ -98,7 +98,7 @@ export const statusPageMonitors = sqliteTable(
   ],
 );
 
-/** Who is told of updates of a status page. */
+/** Who is notified of updates of a status page. */
 export const subscribers = sqliteTable(
   "subscribers",
   {

@@ -27,7 +27,7 @@ export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
       access: "write",
       summary: "Plan maintenance",
       description:
-        "While the window holds, its monitors are in the state `maintenance` and nobody is alerted about them. Whoever is down at its end is told of then.",
+        "During the window its monitors are in the state `maintenance` and send no alerts. What is still down at its end is alerted then.",
       body: NewMaintenanceWindow,
       data: MaintenanceWindow,
       status: 201,

@@ -166,7 +166,7 @@ export const monitorFields = {
   }),
   degradedAfterMs: nullable(integer(1, 60_000)),
   paused: z.boolean().default(false),
-  muted: z.boolean().default(false).meta({ description: "Checked, but alerts nobody." }),
+  muted: z.boolean().default(false).meta({ description: "Checked, but sends no alerts." }),
   alertChannelIds: idSet(500).default([]),
   autoIncidentSeverity: nullable(Severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",

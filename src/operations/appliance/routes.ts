@@ -40,7 +40,7 @@ export const applianceRoutes = routesUnder("")
     ...endpoint("/organizations", {
       name: "foundOrganization",
       access: "administrator",
-      summary: "Make a further organization and own it",
+      summary: "Create an organization and own it",
       body: NewOrganization,
       data: OwnMembership,
       status: 201,
@@ -74,7 +74,7 @@ export const applianceRoutes = routesUnder("")
     ...endpoint("/administrators", {
       name: "grantAdministrator",
       access: "administrator",
-      summary: "Make somebody an administrator of the appliance",
+      summary: "Make a person an administrator of the appliance",
       body: NewAdministrator,
       data: Administrator,
       errors: ["NOT_FOUND", "CONFLICT"],

@@ -47,14 +47,14 @@ export function listAdministrators({ store }: Running): Promise<Administrator[]>
 export async function grantAdministrator(by: Running, personId: string): Promise<Administrator> {
   const { store } = by;
   const person = await findPerson(store, personId);
-  if (person === null) throw new AppError("NOT_FOUND", "There is nobody with this id.");
+  if (person === null) throw new AppError("NOT_FOUND", "There is no person with this id.");
   const { id, name, email } = person;
   await store.atomic([
     ...mayRun(by),
     mustBeAdministrator(
       id,
       false,
-      () => new AppError("CONFLICT", "They are an administrator already, or gone."),
+      () => new AppError("CONFLICT", "This person is an administrator already, or was removed."),
     ),
     setAdministrator(store, id, true),
     ...auditIn(await organizationsOf(store, id), by, by.actor, {
@@ -113,7 +113,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
       () =>
         new AppError(
           "CONFLICT",
-          "Somebody who runs this appliance belongs to this organization alone. They have to join another one first, or stop being an administrator.",
+          "An administrator of this appliance belongs to this organization alone. That person has to join another one first, or stop being an administrator.",
         ),
     ),
     deletePeopleWithoutOrganization,

@@ -42,7 +42,7 @@ export function downloadAuditLog(
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (!(await mayGoOn()))
-        return controller.error(new Error("Whoever downloads this may not do so any more."));
+        return controller.error(new Error("You may no longer download this."));
       const { done, value } = await lines.next();
       if (done) controller.close();
       else controller.enqueue(encoder.encode(value));

@@ -50,7 +50,7 @@ export function backupDownloads({
       if (running !== null)
         throw new AppError(
           "CONFLICT",
-          "A backup is being made already. Try again when it is done.",
+          "Another backup is in progress. Try again when it is finished.",
         );
       const now = clock();
       const id = newId(now);
@@ -120,7 +120,7 @@ function readOnce(
     async pull(controller) {
       if (!(await mayGoOn())) {
         await end();
-        return controller.error(new Error("Whoever downloads this may not do so any more."));
+        return controller.error(new Error("You may no longer download this."));
       }
       const { bytesRead, buffer } = await handle.read(new Uint8Array(chunkBytes));
       if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));

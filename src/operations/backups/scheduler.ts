@@ -156,7 +156,7 @@ export function scheduledBackups({
       if (running !== null)
         throw new AppError(
           "CONFLICT",
-          "A backup is being made already. Try again when it is done.",
+          "Another backup is in progress. Try again when it is finished.",
         );
       const row = await findSchedule(store);
       if (row === null || !planOf(vault, row).enabled)

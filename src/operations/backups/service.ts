@@ -30,7 +30,10 @@ export async function takeBackup(
   const mayGoOn = () => sessions.isStillOpen(sessionId, (now) => now.person.administrator);
   const taken = backups.take(person.id, id, mayGoOn);
   if (taken === null)
-    throw new AppError("NOT_FOUND", "This backup was downloaded already or is over. Make another.");
+    throw new AppError(
+      "NOT_FOUND",
+      "This backup was downloaded already or has expired. Create another one.",
+    );
   await context.store.atomic(auditOfPerson(context, "backup.downloaded"));
   return new Response(taken.bytes, {
     headers: {

@@ -47,7 +47,7 @@ export function noticeMessage(
       facts: [
         {
           label: "",
-          value: `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will hear no more.`,
+          value: `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will get no more e-mails.`,
         },
       ],
       url: confirmUrl,

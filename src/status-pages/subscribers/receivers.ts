@@ -94,7 +94,7 @@ export function subscriberReceivers(context: SendingContext & { ownHosts: OwnHos
         refusal: visibility === "hidden" ? "The status page was hidden." : null,
         async prepare(deliveryId) {
           const row = await noticeOfDelivery(store, organizationId, deliveryId);
-          if (row === null) return { statements: [], nothing: "There is nothing left to tell." };
+          if (row === null) return { statements: [], nothing: "There is nothing left to send." };
           const { id, type, at, data } = row;
           const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
           if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)

@@ -30,7 +30,7 @@ export const subscriberRoutes = routesUnder("/api/v1/status-pages")
       access: "write",
       summary: "Add a subscriber to a status page",
       description:
-        "A mailbox is sent a link first and hears nothing else before it was followed, unless you say that it is `confirmed`. A webhook hears at once. An address that subscribes already is a conflict, as is a mailbox to be asked while no mail server is set.",
+        "A mailbox is sent a confirmation link first, and nothing else before the link is used, unless you say that it is `confirmed`. A webhook is notified at once. An address that subscribes already is a conflict, as is a mailbox to be asked while no mail server is set.",
       body: NewSubscriber,
       data: Subscriber,
       status: 201,
@@ -63,7 +63,7 @@ export const subscriberRoutes = routesUnder("/api/v1/status-pages")
       name: "deleteSubscriber",
       access: "write",
       summary: "Delete a subscriber",
-      description: "It hears nothing more, and may subscribe again.",
+      description: "It gets no more updates, and may subscribe again.",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteSubscriber(scope, params.id, params.subscriberId),

@@ -72,7 +72,7 @@ export const Subscriber = z
   })
   .meta({
     id: "Subscriber",
-    description: "Who is told of updates of a status page.",
+    description: "Who is notified of updates of a status page.",
     example: {
       id: "01a1fb99-7a44-7d12-9e0b-2c4d6f8a1b3c",
       type: "email",

@@ -75,5 +75,5 @@ test("it is for admins, also while it is being downloaded", async () => {
   const rest = async () => {
     while (!(await reader.read()).done);
   };
-  expect(rest()).rejects.toThrow("may not do so any more");
+  expect(rest()).rejects.toThrow("may no longer download");
 });

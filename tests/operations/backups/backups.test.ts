@@ -160,7 +160,7 @@ describe("a backup", () => {
           got += value.length;
         }
       };
-      expect(await rest().catch((error: unknown) => String(error))).toContain("may not");
+      expect(await rest().catch((error: unknown) => String(error))).toContain("may no longer");
       expect(got).toBeLessThan(bytes);
       expect(made.files()).toEqual([]);
     }
