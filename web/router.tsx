@@ -40,43 +40,31 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/monitors/$id",
-    component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx"), "MonitorPage"),
+    component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/incidents",
     staticData: { navigation: { label: "Incidents", icon: "warning", keys: "g i" } },
     validateSearch: incidentFiltersOf,
-    component: lazyRouteComponent(
-      () => import("./pages/incidents/incidents-page.tsx"),
-      "IncidentsPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/incidents/incidents-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/incidents/$id",
-    component: lazyRouteComponent(
-      () => import("./pages/incidents/incident-page.tsx"),
-      "IncidentPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/incidents/incident-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/maintenance",
     staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
     validateSearch: maintenanceSearchOf,
-    component: lazyRouteComponent(
-      () => import("./pages/maintenance/maintenance-page.tsx"),
-      "MaintenancePage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/maintenance/maintenance-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/maintenance/$id",
-    component: lazyRouteComponent(
-      () => import("./pages/maintenance/window-page.tsx"),
-      "WindowPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx")),
   }),
   createRoute({
     ...inShell,
@@ -84,20 +72,14 @@ const framed = [
     staticData: { navigation: { label: "Alert channels", icon: "bell", keys: "g c" } },
     validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
       typeof type === "string" ? { new: type } : {},
-    component: lazyRouteComponent(
-      () => import("./pages/alert-channels/alert-channels-page.tsx"),
-      "AlertChannelsPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/alert-channels/alert-channels-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/alert-channels/$id",
     validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
       edit === true ? { edit } : {},
-    component: lazyRouteComponent(
-      () => import("./pages/alert-channels/alert-channel-page.tsx"),
-      "AlertChannelPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/alert-channels/alert-channel-page.tsx")),
   }),
   createRoute({
     ...inShell,
@@ -105,37 +87,25 @@ const framed = [
     staticData: { navigation: { label: "Status pages", icon: "page", keys: "g s" } },
     validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
       adding === "" ? { new: "" } : {},
-    component: lazyRouteComponent(
-      () => import("./pages/status-pages/status-pages-page.tsx"),
-      "StatusPagesPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/status-pages/status-pages-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/status-pages/$id",
     validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
       tab === "subscribers" || tab === "addresses" ? { tab } : {},
-    component: lazyRouteComponent(
-      () => import("./pages/status-pages/status-page-page.tsx"),
-      "StatusPagePage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/status-pages/status-page-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/settings",
     staticData: { navigation: { label: "Settings", icon: "settings", keys: "g ," } },
-    component: lazyRouteComponent(
-      () => import("./pages/settings/settings-page.tsx"),
-      "SettingsPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx")),
   }),
   createRoute({
     ...inShell,
     path: "/settings/$section",
-    component: lazyRouteComponent(
-      () => import("./pages/settings/settings-page.tsx"),
-      "SettingsPage",
-    ),
+    component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx")),
   }),
 ];
 
@@ -145,7 +115,7 @@ const unframed = [
   createRoute({
     ...inRoot,
     path: "/wall",
-    component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx"), "WallPage"),
+    component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx")),
   }),
   createRoute({
     ...inRoot,

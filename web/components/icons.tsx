@@ -44,7 +44,6 @@ const paths = {
   key: "M8 11a4 4 0 1 0 0 8 4 4 0 0 0 0-8M11 12.5 20 4M16.5 7.5 19 10",
   download: "M12 4v11M7.5 10.5 12 15l4.5-4.5M4 19h16",
   info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 11v5M12 8h.01",
-  shrink: "M4 9h5V4M20 9h-5V4M4 15h5v5M20 15h-5v5",
   lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
 } as const;
 

@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -42,6 +43,15 @@ export function PageHeader({
       </div>
       {below !== undefined && <div className="page-below">{below}</div>}
     </header>
+  );
+}
+
+/** The main action of a page: to create what it lists. */
+export function CreateButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+  return (
+    <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={onClick}>
+      {children}
+    </Button>
   );
 }
 

@@ -26,7 +26,7 @@ import { channelTypeOf } from "./channel-types.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
 
-export function AlertChannelPage() {
+export default function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });
   return (
     <Loaded query={useAlertChannel(id)} what="The alert channel">

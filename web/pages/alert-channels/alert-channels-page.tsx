@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { ChannelUse } from "../../../src/dashboard/schema.ts";
@@ -12,7 +11,14 @@ import { useSignedIn } from "../../data/session.ts";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
-import { Dash, EmptyState, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
+import {
+  CreateButton,
+  Dash,
+  EmptyState,
+  LoadFailed,
+  PageHeader,
+  Panel,
+} from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
 import { useDeleting } from "../../components/toasts.tsx";
@@ -20,9 +26,9 @@ import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
 import { ChannelGallery, ChannelMark, channelTypeOf } from "./channel-types.tsx";
 
-const NewChannel = lazy(() => import("./new-channel.tsx"));
+const CreateChannel = lazy(() => import("./create-channel.tsx"));
 
-export function AlertChannelsPage() {
+export default function AlertChannelsPage() {
   const { data, error } = useAlertChannels();
   const deleting = useDeleting();
   const channels = data?.filter(({ id }) => !deleting.has(id));
@@ -31,23 +37,14 @@ export function AlertChannelsPage() {
   const navigate = useNavigate();
   const { new: chosen } = useSearch({ strict: false });
   const usesById = useMemo(() => new Map(uses?.map((use) => [use.channelId, use])), [uses]);
-  const open = useMemo(
-    () => (type?: string) =>
-      void navigate({ to: "/alert-channels", search: type === undefined ? {} : { new: type } }),
-    [navigate],
-  );
+  const open = (type?: string) =>
+    void navigate({ to: "/alert-channels", search: type === undefined ? {} : { new: type } });
   useShortcuts(mayWrite ? { n: () => open("") } : {});
   return (
     <>
       <PageHeader title="Alert channels" below="Where Signalbox sends alerts.">
         {mayWrite && channels !== undefined && channels.length > 0 && (
-          <Button
-            variant="filled"
-            leftSection={<Icon name="plus" size={15} />}
-            onClick={() => open("")}
-          >
-            Create alert channel
-          </Button>
+          <CreateButton onClick={() => open("")}>Create alert channel</CreateButton>
         )}
       </PageHeader>
       {error !== null && channels === undefined && (
@@ -88,7 +85,7 @@ export function AlertChannelsPage() {
       )}
       <Suspense>
         {mayWrite && chosen !== undefined && (
-          <NewChannel chosen={chosen} onChoose={open} onClose={() => open()} />
+          <CreateChannel chosen={chosen} onChoose={open} onClose={() => open()} />
         )}
       </Suspense>
     </>

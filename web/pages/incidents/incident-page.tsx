@@ -18,7 +18,7 @@ import { Facts } from "./facts.tsx";
 import { SeverityPill, StatusPill, capitalized } from "./labels.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 
-export function IncidentPage() {
+export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
   return (
     <Loaded query={useIncident(id)} what="The incident">

@@ -8,7 +8,7 @@ import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
+import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { type Meta, Pager } from "../../components/pager.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
@@ -21,7 +21,7 @@ import { IncidentIcon, SeverityPill, StatusPill } from "./labels.tsx";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 
-export function IncidentsPage() {
+export default function IncidentsPage() {
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const filters = incidentFiltersOf(useSearch({ strict: false }));
@@ -53,11 +53,7 @@ export function IncidentsPage() {
             })}
           />
         </span>
-        {mayWrite && !isFirst && (
-          <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={openOne}>
-            Create incident
-          </Button>
-        )}
+        {mayWrite && !isFirst && <CreateButton onClick={openOne}>Create incident</CreateButton>}
       </PageHeader>
       {error !== null && !isKnown && <LoadFailed what="The incidents" error={error} />}
       {isFirst ? (

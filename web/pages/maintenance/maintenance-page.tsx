@@ -7,7 +7,7 @@ import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
+import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useNow, useZone, durationInWords } from "../../components/time.tsx";
@@ -20,7 +20,7 @@ import { type MaintenanceSearch, maintenanceSearchOf } from "./search.ts";
 
 const plan = () => openDialog({ kind: "plan-maintenance" });
 
-export function MaintenancePage() {
+export default function MaintenancePage() {
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const shown = maintenanceSearchOf(useSearch({ strict: false }));
@@ -47,11 +47,7 @@ export function MaintenancePage() {
         <span className="not-phone">
           <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
         </span>
-        {mayWrite && (
-          <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={plan}>
-            Plan maintenance
-          </Button>
-        )}
+        {mayWrite && <CreateButton onClick={plan}>Plan maintenance</CreateButton>}
       </PageHeader>
       <SegmentedControl
         className="views"

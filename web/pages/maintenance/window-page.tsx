@@ -15,7 +15,7 @@ import { notifyError } from "../../components/toasts.tsx";
 import { deleteWindow, endNow, useWindow } from "./data.ts";
 import { NextTimes, recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./labels.tsx";
 
-export function WindowPage() {
+export default function WindowPage() {
   const { id = "" } = useParams({ strict: false });
   const { mayWrite } = useSignedIn();
   useShortcuts(mayWrite ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});

@@ -1,5 +1,12 @@
 import { createStore } from "../../data/store.ts";
 
+/** A set with this id, or without it where it had it. */
+function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
 const key = "signalbox.folded";
 
 const stored = createStore<ReadonlySet<string>>(
@@ -10,10 +17,8 @@ const stored = createStore<ReadonlySet<string>>(
 export const folds = {
   use: stored.use,
   toggle(id: string) {
-    const next = new Set(stored.get());
-    if (!next.delete(id)) next.add(id);
-    stored.set(next);
-    localStorage.setItem(key, JSON.stringify([...next]));
+    stored.set(toggled(stored.get(), id));
+    localStorage.setItem(key, JSON.stringify([...stored.get()]));
   },
 };
 
@@ -27,10 +32,8 @@ export const selection = {
   get: selected.get,
   clear: () => selected.set(none),
   toggle(id: string) {
-    const next = new Set(selected.get());
-    if (!next.delete(id)) next.add(id);
     anchor = id;
-    selected.set(next);
+    selected.set(toggled(selected.get(), id));
   },
   /** From the one that was chosen last to this one, in the order of the page. */
   reach(id: string, order: readonly string[]) {
@@ -39,5 +42,4 @@ export const selection = {
     const reached = order.slice(Math.min(from, to), Math.max(from, to) + 1);
     selected.set(new Set([...selected.get(), ...reached]));
   },
-  add: (ids: Iterable<string>) => selected.set(new Set([...selected.get(), ...ids])),
 };

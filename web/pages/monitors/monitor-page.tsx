@@ -26,7 +26,7 @@ import {
   AlertRecipients,
 } from "./monitor-panels.tsx";
 
-export function MonitorPage() {
+export default function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
   return (
     <Loaded query={useMonitor(id)} what="The monitor">

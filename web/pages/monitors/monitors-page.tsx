@@ -5,7 +5,13 @@ import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog, palette } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
-import { EmptyState, KeyHint, LoadFailed, PageHeader } from "../../components/page.tsx";
+import {
+  CreateButton,
+  EmptyState,
+  KeyHint,
+  LoadFailed,
+  PageHeader,
+} from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -50,13 +56,7 @@ export function MonitorsPage() {
             <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
               Create group
             </Button>
-            <Button
-              variant="filled"
-              leftSection={<Icon name="plus" size={15} />}
-              onClick={() => setAdding(true)}
-            >
-              Create monitor
-            </Button>
+            <CreateButton onClick={() => setAdding(true)}>Create monitor</CreateButton>
           </>
         )}
       </PageHeader>

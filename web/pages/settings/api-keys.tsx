@@ -8,16 +8,16 @@ import { copy, ShownOnce } from "../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../components/form.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
-import { Loaded, EmptyState, Panel } from "../../components/page.tsx";
+import { CreateButton, Loaded, EmptyState, Panel } from "../../components/page.tsx";
 import { Time, useNow } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { apiKeysQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
-import { useNewDialog } from "./new-dialog.ts";
+import { useCreateDialog } from "./create-dialog.ts";
 
 export default function ApiKeys() {
   const query = useQuery(apiKeysQuery);
-  const { asked, open, close } = useNewDialog();
+  const { asked, open, close } = useCreateDialog();
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
   return (
     <>
@@ -29,9 +29,7 @@ export default function ApiKeys() {
           </a>{" "}
           shows what they can do.
         </p>
-        <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={open}>
-          Create API key
-        </Button>
+        <CreateButton onClick={open}>Create API key</CreateButton>
       </div>
       <Loaded query={query} what="The API keys">
         {(keys) =>

@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
@@ -7,20 +7,19 @@ import type { Role } from "../../../src/core/roles.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSignedIn } from "../../data/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
-import { Icon } from "../../components/icons.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
-import { Loaded, Panel } from "../../components/page.tsx";
+import { CreateButton, Loaded, Panel } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { apiKeysQuery, peopleQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
 import { Invitations, Invite, RoleItems } from "./invitations.tsx";
-import { useNewDialog } from "./new-dialog.ts";
+import { useCreateDialog } from "./create-dialog.ts";
 
 export default function People() {
   const query = useQuery(peopleQuery);
   const { atLeast, organization } = useSignedIn();
-  const { asked, open, close } = useNewDialog();
+  const { asked, open, close } = useCreateDialog();
   const [asking, setAsking] = useState<Change | null>(null);
   return (
     <>
@@ -29,11 +28,7 @@ export default function People() {
           People who can sign in to {organization.name}. Viewers read, members write, admins also
           manage people and settings, and owners can add owners.
         </p>
-        {atLeast("admin") && (
-          <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={open}>
-            Invite people
-          </Button>
-        )}
+        {atLeast("admin") && <CreateButton onClick={open}>Invite people</CreateButton>}
       </div>
       <Loaded query={query} what="The people">
         {(people) => (

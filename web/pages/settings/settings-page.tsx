@@ -7,7 +7,7 @@ import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { type Section, sectionGroups, sections } from "./sections.ts";
 
 /** The list of sub-pages with the chosen one beside it; where there is little room one of the two. */
-export function SettingsPage() {
+export default function SettingsPage() {
   const { section: named } = useParams({ strict: false });
   const { may } = useSignedIn();
   const isNarrow = useMediaQuery("(max-width: 900px)", undefined, {

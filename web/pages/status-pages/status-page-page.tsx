@@ -20,7 +20,7 @@ import { PageEditor } from "./page-editor.tsx";
 import { shownOn } from "./shown.ts";
 import { Subscribers } from "./subscribers.tsx";
 
-export function StatusPagePage() {
+export default function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });
   return (
     <Loaded query={useStatusPage(id)} what="The status page">

@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
@@ -7,14 +6,14 @@ import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data
 import { copy } from "../../components/copy.tsx";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
+import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/toasts.tsx";
 import { addressOf, shortly, visibilities } from "./labels.tsx";
 
-const NewPage = lazy(() => import("./new-page.tsx"));
+const CreatePage = lazy(() => import("./create-page.tsx"));
 
-export function StatusPagesPage() {
+export default function StatusPagesPage() {
   const { data, error } = useStatusPages();
   const deleting = useDeleting();
   const pages = data?.filter(({ id }) => !deleting.has(id));
@@ -23,23 +22,13 @@ export function StatusPagesPage() {
   const navigate = useNavigate();
   const { new: adding } = useSearch({ strict: false });
   const countById = useMemo(() => new Map(counts?.map((one) => [one.pageId, one])), [counts]);
-  const open = useMemo(
-    () => (yes: boolean) => void navigate({ to: "/status-pages", search: yes ? { new: "" } : {} }),
-    [navigate],
-  );
+  const open = (yes: boolean) =>
+    void navigate({ to: "/status-pages", search: yes ? { new: "" } : {} });
   useShortcuts(mayWrite ? { n: () => open(true) } : {});
   return (
     <>
       <PageHeader title="Status pages" below="What the public sees of your monitors and incidents.">
-        {mayWrite && (
-          <Button
-            variant="filled"
-            leftSection={<Icon name="plus" size={15} />}
-            onClick={() => open(true)}
-          >
-            Create status page
-          </Button>
-        )}
+        {mayWrite && <CreateButton onClick={() => open(true)}>Create status page</CreateButton>}
       </PageHeader>
       {error !== null && pages === undefined && (
         <LoadFailed what="The status pages" error={error} />
@@ -61,7 +50,7 @@ export function StatusPagesPage() {
         </>
       )}
       <Suspense>
-        {mayWrite && adding !== undefined && <NewPage onClose={() => open(false)} />}
+        {mayWrite && adding !== undefined && <CreatePage onClose={() => open(false)} />}
       </Suspense>
     </>
   );

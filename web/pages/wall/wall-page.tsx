@@ -19,7 +19,7 @@ import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { tilesOf, troubleOf } from "./wall-rules.ts";
 
 /** Everything at a glance, for a screen on the wall that nobody touches. */
-export function WallPage() {
+export default function WallPage() {
   const { data } = useSession();
   return data?.state === "signed-in" && data.organizations.length > 0 ? <Wall /> : null;
 }

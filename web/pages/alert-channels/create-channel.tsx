@@ -9,7 +9,7 @@ import { ChannelGallery } from "./channel-types.tsx";
 type Props = { chosen: string; onChoose: (type: ChannelType | "") => void; onClose: () => void };
 
 /** A new channel: its type from the gallery, then its form; both have an address. */
-export default function NewChannel({ chosen, onChoose, onClose }: Props) {
+export default function CreateChannel({ chosen, onChoose, onClose }: Props) {
   const navigate = useNavigate();
   const type = chosen in channelKinds ? (chosen as ChannelType) : null;
   return (

@@ -20,7 +20,7 @@ const slugOf = (title: string) =>
     .replace(/^-|-$/g, "");
 
 /** A further page: what it can't do without; everything else is set up in its editor. */
-export default function NewPage({ onClose }: { onClose: () => void }) {
+export default function CreatePage({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const { data: overview } = useOverview();
   const [slugTyped, setSlugTyped] = useState(false);

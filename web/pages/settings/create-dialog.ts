@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
 /** Whether the address asks for the page's dialog for something new, and how to open and close it. */
-export function useNewDialog() {
+export function useCreateDialog() {
   const { new: asked = false } = useSearch({ strict: false }) as { new?: boolean };
   const navigate = useNavigate();
   const set = (open: boolean) =>

@@ -1,8 +1,0 @@
-// Runs before the first paint, so that a chosen theme never flashes as the other one.
-const wall = location.pathname === "/wall";
-const lightWall = wall && new URLSearchParams(location.search).get("theme") === "light";
-const own = localStorage.getItem("mantine-color-scheme-value") ?? "auto";
-const chosen = wall ? (lightWall ? "light" : "dark") : own;
-const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-document.documentElement.dataset["mantineColorScheme"] =
-  chosen === "auto" ? (dark ? "dark" : "light") : chosen;
