@@ -107,36 +107,31 @@ function GroupActions({
 }) {
   const { group } = head;
   if (group === null) return null;
-  const pause = group.paused ? "resume" : "pause";
-  const mute = group.muted ? "unmute" : "mute";
-  const tabIndex = active ? 0 : -1;
-  const label = { pause: "Pause", resume: "Resume", mute: "Mute", unmute: "Unmute" };
+  const acts = [
+    group.paused
+      ? ({ verb: "resume", label: "Resume", icon: "play" } as const)
+      : ({ verb: "pause", label: "Pause", icon: "pause" } as const),
+    group.muted
+      ? ({ verb: "unmute", label: "Unmute", icon: "sound" } as const)
+      : ({ verb: "mute", label: "Mute", icon: "mute" } as const),
+  ];
   return (
     <span className="head-actions">
-      {mayWrite && (
-        <>
+      {mayWrite &&
+        acts.map(({ verb, label, icon }, index) => (
           <button
+            // The same button does the opposite then, and keeps the focus.
+            key={index}
             type="button"
             className="dots not-phone"
-            title={`${label[pause]} the group`}
-            tabIndex={tabIndex}
-            aria-label={`${label[pause]} ${group.name}`}
-            onClick={() => actOnGroup(group, pause)}
+            title={`${label} the group`}
+            tabIndex={active ? 0 : -1}
+            aria-label={`${label} ${group.name}`}
+            onClick={() => actOnGroup(group, verb)}
           >
-            <Icon name={group.paused ? "play" : "pause"} size={15} />
+            <Icon name={icon} size={15} />
           </button>
-          <button
-            type="button"
-            className="dots not-phone"
-            title={`${label[mute]} the group`}
-            tabIndex={tabIndex}
-            aria-label={`${label[mute]} ${group.name}`}
-            onClick={() => actOnGroup(group, mute)}
-          >
-            <Icon name={group.muted ? "sound" : "mute"} size={15} />
-          </button>
-        </>
-      )}
+        ))}
       <RowMenu label={`Actions for ${group.name}`} tabbed={active}>
         {() => (
           <>
@@ -154,20 +149,16 @@ function GroupActions({
                 >
                   Edit group
                 </MenuItem>
-                <MenuItem
-                  className="only-phone"
-                  icon={group.paused ? "play" : "pause"}
-                  onClick={() => actOnGroup(group, pause)}
-                >
-                  {label[pause]}
-                </MenuItem>
-                <MenuItem
-                  className="only-phone"
-                  icon={group.muted ? "sound" : "mute"}
-                  onClick={() => actOnGroup(group, mute)}
-                >
-                  {label[mute]}
-                </MenuItem>
+                {acts.map(({ verb, label, icon }, index) => (
+                  <MenuItem
+                    key={index}
+                    className="only-phone"
+                    icon={icon}
+                    onClick={() => actOnGroup(group, verb)}
+                  >
+                    {label}
+                  </MenuItem>
+                ))}
               </>
             )}
             <RecordItems

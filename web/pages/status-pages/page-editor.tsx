@@ -95,32 +95,23 @@ export function PageEditor({ page }: { page: StatusPage }) {
         </FormFrame>
       </div>
       <LivePreview id={id} body={body} dirty={dirty} stamp={page.logoUrl} />
-      <LeaveDialog blocker={leaving} />
+      {leaving.status === "blocked" && (
+        <LeaveDialog onLeave={leaving.proceed} onStay={leaving.reset} />
+      )}
     </div>
   );
 }
 
-type Blocker = { status: "blocked" | "idle"; proceed?: unknown; reset?: unknown };
-
 /** Asks before what was typed is lost on the way to another page. */
-function LeaveDialog({ blocker }: { blocker: Blocker }) {
-  const call = (act: unknown) => {
-    if (typeof act === "function") act();
-  };
-  const stay = () => call(blocker.reset);
+function LeaveDialog({ onLeave, onStay }: { onLeave: () => void; onStay: () => void }) {
   return (
-    <Modal
-      opened={blocker.status === "blocked"}
-      onClose={stay}
-      title="Leave without saving?"
-      centered
-    >
+    <Modal opened onClose={onStay} title="Leave without saving?" centered>
       <Text size="sm" mb="md">
         Your changes are not saved.
       </Text>
       <Group justify="flex-end" gap={8}>
-        <Button onClick={() => call(blocker.proceed)}>Leave</Button>
-        <Button variant="filled" onClick={stay} data-autofocus>
+        <Button onClick={onLeave}>Leave</Button>
+        <Button variant="filled" onClick={onStay} data-autofocus>
           Stay
         </Button>
       </Group>
