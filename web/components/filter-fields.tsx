@@ -1,5 +1,5 @@
 import { Menu } from "@mantine/core";
-import { type RefObject, useEffect, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { liveState } from "../data/live.ts";
 import { Icon } from "./icons.tsx";
 
@@ -42,6 +42,23 @@ export function SearchField({
   );
 }
 
+/** A filter that is on or off. */
+export function Chip({
+  on,
+  onToggle,
+  children,
+}: {
+  on: boolean;
+  onToggle: (on: boolean) => void;
+  children: ReactNode;
+}) {
+  return (
+    <button type="button" className="chip" aria-pressed={on} onClick={() => onToggle(!on)}>
+      {children}
+    </button>
+  );
+}
+
 export function Choice({
   label,
   value,
@@ -56,10 +73,10 @@ export function Choice({
   const chosen = options.find(([option]) => option === value)?.[1] ?? value;
   if (value !== undefined)
     return (
-      <button type="button" className="chip" aria-pressed onClick={() => onChange(undefined)}>
+      <Chip on onToggle={() => onChange(undefined)}>
         {label}: <b>{chosen}</b>
         <Icon name="close" size={12} />
-      </button>
+      </Chip>
     );
   return (
     <Menu position="bottom-start">

@@ -2,7 +2,7 @@ import { Select } from "@mantine/core";
 import type { RefObject } from "react";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 import { useOverview } from "../../data/overview.ts";
-import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
+import { Chip, Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
 import { capitalized } from "./labels.tsx";
 
@@ -22,14 +22,9 @@ export function IncidentFilterBar({
     onChange((value === undefined ? rest : { ...rest, [name]: value }) as IncidentFilters);
   };
   const chip = (open: "true" | "false", label: string) => (
-    <button
-      type="button"
-      className="chip"
-      aria-pressed={filters.open === open}
-      onClick={() => put("open", filters.open === open ? undefined : open)}
-    >
+    <Chip on={filters.open === open} onToggle={(on) => put("open", on ? open : undefined)}>
       {label}
-    </button>
+    </Chip>
   );
   const monitors = overview?.monitors ?? [];
   return (

@@ -1,6 +1,6 @@
 import type { RefObject } from "react";
 import type { Overview } from "../../data/overview.ts";
-import { Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
+import { Chip, Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import { type State, StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
 import { typeLabels } from "./labels.ts";
@@ -41,18 +41,12 @@ export function FilterBar({
         const on = filters.status === state;
         if (count === 0 && !on) return null;
         return (
-          <button
-            key={state}
-            type="button"
-            className="chip"
-            aria-pressed={on}
-            onClick={() => put("status", on ? undefined : state)}
-          >
+          <Chip key={state} on={on} onToggle={(on) => put("status", on ? state : undefined)}>
             <StateIcon state={state} size={14} />
             <span>
               <b className="num">{count}</b> {stateLabels[state].toLowerCase()}
             </span>
-          </button>
+          </Chip>
         );
       })}
       <span className="chip-gap" />
