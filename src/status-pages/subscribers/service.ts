@@ -91,6 +91,9 @@ function rowOf(scope: Scope, pageId: string, made: AddedSubscriber): SubscriberR
   };
 }
 
+const unconfirmed = (email: string, now: number) =>
+  ({ id: newId(now), type: "email", address: email, secrets: "{}", confirmedAt: null }) as const;
+
 /** The statements that send an address the question whether it wants to be told. */
 function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
   const now = clock();
@@ -187,40 +190,27 @@ export async function askMailbox(
     if (known !== null && (known.confirmedAt !== null || !mayAskAgain(known, now))) return;
     isAllowed ??= mayAsk(email);
     if (!isAllowed) return;
-    if (known === null) {
-      const id = newId(now);
-      const made = { id, type: "email" as const, address: email, secrets: "{}", confirmedAt: null };
-      const row = { ...rowOf(scope, pageId, made), byVisitor: true, asked: 1, askedAt: now };
-      await commit(
-        scope,
-        [
-          ...mustHavePage(row),
-          // Somebody gave it twice at once: the other one is looked at again.
-          mustBeNew(row, () => new StaleRead()),
-          dropOldestUnconfirmed(row),
-          insertSubscriber(row),
-          ...ask(scope, row),
-        ],
-        { action: "subscriber.asked", subjectId: id },
-        {},
-      );
-    } else {
-      await commit(
-        scope,
-        [
-          ...mustBeCurrent(scope, subscribers, known),
-          countAsked(organizationId, {
-            id: known.id,
-            asked: known.asked + 1,
-            askedAt: now,
-            version: known.version + 1,
-          }),
-          ...ask(scope, known),
-        ],
-        { action: "subscriber.asked", subjectId: known.id },
-        {},
-      );
-    }
+    const asked = { asked: (known?.asked ?? 0) + 1, askedAt: now };
+    const row = known ?? {
+      ...rowOf(scope, pageId, unconfirmed(email, now)),
+      byVisitor: true,
+      ...asked,
+    };
+    const changes =
+      known === null
+        ? [
+            ...mustHavePage(row),
+            // Somebody gave it twice at once: the other one is looked at again.
+            mustBeNew(row, () => new StaleRead()),
+            dropOldestUnconfirmed(row),
+            insertSubscriber(row),
+          ]
+        : [
+            ...mustBeCurrent(scope, subscribers, known),
+            countAsked(organizationId, { id: known.id, ...asked, version: known.version + 1 }),
+          ];
+    const change = { action: "subscriber.asked", subjectId: row.id } as const;
+    await commit(scope, [...changes, ...ask(scope, row)], change, {});
   });
 }
 
