@@ -71,7 +71,7 @@ export async function sweepRows(
 /** An entry of a log: its place in the order of writing, its date, and how many rows go with it. */
 export type LogEntry = { seq: number; at: string; rows?: number };
 
-export type LogBounds = {
+type LogBounds = {
   /** Names it in what is remembered of it. */
   name: string;
   keptMs: number;

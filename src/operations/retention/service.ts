@@ -18,7 +18,7 @@ import { readMemory, rememberClock } from "./store.ts";
 const tickMs = 60_000;
 
 /** Days that what grows with time is kept. */
-export type KeptDays = { results: number; hours: number; audit: number };
+type KeptDays = { results: number; hours: number; audit: number };
 
 type Dependencies = {
   store: Store;
@@ -31,7 +31,7 @@ type Dependencies = {
   eachMinute?: () => Promise<void>;
 };
 
-export type Housekeeping = {
+type Housekeeping = {
   start(): void;
   /** Ends between two portions; the next run goes on. */
   stop(): Promise<void>;
@@ -62,11 +62,14 @@ export function housekeeping({
     await store.atomic(rememberClock(state));
     const { believed: now, doubtedSince } = state;
     if (doubtedSince !== null && memory.clock.doubtedSince !== doubtedSince)
-      log.warn("the clock jumped ahead: until it has gone on for days, nothing grows old", {
-        from: timestamp(now),
-        to: timestamp(doubtedSince),
-        until: timestamp(doubtedSince + doubtMs),
-      });
+      log.warn(
+        "the clock jumped ahead, or nothing ran for days: nothing is removed for its age for three days",
+        {
+          from: timestamp(now),
+          to: timestamp(doubtedSince),
+          until: timestamp(doubtedSince + doubtMs),
+        },
+      );
     const sweeping = sweepingOf(store, now, () => isOver);
     await sweepSessions(sweeping);
     await sweepInvitations(sweeping);

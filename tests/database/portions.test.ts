@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { dayMs, timestamp } from "../../src/core/clock.ts";
+import { type LogEntry, removable, sweepingOf } from "../../src/database/portions.ts";
+import { testAppliance } from "../support/appliance.ts";
+
+const start = Date.UTC(2026, 10, 20);
+const year = 365 * dayMs;
+const keptMs = 90 * dayMs;
+
+/** Entries with their true times; the clock is right but for runs of up to three entries, which it dates years off. */
+const logs = fc
+  .array(
+    fc.record({
+      gapMs: fc.integer({ min: 60_000, max: 40 * dayMs }),
+      offsetMs: fc.constantFrom(0, 0, 0, 5 * year, -5 * year, -57 * year),
+    }),
+    { maxLength: 60 },
+  )
+  .map((steps) => {
+    let [time, wrong] = [start, 0];
+    return [{ gapMs: 0, offsetMs: 0 }, ...steps].map(({ gapMs, offsetMs }, index) => {
+      time += gapMs;
+      wrong = offsetMs === 0 ? 0 : wrong + 1;
+      const at = wrong > 3 ? time : time + offsetMs;
+      return { time, entry: { seq: index + 1, at: timestamp(at) } satisfies LogEntry };
+    });
+  });
+
+describe("a log is removed by the order of its entries", () => {
+  test("nothing that is young goes, whatever a wrong clock has dated", () => {
+    fc.assert(
+      fc.property(logs, fc.integer({ min: 0, max: 400 }), (log, daysLater) => {
+        const now = (log.at(-1)?.time ?? start) + daysLater * dayMs;
+        const before = now - keptMs;
+        const { to } = removable(
+          log.map(({ entry }) => entry),
+          { now, before, newest: 0 },
+        );
+        for (const { time, entry } of log)
+          if (to !== null && entry.seq <= to) expect(time).toBeLessThan(before);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("everything that is old goes where the clock was right", () => {
+    fc.assert(
+      fc.property(logs, fc.integer({ min: 0, max: 400 }), (log, daysLater) => {
+        const right = log.map(({ time, entry: { seq } }) => ({ seq, at: timestamp(time), time }));
+        const now = (right.at(-1)?.time ?? start) + daysLater * dayMs;
+        const before = now - keptMs;
+        const { to } = removable(right, { now, before, newest: 0 });
+        expect(to).toBe(right.findLast(({ time }) => time < before)?.seq ?? null);
+      }),
+    );
+  });
+});
+
+test("portions get smaller where they take long, and end when they are told to", async () => {
+  const { store } = await testAppliance();
+  const sizes: number[] = [];
+  const { inPortions } = sweepingOf(store, start, () => sizes.length >= 4);
+  await inPortions(async (size) => {
+    sizes.push(size);
+    const until = performance.now() + 15;
+    while (performance.now() < until);
+    return true;
+  });
+  expect(sizes).toHaveLength(4);
+  expect(sizes).toEqual(sizes.toSorted((one, other) => other - one));
+  expect(sizes.at(-1)).toBeLessThan(sizes[0] ?? 0);
+  expect(sizes.at(-1)).toBeGreaterThanOrEqual(25);
+});
