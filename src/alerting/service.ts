@@ -76,8 +76,7 @@ export async function testChannel(
   channelId: string,
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
-  const channel = await findChannel(scope, channelId);
-  if (channel === null) throw noSuchChannel();
+  const channel = found(await findChannel(scope, channelId), "alert channel");
   consume(context.testAlertLimit, organizationId);
   const now = scope.clock();
   const at = timestamp(now);

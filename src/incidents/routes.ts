@@ -7,7 +7,6 @@ import {
   getIncident,
   listIncidents,
   openIncident,
-  resolveIncident,
   updateIncident,
 } from "./service.ts";
 
@@ -77,6 +76,6 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       summary: "Resolve an incident",
       description: "The same as a PATCH to `resolved` with the message “Incident resolved.”",
       data: Incident,
-      handle: ({ scope, params }) => resolveIncident(scope, params.id),
+      handle: ({ scope, params }) => updateIncident(scope, params.id, { status: "resolved" }),
     }),
   );

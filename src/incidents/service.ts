@@ -35,11 +35,6 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   });
 }
 
-/** The same as a patch to `resolved` with its default message. */
-export function resolveIncident(scope: Scope, id: string): Promise<IncidentRecord> {
-  return updateIncident(scope, id, { status: "resolved" });
-}
-
 /** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {

@@ -99,8 +99,7 @@ function replaceChannels(
   groupId: string,
   ids: readonly string[],
 ) {
-  const owner = { organizationId, groupId };
-  return replaceLinks(store, monitorGroupChannels, owner, "channelId", ids);
+  return replaceLinks(store, monitorGroupChannels, { organizationId, groupId }, "channelId", ids);
 }
 
 function mustKnow(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {

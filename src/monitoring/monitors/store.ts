@@ -142,10 +142,9 @@ export function changeMonitor({ store }: Tenant, monitor: MonitorRow): Statement
 export function replaceMonitorChannels(
   { store, organizationId }: Tenant,
   monitorId: string,
-  channelIds: readonly string[],
+  ids: readonly string[],
 ): Statement[] {
-  const owner = { organizationId, monitorId };
-  return replaceLinks(store, monitorChannels, owner, "channelId", channelIds);
+  return replaceLinks(store, monitorChannels, { organizationId, monitorId }, "channelId", ids);
 }
 
 /** Removes the monitors; their incidents stay and name none, their results go later. */
