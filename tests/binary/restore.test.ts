@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { binary, signalbox } from "../support/binary.ts";
+import { inbox } from "../support/inbox.ts";
 import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 import { testWith } from "../support/real-targets.ts";
 import { writeUntilGone } from "../support/writers.ts";
@@ -63,6 +64,44 @@ test("a backup taken under 12 writers is restored elsewhere, equal in every row,
   expect(created.status).toBe(201);
   expect((await api("GET", "/api/v1/monitors")).json.data[0]).toMatchObject({ name: "Job" });
   expect(await again.stop()).toBe(0);
+});
+
+test("what was told before is not told again by what is restored, and nobody is signed in there", async () => {
+  await using box = await machineWithKey();
+  await using other = machine();
+  await using hook = await inbox();
+  const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
+  const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+  const server = await box.serve();
+  const api = clientOf(server.url, box.key);
+  const channel = { type: "webhook", name: "Hook", url: hook.at("/hook") };
+  const { id } = (await api("POST", "/api/v1/alert-channels", channel)).json.data;
+  const job = { type: "push", name: "Job", interval: 86_400, retries: 0, alertChannelIds: [id] };
+  const { pathname } = new URL((await api("POST", "/api/v1/monitors", job)).json.data.pushUrl);
+  await fetch(`${server.url}${pathname}?status=up`);
+  await fetch(`${server.url}${pathname}?status=down`);
+  await hook.untilArrived((all) => all.length === 1);
+  const headers = { "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json" };
+  const body = JSON.stringify({ email, password });
+  const signIn = await fetch(`${server.url}/dashboard/sign-in`, { method: "POST", headers, body });
+  const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+  const sessionAt = async (url: string) =>
+    (await fetch(`${url}/dashboard/api/v1/monitors`, { headers: { ...headers, Cookie } })).status;
+  expect(await sessionAt(server.url)).toBe(200);
+  // Delivered is what the outbox knows to be.
+  const isStored = async () =>
+    (await api("GET", `/api/v1/alert-channels/${id}/deliveries`)).json.data[0].status;
+  while ((await isStored()) !== "delivered") await Bun.sleep(20);
+  const file = join(box.directory, "backup.db");
+  await succeeded(box.run(["backup", file]));
+  await server.stop("SIGKILL");
+
+  await succeeded(other.run(["restore", file, "--key", join(box.dataDir, "secret.key")]));
+  const restored = await other.serve();
+  expect(await sessionAt(restored.url)).toBe(401);
+  await fetch(`${restored.url}${pathname}?status=up`);
+  await hook.untilArrived((all) => all.some(({ type }) => type === "monitor.up"));
+  expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down", "monitor.up"]);
 });
 
 test("a running server is never restored under, and goes on", async () => {
@@ -141,6 +180,12 @@ testWith(
   async () => {
     await using old = await machineOf("Old");
     await using fresh = await machineOf("New");
+    // Its last write is in SQLite's log alone.
+    const server = await old.serve();
+    const second = { type: "push", name: "Second job" };
+    await clientOf(server.url, old.key)("POST", "/api/v1/monitors", second);
+    await server.stop("SIGKILL");
+    expect(statSync(join(old.dataDir, "signalbox.db-wal")).size).toBeGreaterThan(0);
     const file = join(fresh.directory, "backup.db");
     await succeeded(fresh.run(["backup", file]));
     const args = ["restore", file, "--key", join(fresh.dataDir, "secret.key"), "--data-dir"];
@@ -172,7 +217,11 @@ testWith(
           ["ok", "ok", "ok"],
           false,
         ]);
-        expect([["old"], ["new"]]).toContainEqual(slugs);
+        const monitors = rowsIn(join(dataDir, "signalbox.db"))["monitors"]?.length;
+        expect([
+          [["old"], 2],
+          [["new"], 1],
+        ]).toContainEqual([slugs, monitors]);
         outcomes[slugs[0]] = (outcomes[slugs[0]] ?? 0) + 1;
         rmSync(dataDir, { recursive: true });
         if (!wasKilled) {

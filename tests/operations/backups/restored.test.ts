@@ -45,7 +45,7 @@ describe("after a restore", () => {
   test("nobody is signed in, each organization's audit log tells of it, and that happens once", async () => {
     const made = await backedUp();
     const { page } = await member(made, "owner");
-    expect((await page("GET", "/dashboard/session")).status).toBe(200);
+    expect((await page("GET", "/dashboard/api/v1/monitors")).status).toBe(200);
     await made.restored();
     expect(made.database.query("select count(*) from sessions").values()).toEqual([[0]]);
     const audited = `select count(*) from audit_entries where action = 'backup.restored'`;
