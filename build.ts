@@ -1,11 +1,16 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
 import { documentOf } from "./src/api.ts";
+import { builtFrom } from "./release/commit.ts";
+import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
+import { sign } from "./release/sign.ts";
 import manifest from "./package.json" with { type: "json" };
 
 const targets = {
   "bun-linux-x64": "signalbox-linux-x64",
   "bun-linux-arm64": "signalbox-linux-arm64",
+  "bun-linux-x64-musl": "signalbox-linux-x64-musl",
+  "bun-linux-arm64-musl": "signalbox-linux-arm64-musl",
   "bun-darwin-x64": "signalbox-macos-x64",
   "bun-darwin-arm64": "signalbox-macos-arm64",
   "bun-windows-x64": "signalbox-windows-x64.exe",
@@ -15,10 +20,15 @@ const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
 
 await rm("dist", { recursive: true, force: true });
 await buildWeb();
+const built = builtFrom();
+const packages = shippedPackages();
+await Bun.write("dist/legal/licences.txt", licencesText(packages));
+await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
 if (process.argv.includes("--all")) {
   for (const [target, name] of Object.entries(targets))
     await compile(`dist/${name}`, target as keyof typeof targets);
-  await writeChecksums(Object.values(targets));
+  await writeChecksums([...Object.values(targets), "signalbox.cdx.json"]);
+  sign("dist/SHA256SUMS", process.env["SIGNALBOX_SIGNING_KEY"]);
 } else {
   await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
 }
@@ -127,12 +137,13 @@ async function compile(outfile: string, target?: keyof typeof targets) {
   const result = await Bun.build({
     entrypoints: ["src/main.ts"],
     minify: { syntax: true, whitespace: true },
+    define: { BUILT_FROM: JSON.stringify(built) },
     // Halves the time to the first answer for 5 MiB.
     bytecode: true,
     format: "esm",
     compile: {
       outfile,
-      assets: ["migrations", "dist/web"],
+      assets: ["migrations", "dist/web", "dist/legal"],
       // A planted .env or bunfig.toml in the working directory must have no effect.
       autoloadDotenv: false,
       autoloadBunfig: false,

@@ -11,5 +11,9 @@ process.umask(0o077);
 
 const { runCommandLine } = await import("./cli/command-line.ts");
 const exitCode = await runCommandLine(process.argv.slice(2));
+// A pipe takes 64 KiB at a time: the rest would be lost at the exit.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.end(done))),
+);
 process.exit(exitCode);
 export {};

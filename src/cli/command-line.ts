@@ -12,7 +12,7 @@ import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addService } from "./service.ts";
 import { addUsers } from "./users.ts";
-import { addVersion } from "./version.ts";
+import { addLicences, addVersion } from "./version.ts";
 
 export const exitCodes = {
   failed: 1,
@@ -42,6 +42,7 @@ export function commandLine(): Command {
     addCompact,
     addDoctor,
     addVersion,
+    addLicences,
   ])
     add(program);
   return program;

@@ -1,13 +1,37 @@
+import { Database } from "bun:sqlite";
 import type { Command } from "commander";
-import { version } from "../core/assets.ts";
+import { join } from "node:path";
+import { assets, builtFrom, version } from "../core/assets.ts";
 
 export function addVersion(program: Command) {
   program
     .command("version")
     .description("print the version")
-    .option("--json", "print JSON for machines")
+    .option("--json", "print JSON for machines, with what it was built from")
     .action(({ json }: { json?: boolean }) => {
-      const facts = { version, bun: Bun.version, platform: `${process.platform}-${process.arch}` };
-      process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `${version}\n`);
+      if (!json) return void process.stdout.write(`${version}\n`);
+      const facts = {
+        version,
+        ...builtFrom,
+        bun: Bun.version,
+        sqlite: sqliteVersion(),
+        platform: `${process.platform}-${process.arch}`,
+      };
+      process.stdout.write(`${JSON.stringify(facts)}\n`);
+    });
+}
+
+function sqliteVersion(): string {
+  using database = new Database(":memory:");
+  const row = database.query<{ version: string }, []>("select sqlite_version() as version").get();
+  return row?.version ?? "unknown";
+}
+
+export function addLicences(program: Command) {
+  program
+    .command("licences")
+    .description("print the licences of everything that is in the executable")
+    .action(async () => {
+      process.stdout.write(await Bun.file(join(assets.legal, "licences.txt")).text());
     });
 }

@@ -3,10 +3,17 @@ import manifest from "../../package.json" with { type: "json" };
 
 export const version: string = manifest.version;
 
+declare const BUILT_FROM: { commit: string | null; builtAt: string | null } | undefined;
+
+/** The commit and its time, ISO 8601; known to a build from a repository only. */
+export const builtFrom =
+  typeof BUILT_FROM === "undefined" ? { commit: null, builtAt: null } : BUILT_FROM;
+
 const root = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, "..", "..");
 
 /** Folders that the executable carries inside itself. */
 export const assets = {
   migrations: join(root, "migrations"),
+  legal: join(root, Bun.isStandaloneExecutable ? "legal" : "dist/legal"),
   web: Bun.isStandaloneExecutable ? join(root, "web") : join(root, "dist", "web"),
 };

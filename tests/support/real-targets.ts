@@ -23,6 +23,7 @@ export const packages = {
   "systemd-analyze": "systemd",
   plistutil: "libplist-utils",
   socat: "socat",
+  "ssh-keygen": "openssh-client",
 } as const;
 
 export type Program = keyof typeof packages;

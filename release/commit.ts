@@ -1,0 +1,17 @@
+/** The commit that is built and its time, ISO 8601; nulls outside a repository. SOURCE_DATE_EPOCH wins, as builders of packages expect. */
+export function builtFrom(): { commit: string | null; builtAt: string | null } {
+  const git = (...args: string[]) => {
+    const { success, stdout } = Bun.spawnSync(["git", ...args], {
+      cwd: `${import.meta.dir}/..`,
+      stderr: "ignore",
+    });
+    return success ? stdout.toString().trim() : null;
+  };
+  const epoch = process.env["SOURCE_DATE_EPOCH"] ?? git("log", "-1", "--format=%ct");
+  const isChanged = git("status", "--porcelain") !== "";
+  const commit = git("rev-parse", "HEAD");
+  return {
+    commit: commit && (isChanged ? `${commit}-changed` : commit),
+    builtAt: epoch === null ? null : new Date(Number(epoch) * 1000).toISOString(),
+  };
+}

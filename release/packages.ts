@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
+
+export type Package = {
+  name: string;
+  version: string;
+  /** SPDX expression. */
+  licence: string;
+  /** The licence as the package brings it; null where it names it only. */
+  text: string | null;
+};
+
+/** What a package may be licensed under to be shipped. */
+export const allowedLicences = [
+  ...["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"],
+  ...["Unlicense", "CC0-1.0", "OFL-1.1"],
+];
+
+/** Development dependencies of which files are embedded. */
+const embedded = ["@fontsource-variable/inter", "@scalar/api-reference"];
+
+const root = join(import.meta.dir, "..");
+
+/** Everything that the executable may hold, sorted by name: what it depends on, and what that depends on. */
+export function shippedPackages(): Package[] {
+  const found = new Map<string, Package>();
+  const add = (name: string, from: string) => {
+    const folder = folderOf(name, from);
+    if (folder === null || found.has(folder)) return;
+    const { version, license, dependencies = {} } = manifestOf(folder);
+    const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
+    const text = file === undefined ? null : readFileSync(join(folder, file), "utf8").trim();
+    found.set(folder, { name, version, licence: license, text });
+    for (const dependency of Object.keys(dependencies)) add(dependency, folder);
+  };
+  for (const name of [...Object.keys(manifest.dependencies), ...embedded]) add(name, root);
+  const keyOf = ({ name, version }: Package) => `${name} ${version}`;
+  return [...found.values()].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+/** Where Node.js would find it; null for an optional one that is not installed. */
+function folderOf(name: string, from: string): string | null {
+  const folder = join(from, "node_modules", name);
+  if (existsSync(join(folder, "package.json"))) return folder;
+  return from === root ? null : folderOf(name, dirname(from));
+}
+
+function manifestOf(folder: string) {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    version: string;
+    license: string;
+    dependencies?: Record<string, string>;
+  };
+}
+
+/** Every licence with its text, for people; equal texts once. */
+export function licencesText(packages: readonly Package[]): string {
+  const runtime = readFileSync(
+    join(root, "node_modules/bun-types/docs/project/license.mdx"),
+    "utf8",
+  );
+  const groups = Map.groupBy(packages, ({ licence, text }) => text ?? licence);
+  const sections = [...groups].map(([text, members]) => {
+    const names = members.map(({ name, version, licence }) => `${name} ${version} (${licence})`);
+    return `${names.join("\n")}\n\n${text}`;
+  });
+  const rule = `\n\n${"-".repeat(80)}\n\n`;
+  const heading = `Signalbox ${manifest.version} contains Bun ${Bun.version} and these packages.`;
+  return [heading, `Bun\n\n${runtime.replace(/^---[^]*?---\s*/, "").trim()}`, ...sections].join(
+    rule,
+  );
+}
+
+/** A software bill of materials: CycloneDX 1.6 (ECMA-424) as JSON. */
+export function billOfMaterials(packages: readonly Package[], timestamp: string | null): string {
+  const component = (type: string, name: string, version: string, licence: string) => {
+    const purl = type === "library" ? `pkg:npm/${name.replace("@", "%40")}@${version}` : undefined;
+    const licences = /[()\s]/.test(licence)
+      ? [{ expression: licence }]
+      : [{ license: { id: licence } }];
+    return { type, "bom-ref": `${name}@${version}`, name, version, licenses: licences, purl };
+  };
+  const bill = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      ...(timestamp !== null && { timestamp }),
+      component: {
+        type: "application",
+        "bom-ref": "signalbox",
+        name: "signalbox",
+        version: manifest.version,
+      },
+    },
+    components: [
+      component("platform", "bun", Bun.version, "MIT"),
+      ...packages.map(({ name, version, licence }) => component("library", name, version, licence)),
+    ],
+  };
+  return `${JSON.stringify(bill, null, 2)}\n`;
+}

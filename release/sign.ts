@@ -1,0 +1,13 @@
+/**
+ * Signs a file with an SSH key that only the one who releases has, as `FILE.sig`; without a key it says so.
+ * `ssh-keygen -Y verify` checks it; see ssh-keygen(1).
+ */
+export function sign(file: string, key: string | undefined) {
+  if (key === undefined) {
+    console.warn("NOT SIGNED: SIGNALBOX_SIGNING_KEY names no SSH key.");
+    return;
+  }
+  const command = ["ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "signalbox-release", file];
+  const { success, stderr } = Bun.spawnSync(command);
+  if (!success) throw new Error(`${file} can't be signed: ${stderr.toString().trim()}`);
+}

@@ -1,0 +1,125 @@
+import { Spec, Validation } from "@cyclonedx/cyclonedx-library";
+import { expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
+import { allowedLicences, licencesText, shippedPackages } from "../release/packages.ts";
+import { sign } from "../release/sign.ts";
+import { binary, signalbox } from "./support/binary.ts";
+import { machine, succeeded } from "./support/outside.ts";
+import { testWith } from "./support/real-targets.ts";
+
+const packages = shippedPackages();
+const bill = join(dirname(binary), "signalbox.cdx.json");
+
+test("every package that is shipped has a licence that allows it", () => {
+  // Of alternatives one is enough.
+  const isAllowed = (licence: string) =>
+    licence
+      .replace(/[()]/g, "")
+      .split(" OR ")
+      .some((each) => allowedLicences.includes(each));
+  const wrong = packages.filter(({ licence }) => !isAllowed(licence));
+  expect(wrong.map(({ name, licence }) => `${name}: ${licence}`)).toEqual([]);
+  expect(packages.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(Object.keys(manifest.dependencies)),
+  );
+});
+
+test("the bill of materials is CycloneDX, and lists every package that is shipped", async () => {
+  const text = await Bun.file(bill).text();
+  const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
+  expect(await validator.validate(text)).toBeNull();
+  const { components } = JSON.parse(text) as { components: { name: string; version: string }[] };
+  const listed = components.map(({ name, version }) => `${name}@${version}`);
+  expect(listed).toEqual([
+    `bun@${Bun.version}`,
+    ...packages.map(({ name, version }) => `${name}@${version}`),
+  ]);
+});
+
+test("the executable shows the licences of all that is in it", async () => {
+  const text = await succeeded(signalbox(["licences"]));
+  expect(text).toBe(licencesText(packages).trim());
+  for (const name of Object.keys(manifest.dependencies)) expect(text).toContain(`${name} `);
+  expect(text).toContain("JavaScriptCore");
+});
+
+test("version tells what it was built from", async () => {
+  const facts = JSON.parse(await succeeded(signalbox(["version", "--json"])));
+  expect(facts).toEqual({
+    version: manifest.version,
+    commit: expect.stringMatching(/^[0-9a-f]{40}(-changed)?$/),
+    builtAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.000Z$/),
+    bun: Bun.version,
+    sqlite: expect.stringMatching(/^3\.\d+\.\d+$/),
+    platform: `${process.platform}-${process.arch}`,
+  });
+});
+
+testWith(
+  ["ssh-keygen"],
+  "checksums are signed with an SSH key, and a changed list is noticed",
+  async () => {
+    await using box = machine();
+    const at = (name: string) => join(box.directory, name);
+    const keygen = (args: string[], stdin = "") =>
+      Bun.spawnSync(["ssh-keygen", ...args], { stdin: Buffer.from(stdin) }).exitCode;
+    expect(keygen(["-q", "-t", "ed25519", "-N", "", "-f", at("key")])).toBe(0);
+    writeFileSync(at("SHA256SUMS"), "0123  signalbox-linux-x64\n");
+    sign(at("SHA256SUMS"), at("key"));
+    writeFileSync(at("signers"), `release ${await Bun.file(at("key.pub")).text()}`);
+    const verify = [
+      "-Y",
+      "verify",
+      "-f",
+      at("signers"),
+      "-I",
+      "release",
+      "-n",
+      "signalbox-release",
+    ];
+    const verified = (text: string) => keygen([...verify, "-s", at("SHA256SUMS.sig")], text) === 0;
+    expect(verified("0123  signalbox-linux-x64\n")).toBe(true);
+    expect(verified("0124  signalbox-linux-x64\n")).toBe(false);
+    expect(() => sign(at("SHA256SUMS"), at("nowhere"))).toThrow("can't be signed");
+  },
+);
+
+/** A root directory of its own for one program: with /proc, without which Bun ends at once, as in any container. */
+const inRoot = (folder: string, ...command: string[]) => [
+  ...["unshare", "--mount", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'],
+  folder,
+  ...command,
+];
+
+const mayChangeRoot = (() => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  mkdirSync(join(folder, "proc"));
+  const [program = "", ...args] = inRoot(folder, "/none");
+  const said = Bun.which(program) && Bun.spawnSync([program, ...args]).stderr.toString();
+  rmSync(folder, { recursive: true });
+  return said?.includes("chroot: failed to run") ?? false;
+})();
+
+test.if(mayChangeRoot)("it starts where there is nothing but libc", async () => {
+  await using box = machine();
+  const root = box.directory;
+  mkdirSync(join(root, "proc"));
+  const libraries =
+    Bun.spawnSync(["ldd", binary])
+      .stdout.toString()
+      .match(/\/\S+\.so\S*/g) ?? [];
+  for (const file of libraries) cpSync(file, join(root, file), { dereference: true });
+  cpSync(binary, join(root, "signalbox"));
+  const command = inRoot(root, "/signalbox", "serve", "--data-dir", "/data", "--port", "0");
+  const run = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  const lines = run.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("API reference")) text += (await lines.read()).value;
+  const url = /http:\S+/.exec(text)?.[0];
+  expect(await (await fetch(`${url}/`)).text()).toContain("<title>");
+  run.kill("SIGTERM");
+  expect(await run.exited).toBe(0);
+});
