@@ -12,10 +12,8 @@ export type Package = {
 };
 
 /** What a package may be licensed under to be shipped. */
-export const allowedLicences = [
-  ...["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"],
-  ...["Unlicense", "CC0-1.0", "OFL-1.1"],
-];
+export const allowedLicences =
+  "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense CC0-1.0 OFL-1.1".split(" ");
 
 /** Development dependencies of which files are embedded. */
 const embedded = ["@fontsource-variable/inter", "@scalar/api-reference"];
@@ -27,16 +25,17 @@ export function shippedPackages(): Package[] {
   const found = new Map<string, Package>();
   const add = (name: string, from: string) => {
     const folder = folderOf(name, from);
-    if (folder === null || found.has(folder)) return;
+    if (folder === null) return;
     const { version, license, dependencies = {} } = manifestOf(folder);
+    const key = `${name}@${version}`;
+    if (found.has(key)) return;
     const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
     const text = file === undefined ? null : readFileSync(join(folder, file), "utf8").trim();
-    found.set(folder, { name, version, licence: license, text });
+    found.set(key, { name, version, licence: license, text });
     for (const dependency of Object.keys(dependencies)) add(dependency, folder);
   };
   for (const name of [...Object.keys(manifest.dependencies), ...embedded]) add(name, root);
-  const keyOf = ({ name, version }: Package) => `${name} ${version}`;
-  return [...found.values()].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
 /** Where Node.js would find it; null for an optional one that is not installed. */

@@ -89,7 +89,11 @@ testWith(
 
 /** A root directory of its own for one program: with /proc, without which Bun ends at once, as in any container. */
 const inRoot = (folder: string, ...command: string[]) => [
-  ...["unshare", "--mount", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'],
+  "unshare",
+  "--mount",
+  "sh",
+  "-c",
+  'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"',
   folder,
   ...command,
 ];

@@ -1,6 +1,14 @@
-/** A UUIDv7 (RFC 9562) that sorts by `unixMs`, and by creation within one millisecond of one process. */
+let created = Math.floor(Math.random() * 2 ** 20);
+
+/**
+ * A UUIDv7 that sorts by `unixMs`, and by creation within one millisecond of one process: 24 bits count
+ * (RFC 9562, section 6.2, method 1). Bun counts as well, but begins anew when times alternate.
+ */
 export function newId(unixMs: number): string {
-  return Bun.randomUUIDv7("hex", unixMs);
+  created = (created + 1) & 0xffffff;
+  const count = created.toString(16).padStart(6, "0");
+  const id = Bun.randomUUIDv7("hex", unixMs);
+  return `${id.slice(0, 15)}${count.slice(0, 3)}-8${count.slice(3)}${id.slice(23)}`;
 }
 
 /** The smallest id that was made at this time or later. */

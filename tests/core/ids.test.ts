@@ -9,6 +9,14 @@ test("ids sort by time, and by creation within one millisecond", () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test("requests of different milliseconds that take turns disturb no order", () => {
+  const turns = Array.from({ length: 1_000 }, () => [newId(now), newId(now + 1)] as const);
+  for (const side of [0, 1] as const) {
+    const ids = turns.map((turn) => turn[side]);
+    expect(ids.toSorted()).toEqual(ids);
+  }
+});
+
 test("an id is a UUID of version 7 that begins with its time", () => {
   expect(newId(now)).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
