@@ -14,7 +14,7 @@ import { queryClient } from "../../data/query.ts";
 import { plural } from "../../components/format.ts";
 import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
-import { membersOf, withMonitorsAt, withGroupAt } from "./rows.ts";
+import { type ListPosition, membersOf, nextPosition, withGroupAt, withMonitorsAt } from "./rows.ts";
 
 /** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
@@ -129,33 +129,57 @@ const inTurn = (act: () => Promise<unknown>) => () => {
   return moves;
 };
 
-export function moveMonitors(
+/** Puts monitors where they belong by the time it is done: keys may come faster than moves are shown. */
+function placeMonitors(
   ids: readonly string[],
-  groupId: string | null,
-  beforeId: string | null,
+  positionIn: (overview: Overview) => ListPosition | null,
 ) {
-  let monitorIds: string[] = [];
+  let order: { groupId: string | null; monitorIds: string[] } | null = null;
   void optimistic(
     (overview) => {
+      const position = positionIn(overview);
+      if (position === null) return overview;
+      const { groupId, beforeId } = position;
       const next = withMonitorsAt(overview, ids, groupId, beforeId);
-      monitorIds = membersOf(next, groupId);
+      order = { groupId, monitorIds: membersOf(next, groupId) };
       return next;
     },
-    inTurn(() => dataOf(dashboard.monitors.order.put({ groupId, monitorIds }))),
+    inTurn(async () => order && dataOf(dashboard.monitors.order.put(order))),
   );
 }
 
-export function moveGroup(id: string, beforeId: string | null) {
-  let groupIds: string[] = [];
+export const moveMonitors = (
+  ids: readonly string[],
+  groupId: string | null,
+  beforeId: string | null,
+) => placeMonitors(ids, () => ({ groupId, beforeId }));
+
+/** Up or down by one place, also into the next group. */
+export const stepMonitor = (id: string, step: 1 | -1) =>
+  placeMonitors([id], (overview) => nextPosition(overview, id, step));
+
+function placeGroup(change: (overview: Overview) => Overview) {
+  let order: { groupIds: string[] } | null = null;
   void optimistic(
     (overview) => {
-      const next = withGroupAt(overview, id, beforeId);
-      groupIds = next.groups.map((group) => group.id);
+      const next = change(overview);
+      if (next !== overview) order = { groupIds: next.groups.map(({ id }) => id) };
       return next;
     },
-    inTurn(() => dataOf(dashboard["monitor-groups"].order.put({ groupIds }))),
+    inTurn(async () => order && dataOf(dashboard["monitor-groups"].order.put(order))),
   );
 }
+
+export const moveGroup = (id: string, beforeId: string | null) =>
+  placeGroup((overview) => withGroupAt(overview, id, beforeId));
+
+export const stepGroup = (id: string, step: 1 | -1) =>
+  placeGroup((overview) => {
+    const ids = overview.groups.map((group) => group.id);
+    const at = ids.indexOf(id);
+    if (at + step < 0 || at + step >= ids.length) return overview;
+    return withGroupAt(overview, id, ids[at + (step === 1 ? 2 : -1)] ?? null);
+  });
 
 /** Pauses, resumes, mutes or unmutes a folder as a whole. */
 export function actOnGroup({ id }: OverviewGroup, verb: "pause" | "resume" | "mute" | "unmute") {

@@ -2,17 +2,15 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { overviewQuery } from "../../data/overview.ts";
-import { queryClient } from "../../data/query.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { isSecondKey } from "../../components/shortcuts.ts";
 import { notify } from "../../components/toasts.tsx";
-import { moveGroup, moveMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
+import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
 import { GroupHead } from "./group-head.tsx";
 import { folds, selection } from "./list-state.ts";
 import { MonitorRow } from "./monitor-row.tsx";
-import { type Item, nextPosition } from "./rows.ts";
+import type { Item } from "./rows.ts";
 
 /** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
 const heights = { head: 41, row: 44, "empty-group": 44 };
@@ -99,20 +97,9 @@ export function MonitorList({
   }
 
   function shift(item: Item, step: 1 | -1) {
-    const overview = queryClient.getQueryData(overviewQuery.queryKey);
-    if (overview === undefined) return;
-    if (item.kind === "row") {
-      const place = nextPosition(overview, item.monitor.id, step);
-      if (place === null) return;
-      moveMonitors([item.monitor.id], place.groupId, place.beforeId);
-      focus(item.key);
-    } else if (item.kind === "head" && item.group !== null) {
-      const ids = overview.groups.map(({ id }) => id);
-      const at = ids.indexOf(item.group.id);
-      if (at + step < 0 || at + step >= ids.length) return;
-      moveGroup(item.group.id, ids[at + (step === 1 ? 2 : -1)] ?? null);
-      focus(item.key);
-    }
+    if (item.kind === "row") stepMonitor(item.monitor.id, step);
+    else if (item.kind === "head" && item.group !== null) stepGroup(item.group.id, step);
+    focus(item.key);
   }
 
   function command(key: string, item: Item): boolean {

@@ -90,7 +90,7 @@ export function withGroupAt(overview: Overview, id: string, beforeId: string | n
   return { ...overview, groups: rest.toSpliced(at === -1 ? rest.length : at, 0, group) };
 }
 
-type ListPosition = { groupId: string | null; beforeId: string | null };
+export type ListPosition = { groupId: string | null; beforeId: string | null };
 
 /** Where a monitor goes that is moved one place up or down, also into the next folder; null at the very end. */
 export function nextPosition(overview: Overview, id: string, step: 1 | -1): ListPosition | null {
