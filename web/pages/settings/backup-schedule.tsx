@@ -38,7 +38,7 @@ export function BackupSchedule() {
 function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: Schedule }) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => dataOf(dashboard.backup.schedule.run.post()),
-    onSuccess: () => notify("Backup made"),
+    onSuccess: () => notify("Backup created"),
     onSettled: () => invalidate(backupScheduleQuery),
   });
   if (!enabled && last === null) return null;
