@@ -6,10 +6,10 @@ import { growing } from "../../docs/growth.ts";
 import { dayMs, hourMs } from "../../src/core/clock.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
-import { housekeeping } from "../../src/operations/retention/service.ts";
 import { freePort, signalbox, startServer } from "../support/binary.ts";
 import { succeeded } from "../support/outside.ts";
 import { bytesOf, simulatedYear } from "../support/year.ts";
+import type { Cost } from "./housekeeping.ts";
 import { cpuSeconds, quantile, residentMb } from "./process.ts";
 
 const monitors = 1_000;
@@ -111,7 +111,7 @@ async function aged(dataDir: string): Promise<string> {
   const end = (Math.floor(Date.now() / dayMs) - 3) * dayMs;
   const time = { now: end - kept.hours * dayMs };
   const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock: () => time.now });
-  const { database, store } = data;
+  const { database } = data;
   for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -200000"])
     database.run(`PRAGMA ${setting}`);
   const year = await simulatedYear(data, {
@@ -123,10 +123,6 @@ async function aged(dataDir: string): Promise<string> {
   database.run("PRAGMA cache_size = -2000");
   database.run("PRAGMA journal_mode = WAL");
   console.log(`size: ${(statSync(join(dataDir, "signalbox.db")).size / 1e6).toFixed(0)} MB`);
-  const log = { info() {}, warn: console.warn, error: console.error };
-  const readUpTo = async () => Number.MAX_SAFE_INTEGER;
-  const keeper = housekeeping({ store, clock: () => time.now, log, kept, readUpTo });
-  database.run("PRAGMA synchronous = FULL");
   const pages = () =>
     database
       .query<{ all: number; free: number }, []>(
@@ -134,7 +130,7 @@ async function aged(dataDir: string): Promise<string> {
       )
       .get() ?? { all: 0, free: 0 };
   time.now = end;
-  await keeper.runOnce();
+  await housekept(dataDir, time.now);
   for (const { what, bytes, each } of growing) {
     const measured = bytesOf(database, what);
     if (measured !== null)
@@ -154,9 +150,7 @@ async function aged(dataDir: string): Promise<string> {
     database.run("COMMIT");
     database.run("PRAGMA foreign_keys = ON");
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    database.run("PRAGMA synchronous = FULL");
-    const floor = await costOf(() => Bun.sleep(10_000));
-    const cost = await costOf(() => keeper.runOnce());
+    const { floor, cost } = await housekept(dataDir, time.now);
     const after = pages();
     const used = (after.all - after.free - before.all + before.free) * 4096;
     console.log(
@@ -181,32 +175,11 @@ async function aged(dataDir: string): Promise<string> {
   return JSON.parse(await succeeded(signalbox(["users", "create", ...args]))).password as string;
 }
 
-/** What something costs, and for how long it holds the event loop at a time: by the clock, and of the processor's time. */
-async function costOf(use: () => Promise<void>) {
-  const cpuMs = () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  };
-  const gaps: { wall: number; cpu: number }[] = [];
-  let last = { wall: performance.now(), cpu: cpuMs() };
-  const first = last;
-  const ticking = setInterval(() => {
-    const now = { wall: performance.now(), cpu: cpuMs() };
-    gaps.push({ wall: now.wall - last.wall, cpu: now.cpu - last.cpu });
-    last = now;
-  }, 1);
-  await use();
-  clearInterval(ticking);
-  return {
-    wall: (performance.now() - first.wall) / 1000,
-    cpu: (cpuMs() - first.cpu) / 1000,
-    held: Math.max(...gaps.map(({ wall }) => wall)),
-    held99: quantile(
-      gaps.map(({ wall }) => wall),
-      0.99,
-    ),
-    heldCpu: Math.max(...gaps.map(({ cpu }) => cpu)),
-  };
+/** One run of housekeeping at this time, in a process of its own, where nothing else is collected. */
+async function housekept(dataDir: string, now: number): Promise<{ floor: Cost; cost: Cost }> {
+  const script = join(import.meta.dir, "housekeeping.ts");
+  const child = Bun.spawn([process.execPath, script, dataDir, String(now)], { stderr: "inherit" });
+  return JSON.parse(await new Response(child.stdout).text()) as { floor: Cost; cost: Cost };
 }
 
 /** The first admin page and the first public page after a start. */

@@ -1,0 +1,49 @@
+import { assets } from "../../src/core/assets.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { housekeeping } from "../../src/operations/retention/service.ts";
+import { quantile } from "./process.ts";
+
+export type Cost = Awaited<ReturnType<typeof costOf>>;
+
+/** What something costs, and for how long it holds the event loop at a time: by the clock, and of the processor's time. */
+async function costOf(use: () => Promise<void>) {
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+  const gaps: { wall: number; cpu: number }[] = [];
+  let last = { wall: performance.now(), cpu: cpuMs() };
+  const first = last;
+  const ticking = setInterval(() => {
+    const now = { wall: performance.now(), cpu: cpuMs() };
+    gaps.push({ wall: now.wall - last.wall, cpu: now.cpu - last.cpu });
+    last = now;
+  }, 1);
+  await use();
+  clearInterval(ticking);
+  return {
+    wall: (performance.now() - first.wall) / 1000,
+    cpu: (cpuMs() - first.cpu) / 1000,
+    held: Math.max(...gaps.map(({ wall }) => wall)),
+    held99: quantile(
+      gaps.map(({ wall }) => wall),
+      0.99,
+    ),
+    heldCpu: Math.max(...gaps.map(({ cpu }) => cpu)),
+  };
+}
+
+const [dataDir = "", now = ""] = process.argv.slice(2);
+const clock = () => Number(now);
+const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock });
+const keeper = housekeeping({
+  store: data.store,
+  clock,
+  log: { info() {}, warn: console.warn, error: console.error },
+  kept: { results: 14, hours: 400, audit: 400 },
+  readUpTo: async () => Number.MAX_SAFE_INTEGER,
+});
+const floor = await costOf(() => Bun.sleep(10_000));
+const cost = await costOf(() => keeper.runOnce());
+data.close();
+console.log(JSON.stringify({ floor, cost }));
