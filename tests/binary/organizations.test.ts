@@ -96,7 +96,10 @@ test("who runs the appliance is granted and taken on the command line, never fro
     "Bea (bea@team.example, of umbrella) is an administrator of the appliance.\n",
   ]);
   const kept = await box.run(["orgs", "delete", "umbrella", "--yes"]);
-  expect([kept.exitCode, kept.stderr]).toEqual([1, expect.stringContaining("administrator of this appliance")]);
+  expect([kept.exitCode, kept.stderr]).toEqual([
+    1,
+    expect.stringContaining("administrator of this appliance"),
+  ]);
   await succeeded(users("revoke-administrator", "ada@team.example"));
   expect(await administrators()).toEqual(["bea@team.example"]);
   expect((await grant("nobody@team.example")).stderr).toContain("Nobody signs in");
