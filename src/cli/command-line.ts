@@ -48,11 +48,10 @@ export function commandLine(): Command {
   return program;
 }
 
-/** Runs one command and returns the exit code: data on stdout, talk on stderr. Without any it is as if started by a double click. */
+/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
 export async function runCommandLine(args: string[]): Promise<number> {
   try {
-    const given = args.length === 0 ? ["serve", "--open"] : args;
-    await commandLine().parseAsync(given, { from: "user" });
+    await commandLine().parseAsync(withCommand(args), { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);
@@ -65,4 +64,12 @@ function exitCodeOf(error: unknown): number {
   if (error instanceof DataError) return exitCodes[error.code];
   if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;
   return exitCodes.failed;
+}
+
+/** Options without a command are those of `serve`; nothing at all is what a double click gives. */
+function withCommand(args: string[]): string[] {
+  const [first] = args;
+  if (first === undefined) return ["serve", "--open"];
+  const isOfProgram = ["-h", "--help", "-V", "--version"].includes(first);
+  return first.startsWith("-") && !isOfProgram ? ["serve", ...args] : args;
 }

@@ -93,6 +93,17 @@ test("data that lies beside it is taken, as every other command takes it", async
   expect(await new Response(listed.stdout).text()).toContain("acme");
 });
 
+test("options without a command are those of serve", async () => {
+  await using home = await desktop();
+  const dataDir = join(home.work, "elsewhere");
+  home.start(["--open", "--data-dir", dataDir]);
+  expect(await home.opened()).toStartWith(`${home.url}/set-up#`);
+  expect([existsSync(dataDir), existsSync(home.data)]).toEqual([true, false]);
+  const wrong = home.start(["--opne"]);
+  expect(await wrong.exited).toBe(2);
+  expect(await new Response(wrong.stderr).text()).toContain("Did you mean --open?");
+});
+
 test("where nobody looks at a screen nothing is opened", async () => {
   await using home = await desktop();
   home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
