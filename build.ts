@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
 import { documentOf } from "./src/api.ts";
+import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";
 import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
 import { sign } from "./release/sign.ts";
@@ -25,6 +26,9 @@ const packages = shippedPackages();
 await Bun.write("dist/legal/licences.txt", licencesText(packages));
 await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
 if (process.argv.includes("--all")) {
+  const { state, output } = await audit();
+  if (state === "vulnerable") throw new Error(output);
+  if (state === "skipped") console.warn(`NOT AUDITED: the registry tells nothing: ${output}`);
   for (const [target, name] of Object.entries(targets))
     await compile(`dist/${name}`, target as keyof typeof targets);
   await writeChecksums([...Object.values(targets), "signalbox.cdx.json"]);

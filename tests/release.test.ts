@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
+import { audit } from "../release/audit.ts";
 import { allowedLicences, licencesText, shippedPackages } from "../release/packages.ts";
 import { sign } from "../release/sign.ts";
 import { binary, signalbox } from "./support/binary.ts";
@@ -86,6 +87,23 @@ testWith(
     expect(() => sign(at("SHA256SUMS"), at("nowhere"))).toThrow("can't be signed");
   },
 );
+
+test("a severe vulnerability is found where the registry tells of it, and a silent registry is no proof", async () => {
+  const advisory = { id: 1, url: "https://advisories.example/1", title: "Runs what it reads" };
+  const severe = { ...advisory, severity: "high", vulnerable_versions: "<=99.0.0", cwe: [] };
+  const answers = {
+    clean: () => Response.json({}),
+    vulnerable: () =>
+      Response.json({ zod: [{ ...severe, cvss: { score: 8, vectorString: null } }] }),
+    skipped: () => new Response("not here", { status: 405 }),
+  };
+  for (const [state, fetch] of Object.entries(answers)) {
+    using registry = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+    const found = await audit({ ...process.env, NPM_CONFIG_REGISTRY: registry.url.href });
+    expect(found.state as string).toBe(state);
+    if (state === "vulnerable") expect(found.output).toContain(advisory.title);
+  }
+});
 
 /** A root directory of its own for one program: with /proc, without which Bun ends at once, as in any container. */
 const inRoot = (folder: string, ...command: string[]) => [

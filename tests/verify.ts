@@ -1,3 +1,4 @@
+import { audit } from "../release/audit.ts";
 import { have, packages, programs } from "./support/real-targets.ts";
 
 // `bun run verify`: formatting, types, lint, build and all tests; ends with `N passed, N failed`.
@@ -17,6 +18,11 @@ for (const [name, command] of steps) {
     process.exit(1);
   }
 }
+
+// What others find out about a dependency stops a release, and no work on anything else.
+const { state, output } = await audit();
+if (state === "vulnerable") console.warn(`VULNERABLE DEPENDENCIES\n${output}`);
+if (state === "skipped") console.warn(`NOT AUDITED: the registry tells nothing: ${output}`);
 
 const report = "dist/tests.xml";
 // Most tests wait for something outside: what takes long on a busy machine is no failure. A test that is

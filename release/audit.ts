@@ -1,0 +1,21 @@
+import { text } from "node:stream/consumers";
+
+type Audit = { state: "clean" | "vulnerable" | "skipped"; output: string };
+
+const longestMs = 20_000;
+
+/** Asks the package registry for severe vulnerabilities of anything in the lockfile; skipped where it can't say. */
+export async function audit(environment = process.env): Promise<Audit> {
+  const run = Bun.spawn(["bun", "audit", "--audit-level=high"], {
+    cwd: `${import.meta.dir}/..`,
+    env: environment,
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: longestMs,
+  });
+  const [stdout, stderr] = await Promise.all([text(run.stdout), text(run.stderr)]);
+  if ((await run.exited) === 0) return { state: "clean", output: stdout };
+  return /^\d+ vulnerabilit/m.test(stdout)
+    ? { state: "vulnerable", output: stdout }
+    : { state: "skipped", output: stderr.trim() || `No answer within ${longestMs / 1000} s.` };
+}
