@@ -25,7 +25,7 @@ export function BackupSchedule() {
       {(schedule) => (
         <>
           <Outcome schedule={schedule} />
-          <Panel>
+          <Panel title="Scheduled backups">
             <Fields schedule={schedule} />
           </Panel>
         </>

@@ -34,7 +34,7 @@ function Download() {
   return (
     <Loaded query={query} what="The backup">
       {({ dataBytes }) => (
-        <Panel>
+        <Panel title="Download">
           <div className="backup">
             <p>
               A copy of the whole database as it is now: monitors, results, incidents and people of{" "}
