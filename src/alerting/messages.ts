@@ -297,7 +297,7 @@ function filled(template: string, alert: Alert, origin: string): string {
   );
 }
 
-/** Room for the line that says how many were left out. */
+/** Space for the line that says how many were left out. */
 const moreLength = 24;
 
 /** Lines of a message that fit into `max` characters, with the number of those left out. */

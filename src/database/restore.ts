@@ -70,7 +70,7 @@ export function restore(options: RestoreOptions): Restored {
   const key = keyFile === null ? backup.key : readKey(keyFile);
   return inDirectory(path, () => {
     finishRestore(path);
-    mustHaveRoom(path, backup.bytes);
+    mustHaveFreeSpace(path, backup.bytes);
     const staging = newStaging(path, stampOf(clock()));
     const staged = files(staging.part);
     const { database, key: keyInPlace } = files(path);
@@ -145,7 +145,7 @@ function makeDirectory(path: string): string | null {
   }
 }
 
-function mustHaveRoom(path: string, bytes: number) {
+function mustHaveFreeSpace(path: string, bytes: number) {
   const free = freeBytesOf(path);
   if (free < bytes)
     throw new DataError(

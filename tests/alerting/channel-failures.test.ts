@@ -11,7 +11,7 @@ describe("a channel that fails for good is told of", () => {
   test("to the default channels alone, with its name and the reason", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(410));
-    await using keeper = await inbox({ default: true });
+    await using fallback = await inbox({ default: true });
     await using other = await inbox();
     await using off = await inbox({ default: true, enabled: false });
     const backup = await watched([failing]);
@@ -19,7 +19,7 @@ describe("a channel that fails for good is told of", () => {
     await backup.goes("down");
     await later();
     await later();
-    expect(keeper.received()).toMatchObject([
+    expect(fallback.received()).toMatchObject([
       {
         type: "channel.failed",
         data: {
@@ -55,7 +55,7 @@ describe("a channel that fails for good is told of", () => {
   test("once, until something arrives there again", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(410));
-    await using keeper = await inbox({ default: true });
+    await using fallback = await inbox({ default: true });
     const jobs = await Promise.all(
       ["A", "B", "C", "D"].map((name) => watched([failing], { name })),
     );
@@ -67,25 +67,25 @@ describe("a channel that fails for good is told of", () => {
     };
     await fail(0);
     await fail(1);
-    expect(keeper.heard()).toEqual(["channel.failed Broken"]);
+    expect(fallback.heard()).toEqual(["channel.failed Broken"]);
     failing.reply(answer());
     await fail(2);
     failing.reply(answer(410));
     await fail(3);
-    expect(keeper.heard()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
+    expect(fallback.heard()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
   });
 
   test("when 24 hours of tries were in vain, and not before", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(500));
-    await using keeper = await inbox({ default: true });
+    await using fallback = await inbox({ default: true });
     const backup = await watched([failing]);
     await backup.change({ alertChannelIds: [failing.id] });
     await backup.goes("down");
     for (let quarter = 0; quarter < 4 * 23; quarter++) await later(900);
-    expect(keeper.asked).toEqual([]);
+    expect(fallback.asked).toEqual([]);
     for (let quarter = 0; quarter < 8; quarter++) await later(900);
-    expect(keeper.heard()).toEqual(["channel.failed Broken"]);
+    expect(fallback.heard()).toEqual(["channel.failed Broken"]);
   });
 
   test("once each where two fail, which then leave each other alone", async () => {

@@ -40,7 +40,7 @@ async function waiting() {
 test("however much waits, a look is at a bounded part of it, which goes round, and leaves no organization out", async () => {
   const { add, round } = await waiting();
   for (let number = 0; number < 4_000; number++)
-    for (const _ of [1, 2, 3]) add("crowd", `r${String(number).padStart(4, "0")}`);
+    for (const _ of [1, 2, 3]) add("large", `r${String(number).padStart(4, "0")}`);
   for (const organization of ["b", "c", "d"])
     for (let number = 0; number < 4; number++) add(organization, `s${number}`);
   const seen = new Map<string, number>();
@@ -56,7 +56,7 @@ test("however much waits, a look is at a bounded part of it, which goes round, a
     }
   }
   expect(seen.size).toBe(4_012);
-  const many = [...seen].filter(([name]) => name.startsWith("crowd"));
+  const many = [...seen].filter(([name]) => name.startsWith("large"));
   expect(many.every(([, times]) => times === 1)).toBe(true);
   const again = await round.find(now);
   expect(again.waiting.some(({ receiverId }) => receiverId === "r0000")).toBe(true);

@@ -101,14 +101,14 @@ describe("a mailbox that is refused for now", () => {
 
   test("for a day is given up; the channel is not, since the others hear", async () => {
     await using made = await mailing({ [cid]: 450 });
-    await using keeper = await made.inbox({ default: true });
+    await using fallback = await made.inbox({ default: true });
     await made.backup.goes("down");
     for (let hours = 0; hours < 26; hours += 2) await made.later(7_200);
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`]);
     expect(await made.deliveriesOf(made.team)).toMatchObject([
       { status: "delivered", error: "The mail server refused 1 of 3 recipients for now." },
     ]);
-    expect(keeper.asked).toEqual([]);
+    expect(fallback.asked).toEqual([]);
     await made.backup.goes("up");
     await made.later();
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`, `${up}: ${name(ann, bob)}`]);

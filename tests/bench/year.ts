@@ -145,7 +145,7 @@ async function aged(dataDir: string): Promise<string> {
       time.now += hourMs;
     }
     database.run("BEGIN");
-    year.happenings(time.now / dayMs - 1);
+    year.writeActivity(time.now / dayMs - 1);
     database.run("UPDATE followers SET seq = (SELECT max(seq) FROM events)");
     database.run("COMMIT");
     database.run("PRAGMA foreign_keys = ON");

@@ -122,7 +122,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   };
 
   /** What happens on a day, beside results of checks; of what is long past only what is still kept. */
-  function happenings(day: number, age = 0) {
+  function writeActivity(day: number, age = 0) {
     for (let number = 0; number < perDay.changes; number++) {
       const at = timestamp(day * dayMs + Math.floor((number / perDay.changes) * dayMs));
       const subjectId = ids[(day + number) % ids.length] ?? "";
@@ -303,7 +303,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   if (plan.end > endDay * dayMs) results(endDay * dayMs, plan.end);
   olderSums(database, endDay - plan.days, firstResults, plan.resultDays);
   database.run("BEGIN");
-  for (let day = endDay - plan.days; day < endDay; day++) happenings(day, endDay - day);
+  for (let day = endDay - plan.days; day < endDay; day++) writeActivity(day, endDay - day);
   const last = database.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM events").get();
   for (const name of ["alerting", "subscribers"])
     database.run("INSERT OR REPLACE INTO followers (name, seq, version) VALUES (?, ?, 1)", [
@@ -311,7 +311,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
       last?.seq ?? 0,
     ]);
   database.run("COMMIT");
-  return { organizationId, key, ids, results, happenings };
+  return { organizationId, key, ids, results, writeActivity };
 }
 
 /** Sums of days whose results are gone: those of days that have them, again and again. */

@@ -140,7 +140,7 @@ test("what others leave idle is used: one organization alone has all places but 
 });
 
 /** An engine with one place for each organization; ours has it taken by a check that hangs. */
-async function crowded() {
+async function fullEngine() {
   const made = await watch();
   const { time, appliance, store, monitor } = made;
   const places = { reserved: 1, shared: 0, perLane: 1 };
@@ -194,7 +194,7 @@ async function crowded() {
 }
 
 test("a check whose turn does not come shows as unknown, each time anew, and nothing else is made of it", async () => {
-  await using made = await crowded();
+  await using made = await fullEngine();
   const { shop, roundRobin, untilBeats, ended, beatsOf, monitorOf, changes, store } = made;
   const before = await beatsOf(shop.id);
   await roundRobin(55);
@@ -231,7 +231,7 @@ test("a check whose turn does not come shows as unknown, each time anew, and not
 });
 
 test("the checks of another organization are made when they are due all the while", async () => {
-  await using made = await crowded();
+  await using made = await fullEngine();
   const { theirs, roundRobin, untilBeats, ended, shop } = made;
   const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), interval: 5, timeout: 5 };
   const { json } = await theirs.api("POST", "/api/v1/monitors", { body });

@@ -24,7 +24,7 @@ async function cleaned() {
     await alerts.save();
     return Number.MAX_SAFE_INTEGER;
   };
-  const keeper = () => housekeeping({ store, clock, log: logger, kept, readUpTo });
+  const job = () => housekeeping({ store, clock, log: logger, kept, readUpTo });
   // Rows stand for themselves here, without the records that they belong to.
   database.run("PRAGMA foreign_keys = OFF");
   database.run(
@@ -61,7 +61,7 @@ async function cleaned() {
     database
       .query<{ rows: number }, []>(`SELECT count(*) AS rows FROM ${getTableName(table)}`)
       .get()?.rows;
-  return { ...appliance, put, count, run: () => keeper().runOnce(), logged, keeper };
+  return { ...appliance, put, count, run: () => job().runOnce(), logged, job };
 }
 
 const all = [accounts, alerting, log, monitoring, statusPages].flatMap((tables) =>
@@ -189,16 +189,16 @@ describe("the daily run", () => {
   });
 
   test("that was ended begins again with the next minute", async () => {
-    const { put, count, time, keeper } = await cleaned();
+    const { put, count, time, job } = await cleaned();
     for (let day = 0; day < 10; day++)
       put(log.auditEntries, { at: timestamp(time.now - (420 - day) * dayMs) });
-    const first = keeper();
+    const first = job();
     const running = first.runOnce();
     await first.stop();
     await running;
     expect(count(log.auditEntries)).toBe(10);
     time.now += minute;
-    await keeper().runOnce();
+    await job().runOnce();
     expect(count(log.auditEntries)).toBe(0);
   });
 });
