@@ -112,6 +112,22 @@ const routes = `
   }
 `;
 
+const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+
+/** All that nginx needs to serve these in a folder of its own, in the foreground. */
+export const nginxConfig = (servers: string) => `
+  daemon off;
+  master_process off;
+  pid nginx.pid;
+  error_log stderr;
+  events {}
+  http {
+    access_log off;
+    ${temporary.map((kind) => `${kind}_temp_path ${kind};`).join(" ")}
+    ${servers}
+  }
+`;
+
 /** nginx over http, and over https with certificates that have one fault each, or none. */
 export async function nginx() {
   const folder = newFolder();
@@ -126,20 +142,10 @@ export async function nginx() {
       ${routes}
     }`,
   );
-  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-  const conf = `
-    daemon off;
-    master_process off;
-    pid nginx.pid;
-    error_log stderr;
-    events {}
-    http {
-      access_log off;
-      ${temporary.map((kind) => `${kind}_temp_path ${kind};`).join(" ")}
-      server { listen 127.0.0.1:${httpPort}; ${routes} }
-      ${secure.join("\n")}
-    }
-  `;
+  const conf = nginxConfig(`
+    server { listen 127.0.0.1:${httpPort}; ${routes} }
+    ${secure.join("\n")}
+  `);
   writeFileSync(join(folder, "nginx.conf"), conf);
   const args = ["-p", folder, "-c", "nginx.conf", "-e", "stderr"];
   const stop = await start({ program: "nginx", args, folder }, [httpPort, ...securePorts]);

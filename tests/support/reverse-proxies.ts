@@ -4,7 +4,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { freePort } from "./binary.ts";
 import { selfSigned } from "./certificates.ts";
-import { newFolder, type Program, start } from "./real-targets.ts";
+import { newFolder, nginxConfig, type Program, start } from "./real-targets.ts";
 
 /** The name that the files in `docs/behind-a-proxy.md` are for. */
 export const publicName = "status.example.com";
@@ -34,25 +34,11 @@ const caddyAlone = `{
 }
 `;
 
-const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-const nginxAround = (server: string) => `
-  daemon off;
-  master_process off;
-  pid nginx.pid;
-  error_log stderr;
-  events {}
-  http {
-    access_log off;
-    ${temporary.map((kind) => `${kind}_temp_path ${kind};`).join(" ")}
-    ${server}
-  }
-`;
-
 /** For each proxy of the guide: what its file is called there, what is around it here, and how it is started. */
 const kinds = {
   nginx: {
     language: "nginx",
-    around: nginxAround,
+    around: nginxConfig,
     args: (folder: string) => ["-p", folder, "-c", "config", "-e", "stderr"],
   },
   caddy: {
