@@ -150,7 +150,7 @@ export async function startApp(
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
   const copyTo = (file: string, sealing: Sealing | null) => copyInChild(data.path, file, sealing);
-  const backups = backupDownloads({ directory: data.path, clock, log, copyTo });
+  const backups = backupDownloads({ directory: data.path, clock, copyTo });
   const scheduled = scheduledBackups({ ...shared, workIn: data.path, copyTo });
   const byNetwork = (count: number) => networkLimit(count, clock);
   const services: Services = {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { logFormats, logLevels } from "./core/log.ts";
 import { limitsOf, usualLimits } from "./core/limits.ts";
 import { parseDenied, parseRange } from "./core/target-guard.ts";
 import { AppError } from "./core/errors.ts";
@@ -84,6 +85,8 @@ const Config = z.strictObject({
   keepHours: days(400),
   /** Days that the audit log is kept. */
   keepAudit: days(400),
+  logFormat: z.enum(logFormats).default("text"),
+  logLevel: z.enum(logLevels).default("info"),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
   /** Where the passphrase of backups is, for the commands that make or read them. */

@@ -40,6 +40,8 @@ export function serveOptions(command: Command): Command {
     .option("--keep-audit <days>", "how long the audit log is kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
+    .option("--log-format <format>", "`text` or `json`, one line an entry (default: text)")
+    .option("--log-level <level>", "`debug`, `info`, `warn` or `error` (default: info)")
     .option("--init", "create a new database where the old one is missing or empty")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it");
 }
@@ -71,7 +73,7 @@ export function addServe(program: Command) {
 
 async function serve(config: Config) {
   const { startApp } = await import("../app.ts");
-  const log = logTo((line) => process.stderr.write(line));
+  const log = logTo((line) => process.stderr.write(line), config);
   const manager = serviceManager(startedBy());
   const starting = startApp(config, { log, ...assets });
   // On a terminal it says that the window was closed; to a service, that files have changed.
