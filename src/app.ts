@@ -239,6 +239,15 @@ export async function startApp(
   cleaning.start();
   scheduled.start();
 
+  /** A disk that takes nothing any more keeps nobody from stopping: what was not acknowledged is done again. */
+  async function ended(end: () => unknown) {
+    try {
+      await end();
+    } catch (error) {
+      log.warn("not everything was written down at the end", { cause: String(error) });
+    }
+  }
+
   const urls = urlsOf(config, main.number);
   return {
     urls,
@@ -257,18 +266,18 @@ export async function startApp(
     },
     async stop() {
       for (const port of ports) void port.stop();
-      await Promise.all([live.stop(), engine.stop(), maintenance.stop(), cleaning.stop()]);
-      await notices.stop();
-      await alerts.stop();
-      await site.stop();
+      await Promise.all(
+        [live, engine, maintenance, cleaning].map((part) => ended(() => part.stop())),
+      );
+      for (const part of [notices, alerts, site]) await ended(() => part.stop());
       const deadline = performance.now() + hardStopMs;
       const answering = () => ports.some(({ pendingRequests }) => pendingRequests > 0);
       while (answering() && performance.now() < deadline) await Bun.sleep(10);
       await Promise.all(ports.map((port) => port.stop(true)));
-      setUp.end();
+      await ended(() => setUp.end());
       scheduled.stop();
-      backups.end();
-      await store.atomic(lastSeen()).catch(() => log.warn("last uses were not written down"));
+      await ended(() => backups.end());
+      await ended(() => store.atomic(lastSeen()));
       data.close();
     },
   };

@@ -126,8 +126,13 @@ function isGuardFailure(error: unknown): boolean {
   return codeOf(error) === "SQLITE_CONSTRAINT_CHECK";
 }
 
+/** Whether the disk or another process is what stands in the way, rather than what is in the file. */
+export function isTemporary(error: unknown): boolean {
+  return /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error));
+}
+
 function translated(error: unknown): unknown {
-  if (/^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error)))
+  if (isTemporary(error))
     return new AppError("UNAVAILABLE", "The database can't be written right now. Try again soon.", {
       headers: { "Retry-After": "5" },
       cause: error,
