@@ -25,6 +25,7 @@ import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { writeBackup } from "./backup-file.ts";
 import { finishRestore, hasUnfinishedRestore } from "./unfinished-restore.ts";
+import { missingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
 
 /** "SBOX": tells our database from any other SQLite file. */
@@ -205,6 +206,7 @@ export function mustBeOurs(file: string, name = file) {
 
 function openChecked(file: string): Database {
   mustBeOurs(file);
+  mustHaveItsLog(file);
   try {
     if (statSync(file).size <= checkedAtStartBytes) mustBeIntact(file);
     return openDatabase(file);
@@ -213,6 +215,16 @@ function openChecked(file: string): Database {
     if (isTemporary(error)) throw noDisk(file, message);
     throw unusable(`${file} is damaged (${message}). ${advice}`);
   }
+}
+
+/** Throws DATA_UNUSABLE where committed writes are lost with the log: SQLite would go on without them. */
+export function mustHaveItsLog(file: string) {
+  const missing = missingFrames(file);
+  if (missing === 0) return;
+  throw unusable(
+    `${file}-wal is damaged: ${missing} pages of the last writes are missing. Nothing was changed. ` +
+      `Put it back or restore a backup; to go on without them, remove ${file}-shm and start again.`,
+  );
 }
 
 /** Reads it through without writing: a connection that may write would merge the log into a damaged file on closing. */

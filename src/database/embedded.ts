@@ -40,6 +40,7 @@ export function embeddedStore(
 ): EmbeddedStore {
   let queue: Write[] = [];
   let commits = 0;
+  let isDamaged = false;
   const listeners = new Set<() => void>();
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
 
@@ -49,6 +50,7 @@ export function embeddedStore(
     queue = [];
     const failures = new Map<Write, unknown>();
     try {
+      if (isDamaged) throw damaged();
       database.run("BEGIN IMMEDIATE");
       for (const write of writes) {
         try {
@@ -88,9 +90,26 @@ export function embeddedStore(
     }
   }
 
+  /** What is thrown instead. Once a damaged page was seen nothing is written any more, which might spread it. */
+  function translated(error: unknown): unknown {
+    if (isDamage(error)) {
+      isDamaged = true;
+      return damaged(error);
+    }
+    return isTemporary(error) ? notWritable(error) : error;
+  }
+
+  function reading<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+
   return {
     db: drizzle(async (text, parameters, method) => {
-      const rows = database.query(text).values(...(parameters as Parameter[]));
+      const rows = reading(() => database.query(text).values(...(parameters as Parameter[])));
       return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
     }),
     atomic(statements) {
@@ -102,18 +121,23 @@ export function embeddedStore(
       });
     },
     async query<Row>(text: string, parameters: readonly Parameter[]) {
-      return database.query<Row, Parameter[]>(text).all(...parameters);
+      return reading(() => database.query<Row, Parameter[]>(text).all(...parameters));
     },
     revision() {
       // SQLite's own counter moves only for the commits of other connections.
-      return `${commits}.${dataVersion.get()?.data_version}`;
+      try {
+        return `${commits}.${dataVersion.get()?.data_version}`;
+      } catch {
+        return null;
+      }
     },
     onCommit(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     close() {
-      database.close();
+      // Closing merges the log into the file: into a damaged one, that would overwrite what can still be saved.
+      if (!isDamaged) database.close();
     },
   };
 }
@@ -131,11 +155,21 @@ export function isTemporary(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error));
 }
 
-function translated(error: unknown): unknown {
-  if (isTemporary(error))
-    return new AppError("UNAVAILABLE", "The database can't be written right now. Try again soon.", {
-      headers: { "Retry-After": "5" },
-      cause: error,
-    });
-  return error;
+function isDamage(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
+}
+
+function notWritable(cause: unknown): AppError {
+  return new AppError("UNAVAILABLE", "The database can't be written right now. Try again soon.", {
+    headers: { "Retry-After": "5" },
+    cause,
+  });
+}
+
+function damaged(cause?: unknown): AppError {
+  return new AppError(
+    "UNAVAILABLE",
+    "The database is damaged. Nothing is written any more until a backup is restored.",
+    { headers: { "Retry-After": "60" }, cause },
+  );
 }

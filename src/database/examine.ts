@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { vaultOf } from "../core/secrets.ts";
-import { files, freeBytesOf, mustBeOurs, readKey } from "./data-directory.ts";
+import { files, freeBytesOf, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
 import { hasUnfinishedRestore } from "./unfinished-restore.ts";
@@ -95,6 +95,7 @@ function database(path: string, migrations: string): Finding[] {
   const { database: file, key } = files(path);
   try {
     mustBeOurs(file);
+    mustHaveItsLog(file);
     const database = new Database(file, { readonly: true });
     const damage = database
       .query<{ integrity_check: string }, []>("PRAGMA integrity_check(5)")

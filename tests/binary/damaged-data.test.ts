@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clientOf, machineWithKey } from "../support/outside.ts";
 
@@ -54,17 +54,86 @@ describe("unusable data exits with 3, says so in one line, and is left as it was
     });
 
   test("a database damaged after a kill, with its last writes still in the log", async () => {
-    await using box = await machineWithKey();
-    const server = await box.serve();
-    await clientOf(server.url, box.key)("POST", "/api/v1/incidents", { title: "Slow" });
-    await server.stop("SIGKILL");
+    await using box = await killed();
     const file = join(box.dataDir, "signalbox.db");
-    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
     await flipBits(file);
     const before = await contentOf(box.dataDir);
     expect((await box.run(["serve", "--port", "0"])).exitCode).toBe(3);
     expect(await contentOf(box.dataDir)).toEqual(before);
   });
+
+  const logDamages: Record<string, Damage> = {
+    "a log cut short": (file) => truncateSync(file, statSync(file).size / 2),
+    "a log with one flipped bit": (file) => {
+      const bytes = readFileSync(file);
+      const middle = bytes.length >> 1;
+      bytes[middle] = (bytes[middle] ?? 0) ^ 1;
+      writeFileSync(file, bytes);
+    },
+    "a log overwritten with garbage": (file) => writeFileSync(file, "not a log".repeat(99)),
+    "an empty log": (file) => truncateSync(file),
+    "a lost log": (file) => rmSync(file),
+  };
+  for (const [name, damage] of Object.entries(logDamages))
+    test(name, async () => {
+      await using box = await killed();
+      await damage(join(box.dataDir, "signalbox.db-wal"));
+      const before = await contentOf(box.dataDir);
+      for (const command of [["serve", "--port", "0"], ["orgs", "list"], ["doctor"]]) {
+        const { exitCode, stderr } = await box.run(command);
+        expect([command, exitCode]).toEqual([command, 3]);
+        expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
+      }
+      expect(await contentOf(box.dataDir)).toEqual(before);
+    });
+});
+
+/** A machine that was killed with writes in its log. */
+async function killed() {
+  const box = await machineWithKey();
+  const server = await box.serve();
+  const api = clientOf(server.url, box.key);
+  for (const title of ["First", "Second"]) await api("POST", "/api/v1/incidents", { title });
+  await server.stop("SIGKILL");
+  return box;
+}
+
+test("whoever removes the index goes on with what is whole of a damaged log", async () => {
+  await using box = await killed();
+  const file = join(box.dataDir, "signalbox.db");
+  truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 1);
+  expect((await box.run(["serve", "--port", "0"])).stderr).toContain(`remove ${file}-shm`);
+  rmSync(`${file}-shm`);
+  const { url } = await box.serve();
+  const { json } = await clientOf(url, box.key)("GET", "/api/v1/incidents");
+  expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["First"]);
+});
+
+test("damage under a running server is said, spread by nothing, and refused at the next start", async () => {
+  await using box = await machineWithKey();
+  let server = await box.serve();
+  let api = clientOf(server.url, box.key);
+  const { id } = (await api("POST", "/api/v1/incidents", { title: "Slow" })).json.data;
+  await server.stop();
+  server = await box.serve();
+  api = clientOf(server.url, box.key);
+  // Known without the database.
+  await api("GET", "/api/v1/monitors");
+  const file = join(box.dataDir, "signalbox.db");
+  await flipBits(file);
+  const before = await Bun.file(file).bytes();
+  const asked = [
+    await api("GET", `/api/v1/incidents/${id}`),
+    await api("POST", "/api/v1/incidents", { title: "Slower" }),
+    await api("PATCH", `/api/v1/incidents/${id}`, { title: "Slower" }),
+  ];
+  const damaged = { code: "UNAVAILABLE", message: expect.stringContaining("damaged") };
+  for (const { status, json } of asked)
+    expect([status, json.error]).toEqual([503, expect.objectContaining(damaged)]);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect(await server.stop()).toBe(0);
+  expect(Buffer.compare(before, await Bun.file(file).bytes())).toBe(0);
+  expect((await box.run(["serve", "--port", "0"])).exitCode).toBe(3);
 });
 
 test("--init begins again where the database is empty and keeps the empty file aside", async () => {
