@@ -42,7 +42,6 @@ const folders = [
   "api.ts",
   "server.ts",
   "config.ts",
-  "reload.ts",
   "app.ts",
   "cli",
   "main.ts",
@@ -145,6 +144,17 @@ test("only config.ts and main.ts read the environment, only main.ts ends the pro
       found.push(`${file} reads process.env`);
     if (/process\.exit\b/.test(text) && file !== "src/main.ts") found.push(`${file} exits`);
   }
+  expect(found).toEqual([]);
+});
+
+test("what the data lies on is known in database and cli alone", async () => {
+  const found: string[] = [];
+  for (const file of sources)
+    if (
+      !/^src\/(database|cli)\//.test(file) &&
+      /rqlite/i.test(await Bun.file(join(root, file)).text())
+    )
+      found.push(file);
   expect(found).toEqual([]);
 });
 

@@ -12,7 +12,6 @@ import { serviceManager } from "./service-manager.ts";
 /** What `serve` can be told. */
 export function serveOptions(command: Command): Command {
   return command
-    .option("--config <file>", "settings, a line each such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
@@ -41,8 +40,6 @@ export function serveOptions(command: Command): Command {
     .option("--keep-audit <days>", "how long the audit log is kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
-    .option("--log-format <format>", "`text` or `json`, one line an entry (default: text)")
-    .option("--log-level <level>", "`debug`, `info`, `warn` or `error` (default: info)")
     .option("--init", "create a new database where the old one is missing or empty")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it");
 }
@@ -52,7 +49,7 @@ export function addServe(program: Command) {
     .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
     .addHelpText(
       "after",
-      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=… Options win over variables, these over the file of --config. On SIGHUP the file is read again, and the certificate, too.",
+      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",
     )
     .option(
       "--open",
@@ -61,7 +58,7 @@ export function addServe(program: Command) {
     .action(async (flags: Record<string, unknown>) => {
       const config = configOf(flags);
       try {
-        await serve(config, () => configOf(flags));
+        await serve(config);
       } catch (error) {
         const isRunning = error instanceof DataError && error.code === "ALREADY_RUNNING";
         const page = config.open && isRunning ? runningPage(config.dataDir) : null;
@@ -72,14 +69,14 @@ export function addServe(program: Command) {
     });
 }
 
-async function serve(config: Config, readAgain: () => Config) {
+async function serve(config: Config) {
   const { startApp } = await import("../app.ts");
-  const log = logTo((line) => process.stderr.write(line), config);
+  const log = logTo((line) => process.stderr.write(line));
   const manager = serviceManager(startedBy());
   const starting = startApp(config, { log, ...assets });
   // On a terminal it says that the window was closed; to a service, that files have changed.
   const isService = !isatty(0);
-  if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));
+  if (isService) process.on("SIGHUP", async () => (await starting).readTls());
   const app = await starting;
   const [here = "", ...others] = app.urls;
   using _ = leaveAddress(config.dataDir, here);

@@ -107,7 +107,7 @@ export function embeddedStore(
     }
   }
 
-  return {
+  const store: EmbeddedStore = {
     db: drizzle(async (text, parameters, method) => {
       const rows = reading(() => database.query(text).values(...(parameters as Parameter[])));
       return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
@@ -135,11 +135,13 @@ export function embeddedStore(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    relaxed: () => store,
     close() {
       // Closing merges the log into the file: into a damaged one, that would overwrite what can still be saved.
       if (!isDamaged) database.close();
     },
   };
+  return store;
 }
 
 function codeOf(error: unknown): string {

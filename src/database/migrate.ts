@@ -2,7 +2,10 @@ import type { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { DataError } from "../core/errors.ts";
 
-type Applied = { hash: string; created_at: number };
+export type Applied = { hash: string; created_at: number };
+
+export const appliedTable =
+  "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT";
 
 /**
  * Brings the database to this binary's schema, all or nothing, and returns how many migrations ran.
@@ -21,9 +24,7 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
     // A second process may have migrated while this one waited for the lock: look again inside it.
     database.run("BEGIN IMMEDIATE");
     const pending = pendingAfter(appliedIn(database), ours);
-    database.run(
-      "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT",
-    );
+    database.run(appliedTable);
     for (const migration of pending) {
       for (const statement of migration.sql) database.run(statement);
       database
@@ -61,7 +62,11 @@ function appliedIn(database: Database): Applied[] {
     .all();
 }
 
-function pendingAfter<M extends { hash: string }>(applied: readonly Applied[], ours: readonly M[]) {
+/** Throws MIGRATION_REFUSED where what was applied is not the beginning of ours. */
+export function pendingAfter<M extends { hash: string }>(
+  applied: readonly Applied[],
+  ours: readonly M[],
+): M[] {
   if (applied.length > ours.length)
     throw new DataError(
       "MIGRATION_REFUSED",

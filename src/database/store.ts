@@ -25,6 +25,11 @@ export type Store = {
   revision(): string | null;
   /** Calls `listener` after every write of this process; returns how to end that. */
   onCommit(listener: () => void): () => void;
+  /**
+   * The same for who would rather see what was true a minute ago than nothing: where no node can say
+   * what is true now, reads take what one of them knew last. Never for a decision.
+   */
+  relaxed(): Store;
 };
 
 export type Parameter = string | number | null;

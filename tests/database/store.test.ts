@@ -4,18 +4,28 @@ import { join } from "node:path";
 import { AppError } from "../../src/core/errors.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { must, retrying, StaleRead } from "../../src/database/store.ts";
+import { storeWith, type TestStore } from "../support/engines.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
 
+const stock = "CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER CHECK (count >= 0)) STRICT";
+
 /** A store with the table of guards and a small one to write into. */
-function newStore(file = ":memory:") {
+async function newStore() {
+  return withStock(await storeWith(stock));
+}
+
+/** The same in a file. */
+function newFile(file: string) {
   const database = openDatabase(file);
-  database.run(`CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT`);
-  database.run(
-    `CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER CHECK (count >= 0)) STRICT`,
-  );
+  database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
+  database.run(stock);
   const store = embeddedStore(database);
+  return { ...withStock({ store, database }), store };
+}
+
+function withStock({ store, database }: TestStore) {
   const put = (item: string, count = 1) =>
     sql`insert into stock values (${item}, ${count}) on conflict do update set count = ${count}`;
   const items = () => database.query("SELECT item FROM stock ORDER BY item").values().flat();
@@ -27,7 +37,7 @@ const taken = () => new AppError("CONFLICT", "Taken.");
 
 describe("atomic", () => {
   test("does all of it or nothing", async () => {
-    const { store, put, items } = newStore();
+    const { store, put, items } = await newStore();
     const broken = store.atomic([put("a"), put("b", -1), put("c")]).catch(codeOf);
     expect(await broken).toBe("SQLITE_CONSTRAINT_CHECK");
     expect(items()).toEqual([]);
@@ -36,7 +46,7 @@ describe("atomic", () => {
   });
 
   test("writes of one turn share a commit and nothing else: one's failure is not the others'", async () => {
-    const { store, put, items } = newStore();
+    const { store, put, items } = await newStore();
     const results = await Promise.allSettled([
       store.atomic([put("a")]),
       store.atomic([put("b"), put("b", -1)]),
@@ -56,7 +66,7 @@ describe("atomic", () => {
 
   test("when it resolves, another connection reads what was written", async () => {
     const file = join(newDirectory(), "stock.db");
-    const { store, put } = newStore(file);
+    const { store, put } = newFile(file);
     const reader = openDatabase(file);
     await store.atomic([put("a")]);
     expect(reader.query("SELECT item FROM stock").values()).toEqual([["a"]]);
@@ -65,7 +75,7 @@ describe("atomic", () => {
   });
 
   test("a full disk is UNAVAILABLE, loses nothing acknowledged, and ends when there is room", async () => {
-    const { database, store, put, items } = newStore(join(newDirectory(), "stock.db"));
+    const { database, store, put, items } = newFile(join(newDirectory(), "stock.db"));
     await store.atomic([put("before")]);
     const pages = database.query<{ page_count: number }, []>("PRAGMA page_count").get();
     database.run(`PRAGMA max_page_count = ${pages?.page_count}`);
@@ -82,7 +92,7 @@ describe("atomic", () => {
 
   test("a database that another process holds is UNAVAILABLE, with Retry-After", async () => {
     const file = join(newDirectory(), "stock.db");
-    const { database, store, put, items } = newStore(file);
+    const { database, store, put, items } = newFile(file);
     database.run("PRAGMA busy_timeout = 0");
     const other = openDatabase(file);
     other.run("BEGIN IMMEDIATE");
@@ -98,7 +108,7 @@ describe("atomic", () => {
 
 describe("must", () => {
   test("fails the whole write with its own error when its condition does not hold at that moment", async () => {
-    const { store, put, items } = newStore();
+    const { store, put, items } = await newStore();
     const free = must(sql`not exists (select 1 from stock where item = ${"a"})`, taken);
     expect(await store.atomic([put("b"), free, put("a")])).toBeUndefined();
     const error = await store.atomic([put("c"), free, put("d")]).catch((error) => error);
@@ -107,7 +117,7 @@ describe("must", () => {
   });
 
   test("sees what the statements before it in the same write did, and leaves no row", async () => {
-    const { database, store, put, items } = newStore();
+    const { database, store, put, items } = await newStore();
     const there = must(sql`exists (select 1 from stock where item = ${"a"})`, taken);
     await store.atomic([put("a"), there]);
     expect(items()).toEqual(["a"]);
@@ -115,13 +125,13 @@ describe("must", () => {
   });
 
   test("does not take an unknown answer for a yes", async () => {
-    const { store } = newStore();
+    const { store } = await newStore();
     const unknown = must(sql`null = 1`, taken);
     expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
   });
 
   test("takes the blame for nothing but its own condition", async () => {
-    const { store, put, items } = newStore();
+    const { store, put, items } = await newStore();
     const holds = must(sql`true`, taken);
     expect(await store.atomic([holds, put("a", -1)]).catch(codeOf)).toBe("SQLITE_CONSTRAINT_CHECK");
     const broken = must(sql`exists (select 1 from nowhere)`, taken);
@@ -147,7 +157,7 @@ test("retrying reads again for as long as others were first, and passes on every
 });
 
 test("twenty who read, decide and write one number at once lose no step", async () => {
-  const { database, store, put } = newStore();
+  const { database, store, put } = await newStore();
   await store.atomic([put("a", 0)]);
   const step = () =>
     retrying(async () => {
@@ -165,7 +175,7 @@ test("twenty who read, decide and write one number at once lose no step", async 
 
 test("the revision differs after every write, whoever's, and stays while nothing is written", async () => {
   const file = join(newDirectory(), "stock.db");
-  const { store, put } = newStore(file);
+  const { store, put } = newFile(file);
   const other = openDatabase(file);
   const seen = [store.revision()];
   expect(store.revision()).toBe(seen[0] ?? null);

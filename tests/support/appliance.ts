@@ -1,10 +1,9 @@
-import { Database } from "bun:sqlite";
 import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
-import { type Log, logFormats, type LogLevel, logTo } from "../../src/core/log.ts";
+import type { Log } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import { type Limits, noLimits, usualLimits } from "../../src/core/limits.ts";
 import { AppError } from "../../src/core/errors.ts";
@@ -18,8 +17,6 @@ import type { Store } from "../../src/database/store.ts";
 import { livePages } from "../../src/dashboard/live.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/exchange.ts";
-import { embeddedStore, openDatabase, withSettings } from "../../src/database/embedded.ts";
-import { migrate } from "../../src/database/migrate.ts";
 import { responseCache } from "../../src/http/response-cache.ts";
 import type { Backups, Services } from "../../src/http/services.ts";
 import { attemptBackoff } from "../../src/http/attempt-backoff.ts";
@@ -35,6 +32,7 @@ import { createOrganization } from "../../src/accounts/organizations/service.ts"
 import { setUpOf } from "../../src/accounts/sign-in/set-up.ts";
 import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { serverOf } from "../../src/server.ts";
+import { migratedStore } from "./engines.ts";
 
 export type Answer = {
   status: number;
@@ -101,19 +99,6 @@ export function proxiesOf(
   return trustedProxies(trustProxy, peerOf, log);
 }
 
-/** Takes down all that can be logged, each entry once in every format. */
-function everythingLogged(lines: string[]): Log {
-  const logs = logFormats.map((logFormat) =>
-    logTo((line) => void lines.push(line), { logFormat, logLevel: "debug" }),
-  );
-  const at =
-    (level: LogLevel): Log["info"] =>
-    (message, fields) => {
-      for (const log of logs) log[level]?.(message, fields);
-    };
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-}
-
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
@@ -133,7 +118,9 @@ export function applianceOn(
 ) {
   const { store, clock } = data;
   const logged: string[] = [];
-  const log = everythingLogged(logged);
+  const write = (message: string, fields?: Record<string, unknown>) =>
+    void logged.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
+  const log = { info: write, warn: write, error: write };
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
   const ownHosts = ownHostsOf(["status.example"], "https://box.example:8443");
   const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
@@ -210,24 +197,11 @@ export function applianceOn(
   };
 }
 
-let migrated: Uint8Array | undefined;
-
-/** A fresh database in memory after all migrations, which run once and are copied from then on. */
-function migratedDatabase() {
-  if (migrated === undefined) {
-    using database = openDatabase(":memory:");
-    migrate(database, assets.migrations);
-    migrated = database.serialize();
-  }
-  return withSettings(Database.deserialize(migrated, { strict: true }));
-}
-
-/** The whole server over a fresh database in memory, with two organizations and a clock that tests set. */
+/** The whole server over a fresh database, with two organizations and a clock that tests set. */
 export async function testAppliance(settings: Settings = {}) {
   const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
   const clock = () => time.now;
-  const database = migratedDatabase();
-  const store = embeddedStore(database);
+  const { store, database } = await migratedStore();
   const vault = vaultOf(new Uint8Array(32).fill(7));
   const { appliance, app, engine, maintenance, alerts, live, proxies, logged } = applianceOn(
     { store, clock, vault },

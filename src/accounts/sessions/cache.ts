@@ -5,7 +5,7 @@ import { type people, sessions } from "../../database/tables/accounts.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
 import { isOver } from "./rules.ts";
 
-/** How long a session is trusted without asking the database where it can't be told whether anything was written. */
+/** How long a session is trusted while nothing is written; where that can't be told, it is read each time. */
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
@@ -74,6 +74,7 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
       const known = trusted.get(hash);
       const isTrusted =
         known !== undefined &&
+        revision !== null &&
         known.revision === revision &&
         known.until > now &&
         known.until <= now + trustedMs;

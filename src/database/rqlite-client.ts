@@ -1,0 +1,327 @@
+import { AppError, DataError } from "../core/errors.ts";
+import type { Parameter } from "./store.ts";
+
+/** Where a rqlite cluster answers, and as whom. */
+export type ClusterAddress = {
+  /** `host:port` of every node that may be asked. */
+  hosts: readonly string[];
+  user: string | null;
+  password: string | null;
+  isSecure: boolean;
+  /** Certificates (PEM) that its nodes are trusted by, in place of the system's. */
+  ca: string | null;
+};
+
+export type Result = {
+  columns?: string[];
+  values?: Parameter[][];
+  error?: string;
+};
+
+export type Level = "weak" | "strong" | "none";
+
+/** One request with its parameters: `[text, …parameters]`. */
+export type Sent = readonly [string, ...Parameter[]];
+
+/** What came of one request to one node. */
+type Outcome =
+  | { kind: "answered"; results: Result[] }
+  /** Surely nothing happened. */
+  | { kind: "refused"; reason: string }
+  /** It may have happened, or may yet. */
+  | { kind: "unknown"; reason: string };
+
+export type Patience = {
+  /** So long a node may be silent before it is asked whether it is there at all … */
+  silentMs: number;
+  /** … and so long that answer may take. */
+  probeMs: number;
+  /** So long a request looks for a node that takes it: an election lasts two or three seconds. */
+  tryMs: number;
+  /** So long a write is looked for of which nobody knows whether it happened. */
+  resolveMs: number;
+};
+
+export const usualPatience: Patience = {
+  silentMs: 1_000,
+  probeMs: 500,
+  tryMs: 5_000,
+  resolveMs: 15_000,
+};
+
+/** A node that did not answer is asked last for so long. */
+const avoidedMs = 2_000;
+/** A node that passes a request on to the leader waits for it so long. */
+const passedOn = "2s";
+/** What a node may be behind when nobody else answers, by its last word from a leader. */
+const staleness = "60s";
+
+export type RqliteClient = ReturnType<typeof rqliteClient>;
+
+/** Requests to a cluster: to its leader where that is known, to the next node where one is silent. */
+export function rqliteClient(
+  { hosts, user, password, isSecure, ca }: ClusterAddress,
+  patience: Patience = usualPatience,
+) {
+  const scheme = isSecure ? "https" : "http";
+  const credentials = `${user ?? ""}:${password ?? ""}`;
+  const headers: Record<string, string> =
+    user === null ? {} : { Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
+  const silentUntil = new Map<string, number>();
+  let leader: string | null = null;
+  /** The leader calls itself by a name that is not on the list: nodes pass on what is for it. */
+  let isPassedOn = false;
+  let turn = 0;
+  let hopelessUntil = 0;
+
+  const send = (host: string, path: string, init: RequestInit = {}) =>
+    fetch(`${scheme}://${host}${path}`, {
+      ...init,
+      headers,
+      redirect: "manual",
+      ...(ca !== null && { tls: { ca } }),
+    });
+
+  const isSilent = (host: string) => (silentUntil.get(host) ?? 0) > performance.now();
+
+  function avoid(host: string) {
+    silentUntil.set(host, performance.now() + avoidedMs);
+    if (leader === host) leader = null;
+  }
+
+  function nextHost(): string {
+    if (leader !== null) return leader;
+    for (let i = 0; i < hosts.length; i++) {
+      const host = hosts[turn++ % hosts.length] as string;
+      if (!isSilent(host)) return host;
+    }
+    return hosts[turn++ % hosts.length] as string;
+  }
+
+  /** Ends a request to a node that has stopped answering anything: a slow one says that it is there. */
+  function watch(host: string): { signal: AbortSignal; end: () => void } {
+    const controller = new AbortController();
+    const timer = setInterval(async () => {
+      try {
+        const signal = AbortSignal.timeout(patience.probeMs);
+        await (await send(host, "/readyz?noleader", { signal })).text();
+      } catch {
+        controller.abort();
+      }
+    }, patience.silentMs);
+    return { signal: controller.signal, end: () => clearInterval(timer) };
+  }
+
+  async function attempt(host: string, path: string, body: string): Promise<Outcome> {
+    const { signal, end } = watch(host);
+    const route = isPassedOn ? `timeout=${passedOn}` : "redirect";
+    try {
+      const response = await send(host, `${path}&${route}`, { method: "POST", body, signal });
+      if (response.status === 301) return redirected(response.headers.get("location") ?? "");
+      const outcome = outcomeOf(response.status, await response.text());
+      if (outcome.kind === "answered") {
+        silentUntil.delete(host);
+        if (!isPassedOn && !path.includes("level=none")) leader = host;
+      } else if (leader === host) leader = null;
+      return outcome;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      avoid(host);
+      const { code = "", message } = error as Error & { code?: string };
+      return { kind: neverSent.test(code) ? "refused" : "unknown", reason: message };
+    } finally {
+      end();
+    }
+  }
+
+  function redirected(location: string): Outcome {
+    const host = URL.canParse(location) ? new URL(location).host : "";
+    if (!hosts.includes(host)) isPassedOn = true;
+    else if (!isSilent(host)) leader = host;
+    return { kind: "refused", reason: `the leader is ${host}` };
+  }
+
+  /** Asks one node after the other, until one answers or `until`; each is asked once in any case. */
+  async function ask(path: string, body: string, until: number): Promise<Outcome> {
+    let tries = 0;
+    for (;;) {
+      const outcome = await attempt(nextHost(), path, body);
+      if (outcome.kind !== "refused") return outcome;
+      const isOver = performance.now() >= until;
+      if (++tries > hosts.length && isOver) return outcome;
+      // A leader that was named is asked at once, an election is waited for.
+      if (leader === null && tries % hosts.length === 0)
+        await Bun.sleep(isOver ? 0 : Math.min(25 * tries, 250));
+    }
+  }
+
+  const deadline = (ms: number) =>
+    performance.now() < hopelessUntil ? performance.now() : performance.now() + ms;
+
+  function givenUp(reason: string): AppError {
+    hopelessUntil = performance.now() + patience.silentMs;
+    return unavailable(reason);
+  }
+
+  /** Asks until there is an answer, or no time; before that nothing may be repeated. */
+  async function found(ask: () => Promise<boolean>, until: number): Promise<boolean> {
+    for (;;) {
+      const is = await ask().catch(() => null);
+      if (is !== null) return is;
+      if (performance.now() >= until) return false;
+      await Bun.sleep(100);
+    }
+  }
+
+  return {
+    /** Rows of each of these queries. Throws UNAVAILABLE where no leader is found in time. */
+    async query(queries: readonly Sent[], level: Level = "weak"): Promise<Result[]> {
+      const body = JSON.stringify(queries);
+      const until = deadline(patience.tryMs);
+      for (;;) {
+        const outcome = await ask(`/db/query?level=${level}`, body, until);
+        if (outcome.kind === "answered") return whole(outcome.results, queries.length);
+        if (performance.now() >= until) throw givenUp(outcome.reason);
+      }
+    },
+
+    /** The same without a leader, as long as one was heard of lately. Throws UNAVAILABLE. */
+    async queryAnyNode(queries: readonly Sent[]): Promise<Result[]> {
+      const body = JSON.stringify(queries);
+      let reason = "";
+      for (const host of hosts.toSorted((a, b) => Number(isSilent(a)) - Number(isSilent(b)))) {
+        const outcome = await attempt(host, `/db/query?level=none&freshness=${staleness}`, body);
+        if (outcome.kind === "answered") return whole(outcome.results, queries.length);
+        reason = outcome.reason;
+      }
+      throw unavailable(reason);
+    },
+
+    /**
+     * All of these writes or none. Where nobody knows whether they happened, `hasHappened` finds out
+     * before they are sent again: together they must be impossible to do twice. The results end with
+     * the first that failed, which undid all. Throws UNAVAILABLE.
+     */
+    async execute(
+      writes: readonly Sent[],
+      hasHappened: () => Promise<boolean>,
+    ): Promise<Result[] | "happened"> {
+      const body = JSON.stringify(writes);
+      let until = deadline(patience.tryMs);
+      let isUnknown = false;
+      for (;;) {
+        const outcome = await ask("/db/execute?transaction", body, until);
+        if (outcome.kind === "answered") {
+          const { results } = outcome;
+          if (results.at(-1)?.error !== undefined || results.length === writes.length)
+            return results;
+        }
+        const reason = outcome.kind === "answered" ? "it was answered in part" : outcome.reason;
+        if (outcome.kind !== "refused" && !isUnknown) {
+          isUnknown = true;
+          until = performance.now() + patience.resolveMs;
+        }
+        if (isUnknown && (await found(hasHappened, until))) return "happened";
+        if (performance.now() >= until)
+          throw isUnknown ? new Unresolved(givenUp(reason)) : givenUp(reason);
+      }
+    },
+
+    /** A request beside queries and writes, to the first node that takes it. Throws UNAVAILABLE. */
+    async raw(path: string, init: RequestInit = {}): Promise<Response> {
+      let reason = "";
+      for (const host of leader === null ? hosts : [leader, ...hosts]) {
+        try {
+          const response = await send(host, path, init);
+          if (response.status === 401) throw refusedCredentials();
+          if (response.ok) return response;
+          reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
+        } catch (error) {
+          if (error instanceof AppError) throw error;
+          avoid(host);
+          reason = (error as Error).message;
+        }
+      }
+      throw unavailable(reason);
+    },
+  };
+}
+
+/** Nobody knows whether a write happened. */
+export class Unresolved extends Error {
+  readonly error: AppError;
+  constructor(error: AppError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+const neverSent =
+  /^(ConnectionRefused|ECONNREFUSED|FailedToOpenSocket|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|UNABLE_TO_VERIFY.*|.*CERT.*)$/;
+
+function outcomeOf(status: number, text: string): Outcome {
+  if (status === 401) throw refusedCredentials();
+  // Nothing that we send is malformed: a repetition would be refused, too.
+  if (status === 400 || status === 413)
+    throw new Error(`The database refused a request: ${text.trim()}`);
+  if (status === 200) {
+    const { results, error } = JSON.parse(text) as { results?: Result[]; error?: string };
+    if (error === undefined && results !== undefined) return { kind: "answered", results };
+    return { kind: "unknown", reason: error ?? "an answer without results" };
+  }
+  const reason = `${status} ${text.trim().slice(0, 200)}`;
+  return { kind: status === 503 ? "refused" : "unknown", reason };
+}
+
+function whole(results: Result[], count: number): Result[] {
+  for (const { error } of results) if (error !== undefined) throw sqlError(error);
+  if (results.length !== count) throw unavailable("it was answered in part");
+  return results;
+}
+
+const refusedCredentials = () => unavailable("it refuses this user or password");
+
+export function unavailable(reason: string): AppError {
+  return new AppError("UNAVAILABLE", "The database can't be reached right now. Try again soon.", {
+    headers: { "Retry-After": "5" },
+    cause: new Error(reason),
+  });
+}
+
+const codes: [RegExp, string][] = [
+  [/^CHECK constraint/, "SQLITE_CONSTRAINT_CHECK"],
+  [/^UNIQUE constraint/, "SQLITE_CONSTRAINT_UNIQUE"],
+  [/^FOREIGN KEY constraint/, "SQLITE_CONSTRAINT_FOREIGNKEY"],
+  [/^NOT NULL constraint/, "SQLITE_CONSTRAINT_NOTNULL"],
+];
+
+/** An error of SQLite as the embedded one throws it. */
+export function sqlError(message: string): Error {
+  if (/disk is full|disk I\/O error|readonly database/.test(message)) return unavailable(message);
+  const code = codes.find(([pattern]) => pattern.test(message))?.[1] ?? "SQLITE_ERROR";
+  return Object.assign(new Error(message), { code });
+}
+
+/** Reads what the command line or the environment names. Throws what is wrong with it, never what stands there. */
+export function clusterAddressOf(
+  text: string,
+): Omit<ClusterAddress, "ca"> & { caFile: string | null } {
+  const [, scheme, user, password, list = "", query = ""] =
+    /^(rqlites?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(text) ?? [];
+  const hosts = list.split(",").map((host) => (/:\d+$/.test(host) ? host : `${host}:4001`));
+  const parameters = new URLSearchParams(query);
+  const isKnown = [...parameters.keys()].every((name) => name === "ca");
+  if (scheme === undefined || !isKnown || !hosts.every((host) => URL.canParse(`http://${host}`)))
+    throw new DataError(
+      "DATA_UNUSABLE",
+      "--database must be such as rqlite://user@host1:4001,host2:4001,host3:4001",
+    );
+  return {
+    // As a redirect names them.
+    hosts: hosts.map((host) => new URL(`http://${host}`).host || host),
+    user: user ? decodeURIComponent(user) : null,
+    password: password === undefined ? null : decodeURIComponent(password),
+    isSecure: scheme === "rqlites",
+    caFile: parameters.get("ca"),
+  };
+}

@@ -1,0 +1,151 @@
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import type { Clock } from "../core/clock.ts";
+import { DataError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { type Applied, appliedTable, pendingAfter } from "./migrate.ts";
+import { type RqliteClient, type Sent, sqlError, Unresolved } from "./rqlite-client.ts";
+
+/** What the store on rqlite needs beside the product's tables. */
+export const ownTables = [
+  "create table if not exists write_markers (id text primary key) strict, without rowid",
+  `create table if not exists migration_lease (
+    one integer primary key constraint lease check (one = 1), owner text not null, ends_at integer not null
+  ) strict`,
+  appliedTable,
+];
+
+const leaseMs = 60_000;
+const waitMs = 250;
+
+type Upgrade = {
+  client: RqliteClient;
+  folder: string;
+  clock: Clock;
+  /** Runs before the first change where there are rows to lose. */
+  beforeChange?: () => Promise<void>;
+  /** Told once when another node is at it. */
+  onWait?: () => void;
+};
+
+/** How many migrations this binary knows that the database has not had. Throws MIGRATION_REFUSED as `migrate` does. */
+export async function pendingRqliteMigrations({ client, folder }: Upgrade): Promise<number> {
+  const ours = readMigrationFiles({ migrationsFolder: folder });
+  return pendingAfter(await appliedIn(client), ours).length;
+}
+
+/**
+ * Brings the cluster to this binary's schema, one migration after the other, each whole or not at all;
+ * one node does, others wait for it. Returns how many ran here. Throws MIGRATION_REFUSED.
+ */
+export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
+  const { client, folder, clock, beforeChange = async () => {}, onWait = () => {} } = upgrade;
+  const ours = readMigrationFiles({ migrationsFolder: folder });
+  const pending = async () => pendingAfter(await appliedIn(client), ours);
+  if ((await pending()).length === 0) return 0;
+
+  const run = async (writes: readonly Sent[], hasHappened: () => Promise<boolean>) => {
+    const results = await client.execute(writes, hasHappened).catch((error: unknown) => {
+      throw error instanceof Unresolved ? error.error : error;
+    });
+    const failed = results === "happened" ? undefined : results.at(-1)?.error;
+    if (failed !== undefined) throw sqlError(failed);
+  };
+  await run(
+    ownTables.map((text): Sent => [text]),
+    async () => false,
+  );
+
+  const owner = newId(clock());
+  const isMine = async () => {
+    const text = "select 1 from migration_lease where owner = ?";
+    const [found] = await client.query([[text, owner]], "strong");
+    return (found?.values ?? []).length > 0;
+  };
+  let isWaiting = false;
+  for (;;) {
+    await run([takeLease(owner, clock())], isMine);
+    if (await isMine()) break;
+    if (!isWaiting) onWait();
+    isWaiting = true;
+    await Bun.sleep(waitMs);
+    if ((await pending()).length === 0) return 0;
+  }
+
+  try {
+    const applied = await appliedIn(client);
+    const rest = pendingAfter(applied, ours);
+    if (applied.length > 0 && rest.length > 0) await beforeChange();
+    for (const [index, migration] of rest.entries()) {
+      const count = applied.length + index;
+      await mustDropNoRows(client, migration.sql);
+      const record = "insert into __drizzle_migrations (hash, created_at) values (?, ?)";
+      await run(
+        [
+          [mustHoldLease, owner, clock(), count],
+          takeLease(owner, clock()),
+          ...migration.sql.map((text): Sent => [text]),
+          [mustKeepReferences],
+          [record, migration.hash, migration.folderMillis],
+        ],
+        async () => (await appliedIn(client)).length > count,
+      );
+    }
+    return rest.length;
+  } catch (error) {
+    if (error instanceof DataError || (error as { code?: string }).code === "UNAVAILABLE")
+      throw error;
+    throw refused(error instanceof Error ? error.message : String(error));
+  } finally {
+    const release: Sent = ["delete from migration_lease where owner = ?", owner];
+    await run([release], async () => !(await isMine())).catch(() => {});
+  }
+}
+
+const takeLease = (owner: string, now: number): Sent => [
+  `insert into migration_lease (one, owner, ends_at) values (1, ?, ?)
+   on conflict do update set owner = excluded.owner, ends_at = excluded.ends_at
+   where owner = excluded.owner or ends_at < ?`,
+  owner,
+  now + leaseMs,
+  now,
+];
+
+/** Breaks the lease's own constraint, and the whole batch with it. */
+const unless = (condition: string) =>
+  `insert into migration_lease (one, owner, ends_at) select 0, '', 0 where not (${condition})`;
+const mustHoldLease = unless(
+  `exists (select 1 from migration_lease where owner = ? and ends_at > ?)
+   and (select count(*) from __drizzle_migrations) = ?`,
+);
+const mustKeepReferences = unless("not exists (select 1 from pragma_foreign_key_check)");
+
+/**
+ * References are enforced while a cluster is migrated, and no request can turn that off for its own
+ * time alone: dropping a table with rows, as a rebuild does, would remove their children.
+ */
+async function mustDropNoRows(client: RqliteClient, statements: readonly string[]) {
+  for (const statement of statements) {
+    const [, table] = /^\s*drop table (?:if exists )?[`"]?(\w+)/im.exec(statement) ?? [];
+    if (table === undefined) continue;
+    const [there] = await client.query([["select 1 from sqlite_schema where name = ?", table]]);
+    if ((there?.values ?? []).length === 0) continue;
+    const [rows] = await client.query([[`select 1 from "${table}" limit 1`]]);
+    if ((rows?.values ?? []).length > 0)
+      throw refused(
+        `it rebuilds the table ${table}, and a cluster can't without losing what refers to it`,
+      );
+  }
+}
+
+const refused = (why: string) =>
+  new DataError("MIGRATION_REFUSED", `The migration failed and changed nothing: ${why}.`);
+
+async function appliedIn(client: RqliteClient): Promise<Applied[]> {
+  const known =
+    "select 1 from sqlite_schema where type = 'table' and name = '__drizzle_migrations'";
+  const [there] = await client.query([[known]], "strong");
+  if ((there?.values ?? []).length === 0) return [];
+  const text = "select hash, created_at from __drizzle_migrations order by id";
+  const [rows] = await client.query([[text]], "strong");
+  return (rows?.values ?? []).map(([hash, at]) => ({ hash: String(hash), created_at: Number(at) }));
+}

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
+import { AppError } from "../../src/core/errors.ts";
+import { type Patience, rqliteClient, usualPatience } from "../../src/database/rqlite-client.ts";
+import { ownTables } from "../../src/database/rqlite-migrate.ts";
+import { rqliteStore } from "../../src/database/rqlite.ts";
+import { must, type Store } from "../../src/database/store.ts";
+import { lyingProxy } from "../support/lying-proxy.ts";
+import {
+  addressOf,
+  hasRqlite,
+  leaderOf,
+  type RqliteNode,
+  startCluster,
+  startOneNode,
+} from "../support/rqlite.ts";
+
+const tables = [
+  ...ownTables,
+  "create table if not exists guards (holds integer not null check (holds = 1)) strict",
+  "create table if not exists stock (item text primary key, count integer not null check (count >= 0)) strict",
+];
+
+const add = (item: string, count = 1) => sql`insert into stock values (${item}, ${count})`;
+const more = (item: string) => sql`update stock set count = count + 1 where item = ${item}`;
+const codeOf = (error: unknown) => (error as { code?: string }).code;
+const taken = () => new AppError("CONFLICT", "Taken.");
+
+async function stockOf(store: Pick<Store, "query">) {
+  const rows = await store.query<{ item: string; count: number }>(
+    "select item, count from stock order by item",
+    [],
+  );
+  return Object.fromEntries(rows.map(({ item, count }) => [item, count]));
+}
+
+describe.skipIf(!hasRqlite)("one node", () => {
+  let node: RqliteNode;
+  let proxy: Awaited<ReturnType<typeof lyingProxy>>;
+
+  beforeAll(async () => {
+    node = await startOneNode();
+    proxy = await lyingProxy(node.host);
+  });
+  afterAll(async () => {
+    proxy.stop();
+    await node.kill();
+  });
+  beforeEach(async () => {
+    const clear = ["delete from stock", "delete from write_markers"];
+    const client = rqliteClient(addressOf(node));
+    await client.execute(
+      [...tables, ...clear].map((text) => [text] as const),
+      async () => false,
+    );
+    proxy.requests.length = 0;
+  });
+
+  const storeOf = (patience: Partial<Patience> = {}) =>
+    rqliteStore(rqliteClient(addressOf(proxy), { ...usualPatience, ...patience }), Date.now);
+
+  test.each(["answer lost", "request lost"] as const)(
+    "%s: the write is looked for by its marker, and happens once",
+    async (trouble) => {
+      const store = storeOf();
+      await store.atomic([add("a", 0)]);
+      proxy.requests.length = 0;
+      proxy.troubles.push(trouble);
+      await store.atomic([more("a")]);
+      expect(await stockOf(store)).toEqual({ a: 1 });
+      // Found out before anything was repeated.
+      const repeated = trouble === "answer lost" ? [] : ["/db/execute"];
+      expect(proxy.requests.slice(0, -1)).toEqual(["/db/execute", "/db/query", ...repeated]);
+    },
+  );
+
+  test.each([
+    ["an error beside the results", { results: [], error: "leadership lost while committing log" }],
+    ["fewer results than statements", { results: [{}] }],
+    ["no results", {}],
+  ])("%s is no success and no failure: what happened counts", async (_, answer) => {
+    const store = storeOf();
+    await store.atomic([add("a", 0)]);
+    proxy.troubles.push({ instead: answer });
+    await store.atomic([more("a")]);
+    proxy.troubles.push({ refusal: answer });
+    await store.atomic([more("a")]);
+    expect(await stockOf(store)).toEqual({ a: 2 });
+  });
+
+  test("a cluster without a leader is asked again for as long as an election takes", async () => {
+    const store = storeOf();
+    const refusal = { refusal: "leader not found", status: 503 };
+    proxy.troubles.push(refusal, refusal, refusal);
+    await store.atomic([add("a")]);
+    expect(await stockOf(store)).toEqual({ a: 1 });
+  });
+
+  test("a write that nobody would take is UNAVAILABLE with Retry-After, and can't happen later", async () => {
+    const store = storeOf({ tryMs: 0, resolveMs: 0 });
+    await store.atomic([add("a", 0)]);
+    proxy.troubles.push("delayed", { refusal: "leader not found", status: 503 });
+    proxy.troubles.push({ refusal: "leader not found", status: 503 });
+    const error = await store.atomic([more("a")]).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: "UNAVAILABLE", headers: { "Retry-After": "5" } });
+    proxy.troubles.length = 0;
+    await store.atomic([add("b")]);
+    await proxy.release();
+    expect(await stockOf(store)).toEqual({ a: 0, b: 1 });
+  });
+
+  test("a repeated write that fails, fails for good: what was sent first can't come after it", async () => {
+    const store = storeOf();
+    proxy.troubles.push("delayed");
+    const there = must(sql`exists (select 1 from stock where item = 'a')`, taken);
+    expect(await store.atomic([there, add("b")]).catch(codeOf)).toBe("CONFLICT");
+    await store.atomic([add("a")]);
+    await proxy.release();
+    expect(await stockOf(store)).toEqual({ a: 1 });
+  });
+
+  test("what is not undone with its batch is refused before it is sent", async () => {
+    const store = storeOf();
+    const wrong = [
+      "select 1",
+      "insert into stock values ('a', 1) returning item",
+      "begin",
+      "COMMIT",
+      "savepoint a",
+      "pragma foreign_keys = off",
+      "insert into stock values ('a', 1); delete from stock",
+      "with x as (select 1) select * from x",
+      "attach 'other.db' as other",
+      "vacuum",
+    ];
+    for (const text of wrong) {
+      const refused = store.atomic([add("b"), { text, parameters: [] }]);
+      expect([text, await refused.catch(String)]).toEqual([
+        text,
+        expect.stringContaining("A batch takes writes without RETURNING"),
+      ]);
+    }
+    expect(proxy.requests).toEqual([]);
+    await store.atomic([sql`insert into stock values ('select; returning "begin"', 1)`]);
+    expect(await stockOf(store)).toEqual({ 'select; returning "begin"': 1 });
+  });
+
+  test("a batch that is too large is refused whole, with its size", async () => {
+    const store = storeOf();
+    const error = await store.atomic([add("x".repeat(17 * 2 ** 20))]).catch((error) => error);
+    expect(error).toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
+    expect(error.message).toMatch(/1782\d+ bytes/);
+    expect(proxy.requests).toEqual([]);
+  });
+
+  test("many writes of one turn share requests, whatever their number", async () => {
+    const store = storeOf();
+    const items = Array.from({ length: 500 }, (_, i) => `item ${i}`);
+    await Promise.all(items.map((item) => store.atomic([add(item), more(item)])));
+    expect(Object.values(await stockOf(store))).toEqual(items.map(() => 2));
+    expect(proxy.requests.filter((path) => path === "/db/execute").length).toBeLessThan(10);
+  });
+
+  test("values come back as they were given", async () => {
+    const store = storeOf();
+    const values = ["\u2028 é😀 \\ \" ' \t", 9_007_199_254_740_991, -1.5, 1e300, null, ""];
+    const [row] = await store.query<Record<string, unknown>>(
+      "select ? as a, ? as b, ? as c, ? as d, ? as e, ? as f",
+      values,
+    );
+    expect(Object.values(row ?? {})).toEqual(values);
+    const failed = await store.query("select colour from stock", []).catch((error) => error);
+    expect(failed.message).toContain("no such column");
+  });
+
+  test("a node that has stopped answering is left for the next one within two seconds", async () => {
+    const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const closed = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const gone = { host: `127.0.0.1:${closed.port}` };
+    closed.stop(true);
+    const address = addressOf(gone, { host: `127.0.0.1:${silent.port}` }, node);
+    const client = rqliteClient(address, { ...usualPatience, silentMs: 50, probeMs: 50 });
+    const store = rqliteStore(client, Date.now);
+    await store.atomic([add("a")]);
+    expect(await stockOf(store)).toEqual({ a: 1 });
+    silent.stop(true);
+  });
+});
+
+describe.skipIf(!hasRqlite)("three nodes", () => {
+  let nodes: RqliteNode[];
+
+  beforeAll(async () => {
+    nodes = await startCluster();
+    const client = rqliteClient(addressOf(...nodes));
+    await client.execute(
+      tables.map((text) => [text] as const),
+      async () => false,
+    );
+  });
+  afterAll(() => Promise.all(nodes.map((node) => node.kill())));
+
+  test("the leader is killed under twelve writers: nothing acknowledged is lost, nothing is written twice", async () => {
+    const store = rqliteStore(rqliteClient(addressOf(...nodes)), Date.now);
+    const writers = Array.from({ length: 12 }, (_, i) => `writer ${i}`);
+    await store.atomic(writers.map((writer) => add(writer, 0)));
+    const acknowledged = new Map(writers.map((writer) => [writer, 0]));
+    const failed: unknown[] = [];
+    let isOver = false;
+    const writing = writers.map(async (writer) => {
+      while (!isOver) {
+        const count = (acknowledged.get(writer) ?? 0) + 1;
+        await store.atomic([more(writer)]).then(
+          () => acknowledged.set(writer, count),
+          (error: unknown) => failed.push(error),
+        );
+      }
+    });
+    const total = () => acknowledged.values().reduce((sum, count) => sum + count, 0);
+    const until = async (count: number) => {
+      while (total() < count) await Bun.sleep(5);
+    };
+    await until(200);
+    const leader = await leaderOf(nodes);
+    leader.signal("SIGKILL");
+    const before = total();
+    await until(before + 200);
+    isOver = true;
+    await Promise.all(writing);
+    expect(failed).toEqual([]);
+    expect(await stockOf(store)).toEqual(Object.fromEntries(acknowledged));
+    await leader.restart();
+  });
+
+  test("without a quorum writes are UNAVAILABLE, relaxed reads go on, and all is well again afterwards", async () => {
+    const patience = { ...usualPatience, tryMs: 100, resolveMs: 100, silentMs: 200, probeMs: 200 };
+    const store = rqliteStore(rqliteClient(addressOf(...nodes), patience), Date.now);
+    const leader = await leaderOf(nodes);
+    await rqliteStore(rqliteClient(addressOf(...nodes)), Date.now).atomic([add("last")]);
+    for (const node of nodes) if (node !== leader) node.signal("SIGSTOP");
+    expect(await store.atomic([add("late")]).catch(codeOf)).toBe("UNAVAILABLE");
+    expect(await store.query("select 1", []).catch(codeOf)).toBe("UNAVAILABLE");
+    expect(await stockOf(store.relaxed())).toMatchObject({ last: 1 });
+    for (const node of nodes) node.signal("SIGCONT");
+    const again = rqliteStore(rqliteClient(addressOf(...nodes)), Date.now);
+    await again.atomic([add("again")]);
+    expect(await stockOf(again)).toMatchObject({ last: 1, again: 1 });
+  });
+});

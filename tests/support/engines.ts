@@ -1,0 +1,91 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach } from "bun:test";
+import { assets } from "../../src/core/assets.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { embeddedStore, openDatabase, withSettings } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { type RqliteClient, rqliteClient, unavailable } from "../../src/database/rqlite-client.ts";
+import { ownTables } from "../../src/database/rqlite-migrate.ts";
+import { rqliteStore } from "../../src/database/rqlite.ts";
+import type { Store } from "../../src/database/store.ts";
+import { addressOf, type RqliteNode, startOneNode } from "./rqlite.ts";
+import { synchronousDatabase } from "./synchronous.ts";
+
+/** Under `STORE=rqlite bun test …` the stores of tests are on rqlite. */
+export const isOnRqlite = process.env["STORE"] === "rqlite";
+
+/** A fresh store, and its database as tests look into it past the store. */
+export type TestStore = { store: Store; database: Database };
+
+let migrated: Uint8Array | undefined;
+
+/** A fresh store after all migrations, which run once and are copied from then on. */
+export async function migratedStore(): Promise<TestStore> {
+  migrated ??= imageOf((database) => void migrate(database, assets.migrations));
+  return isOnRqlite ? onRqlite(migrated) : embedded(migrated);
+}
+
+/** A fresh store with these tables and the one of guards. */
+export async function storeWith(...tables: string[]): Promise<TestStore> {
+  const image = imageOf((database) => {
+    database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
+    for (const table of tables) database.run(table);
+  });
+  return isOnRqlite ? onRqlite(image) : embedded(image);
+}
+
+function imageOf(make: (database: Database) => void): Uint8Array {
+  using database = openDatabase(":memory:");
+  make(database);
+  if (isOnRqlite) for (const table of ownTables) database.run(table);
+  return database.serialize();
+}
+
+function embedded(image: Uint8Array): TestStore {
+  const database = withSettings(Database.deserialize(image, { strict: true }));
+  return { store: embeddedStore(database), database };
+}
+
+/** Nodes without a test; one takes 13 ms to be given another database, and 100 ms to start. */
+const idle: RqliteNode[] = [];
+/** Ends the use of what this test has taken; files keep what they take outside of tests. */
+let ends: (() => void)[] | null = null;
+
+if (isOnRqlite) {
+  beforeEach(() => void (ends = []));
+  afterEach(() => {
+    for (const end of ends ?? []) end();
+    ends = null;
+  });
+}
+
+async function onRqlite(image: Uint8Array): Promise<TestStore> {
+  const node = idle.pop() ?? (await startOneNode());
+  const loaded = await fetch(`http://${node.host}/db/load`, {
+    method: "POST",
+    body: image.slice(),
+  });
+  if (!loaded.ok) throw new Error(`A database could not be loaded: ${await loaded.text()}`);
+  let isOver = false;
+  ends?.push(() => {
+    isOver = true;
+    idle.push(node);
+  });
+  const client = whileUsed(rqliteClient(addressOf(node)), () => isOver);
+  const database = synchronousDatabase(node.host) as unknown as Database;
+  return { store: rqliteStore(client, systemClock), database };
+}
+
+/** What a test has left running must not write into the database of the next one. */
+function whileUsed(client: RqliteClient, isOver: () => boolean): RqliteClient {
+  const guarded = <A extends unknown[], R>(call: (...given: A) => Promise<R>) => {
+    return (...given: A) =>
+      isOver() ? Promise.reject(unavailable("the test is over")) : call(...given);
+  };
+  return {
+    query: guarded((...given) => client.query(...given)),
+    queryAnyNode: guarded((...given) => client.queryAnyNode(...given)),
+    execute: guarded((...given) => client.execute(...given)),
+    raw: guarded((...given) => client.raw(...given)),
+  };
+}

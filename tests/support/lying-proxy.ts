@@ -1,0 +1,57 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+/** What the way to a node does to the next write. */
+export type Trouble =
+  /** It arrives; its answer does not. */
+  | "answer lost"
+  /** It does not arrive. */
+  | "request lost"
+  /** It arrives when `release` is called, and nobody waits for the answer any more. */
+  | "delayed"
+  /** It arrives, and this is the answer … */
+  | { instead: unknown }
+  /** … or does not, and this is. */
+  | { refusal: unknown; status?: number };
+
+/** Stands before a node of rqlite and does to each write what `troubles` says, in order. */
+export async function lyingProxy(host: string) {
+  const troubles: Trouble[] = [];
+  const requests: string[] = [];
+  const delayed: (() => Promise<unknown>)[] = [];
+
+  const server = createServer(async (request, response) => {
+    const { method = "GET", url = "/" } = request;
+    const path = url.replace(/\?.*/, "");
+    const body = method === "POST" ? { body: await text(request) } : {};
+    const pass = async () => (await fetch(`http://${host}${url}`, { method, ...body })).text();
+    requests.push(path);
+    const trouble = path === "/db/execute" ? troubles.shift() : undefined;
+    if (trouble === "delayed") delayed.push(pass);
+    if (typeof trouble === "object" && "refusal" in trouble) {
+      response.writeHead(trouble.status ?? 200).end(JSON.stringify(trouble.refusal));
+      return;
+    }
+    const answer = trouble === "delayed" || trouble === "request lost" ? "" : await pass();
+    if (typeof trouble === "string") request.socket.destroy();
+    else response.end(trouble === undefined ? answer : JSON.stringify(trouble.instead));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    troubles,
+    /** Paths of what was asked, in order. */
+    requests,
+    async release() {
+      for (const pass of delayed.splice(0)) await pass();
+    },
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

