@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
@@ -9,7 +8,7 @@ import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { type Clock, hourMs, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
-import type { Log } from "./core/log.ts";
+import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/own-hosts.ts";
 import { type Listener, targetGuard } from "./core/target-guard.ts";
 import { checkEngine } from "./monitoring/checks/engine.ts";
@@ -22,6 +21,7 @@ import { eventReader } from "./events/reader.ts";
 import { newSignals } from "./events/signals.ts";
 import { knownNetworks } from "./http/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
+import { portsOf } from "./http/ports.ts";
 import { networkLimit, rateLimit } from "./http/rate-limit.ts";
 import { originalRequest } from "./http/original-request.ts";
 import type { Services } from "./http/services.ts";
@@ -43,6 +43,7 @@ import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";
 import { sessionCache } from "./accounts/sessions/cache.ts";
 import { recentAddresses } from "./accounts/sessions/store.ts";
+import { reloading } from "./reload.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
 
 /** How often a minute something may be asked for. */
@@ -79,14 +80,14 @@ type RunningApp = {
   port: number;
   /** Where the first person signs in; null where there is somebody already. */
   setUpLink: string | null;
-  /** Reads the certificate and its key again, for the connections that are made from now on. */
-  readTls(): void;
+  /** Takes what is set now, as far as that needs no new start, and the certificate as it is now. What can't be taken stays as it was, and the log says why. */
+  reload(read: () => Config): void;
   /** Answers what is in flight, then closes the data directory. */
   stop(): Promise<void>;
 };
 
 type Dependencies = {
-  log: Log;
+  log: ReturnType<typeof logTo>;
   /** Folders of the migrations and of the web files. */
   migrations: string;
   web: string;
@@ -98,7 +99,7 @@ export async function startApp(
   config: Config,
   { log, migrations, web, clock = systemClock }: Dependencies,
 ): Promise<RunningApp> {
-  const tls = tlsOf(config);
+  let tls = tlsOf(config);
   const contention = writeContention();
   const data = openDataDirectory(config.dataDir, {
     migrations,
@@ -150,7 +151,7 @@ export async function startApp(
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
   const copyTo = (file: string, sealing: Sealing | null) => copyInChild(data.path, file, sealing);
-  const backups = backupDownloads({ directory: data.path, clock, log, copyTo });
+  const backups = backupDownloads({ directory: data.path, clock, copyTo });
   const scheduled = scheduledBackups({ ...shared, workIn: data.path, copyTo });
   const byNetwork = (count: number) => networkLimit(count, clock);
   const services: Services = {
@@ -202,18 +203,27 @@ export async function startApp(
     addressOf,
     push: { report: engine.report, wrongTokens: byNetwork(perMinute.wrongTokens) },
   });
-  const listening = { host: config.host, tls, proxies, log };
-  const main = listen(listening, config.port, (request) => {
+  const listening = () => ({ host: config.host, tls, proxies, log });
+  const main = listen(listening(), config.port, (request) => {
     const published = site.answer(request);
     if (published !== null) return published;
     if (request.method !== "GET")
       contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
     return app.fetch(withFindablePath(request));
   });
-  const ports = [main];
-  if (config.publicPort !== undefined)
-    ports.push(listen(listening, config.publicPort, publicServer(services, site.answerAlone)));
-  for (const { number } of ports) listeners.push({ host: config.host, port: number });
+  const answerPublic = publicServer(services, site.answerAlone);
+
+  const ports = portsOf(
+    main,
+    (number) => listen(listening(), number, answerPublic),
+    (open) =>
+      listeners.splice(
+        0,
+        Infinity,
+        ...open.map(({ number: port }) => ({ host: config.host, port })),
+      ),
+  );
+  ports.usePublic(config.publicPort);
   for (const part of [site, live, alerts, notices, maintenance, engine]) await part.start();
   maintenance.onChange(engine.checkSoon);
 
@@ -239,36 +249,34 @@ export async function startApp(
   cleaning.start();
   scheduled.start();
 
+  /** A disk that takes nothing any more keeps nobody from stopping: what was not acknowledged is done again. */
+  async function ended(end: () => unknown) {
+    try {
+      await end();
+    } catch (error) {
+      log.warn("not everything was written down at the end", { cause: String(error) });
+    }
+  }
+
   const urls = urlsOf(config, main.number);
   return {
     urls,
     port: main.number,
     setUpLink: firstRun && `${urls[0]}/set-up#${firstRun.token}`,
-    readTls() {
-      try {
-        const read = tlsOf(config);
-        if (read === null) return log.info("there are no --tls-cert and --tls-key to read again");
-        for (const port of ports) port.useTls(read);
-        const { validTo } = new X509Certificate(read.cert);
-        log.info("new connections get the certificate as it is now", { validTo });
-      } catch (error) {
-        log.error("the certificate stays as it was", { cause: String(error) });
-      }
-    },
+    reload: reloading(config, { log, ports, onTls: (read) => (tls = read) }),
     async stop() {
-      for (const port of ports) void port.stop();
-      await Promise.all([live.stop(), engine.stop(), maintenance.stop(), cleaning.stop()]);
-      await notices.stop();
-      await alerts.stop();
-      await site.stop();
+      void ports.stop();
+      await Promise.all(
+        [live, engine, maintenance, cleaning].map((part) => ended(() => part.stop())),
+      );
+      for (const part of [notices, alerts, site]) await ended(() => part.stop());
       const deadline = performance.now() + hardStopMs;
-      const answering = () => ports.some(({ pendingRequests }) => pendingRequests > 0);
-      while (answering() && performance.now() < deadline) await Bun.sleep(10);
-      await Promise.all(ports.map((port) => port.stop(true)));
-      setUp.end();
+      while (ports.isAnswering() && performance.now() < deadline) await Bun.sleep(10);
+      await ports.stop(true);
+      await ended(() => setUp.end());
       scheduled.stop();
-      backups.end();
-      await store.atomic(lastSeen()).catch(() => log.warn("last uses were not written down"));
+      await ended(() => backups.end());
+      await ended(() => store.atomic(lastSeen()));
       data.close();
     },
   };

@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { logFormats, logLevels } from "./core/log.ts";
 import { limitsOf, usualLimits } from "./core/limits.ts";
+import { readSettings, type Setting } from "./core/settings-file.ts";
 import { parseDenied, parseRange } from "./core/target-guard.ts";
 import { AppError } from "./core/errors.ts";
 import { parseTrustedProxy } from "./http/trusted-proxies.ts";
@@ -35,6 +37,8 @@ const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
     .default([]);
 
 const Config = z.strictObject({
+  /** Where further settings are. */
+  config: z.string().min(1).optional(),
   dataDir: z.string().min(1).default("./signalbox-data"),
   host: z.string().min(1).default("0.0.0.0"),
   /** 0 lets the system choose. */
@@ -84,6 +88,8 @@ const Config = z.strictObject({
   keepHours: days(400),
   /** Days that the audit log is kept. */
   keepAudit: days(400),
+  logFormat: z.enum(logFormats).default("text"),
+  logLevel: z.enum(logLevels).default("info"),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
   /** Where the passphrase of backups is, for the commands that make or read them. */
@@ -95,36 +101,56 @@ const Config = z.strictObject({
 });
 export type Config = z.infer<typeof Config>;
 
+const lists = ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"];
+const switches = ["init", "requireCopy", "open"];
+
+type Name = keyof Config;
+const names = Object.keys(Config.shape) as Name[];
+const variableOf = (name: Name) =>
+  `SIGNALBOX_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}` as const;
+/** `--keep-results` for `keepResults`, as people give it. */
+export const flagOf = (name: Name) =>
+  `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 /**
- * What the appliance runs with: flags win over `SIGNALBOX_…` variables, these over the defaults.
- * The only reader of the environment. Throws VALIDATION_ERROR naming the flag.
+ * What the appliance runs with: flags win over `SIGNALBOX_…` variables, these over the file of `--config`,
+ * this over the defaults. The only reader of the environment. Throws VALIDATION_ERROR naming the flag, or
+ * the line of the file.
  */
 export function configOf(
   flags: Record<string, unknown>,
   environment: Record<string, string | undefined> = process.env,
 ): Config {
   const values: Record<string, unknown> = {};
-  for (const name of Object.keys(Config.shape)) {
-    const variable = environment[`SIGNALBOX_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`];
-    const fromEnvironment =
-      variable === undefined || variable === ""
-        ? undefined
-        : ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"].includes(name)
-          ? variable.split(",").map((entry) => entry.trim())
-          : ["init", "requireCopy", "open"].includes(name)
-            ? variable === "true" || variable === "1"
-            : variable;
-    const value = flags[name] ?? fromEnvironment;
+  const file = (flags["config"] as string | undefined) ?? environment[variableOf("config")] ?? "";
+  const settable = names.filter((name) => name !== "config").map(variableOf);
+  const inFile: ReadonlyMap<string, Setting> =
+    file === "" ? new Map() : readSettings(file, settable);
+  /** How people have given it. */
+  const givenAs = new Map<string, string>();
+  for (const name of names) {
+    const variable = variableOf(name);
+    const setting = inFile.get(variable);
+    const text = environment[variable] || setting?.value;
+    const value = flags[name] ?? (text ? valueIn(name, text) : undefined);
     if (value !== undefined) values[name] = value;
+    const isFromFile = flags[name] === undefined && !environment[variable] && setting;
+    givenAs.set(name, isFromFile ? `${file}, line ${setting.line}: ${variable}` : flagOf(name));
   }
   if (values["dataDir"] === undefined && values["open"] === true && !existsSync("./signalbox-data"))
     values["dataDir"] = desktopOf(environment).applicationData;
-  const config = parsed(values);
+  const config = parsed(values, givenAs);
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
     throw config.tlsCert === undefined
       ? invalid("--tls-cert", "must be given with --tls-key")
       : invalid("--tls-key", "must be given with --tls-cert");
   return config;
+}
+
+/** What a variable says; an empty one says nothing. */
+function valueIn(name: string, text: string): unknown {
+  if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
+  return switches.includes(name) ? text === "true" || text === "1" : text;
 }
 
 type Desktop = {
@@ -170,20 +196,17 @@ export function startedBy(
   return { notifySocket, watchdogMs: isOurs ? Number(WATCHDOG_USEC) / 1000 : null };
 }
 
-function parsed(values: Record<string, unknown>): Config {
+function parsed(values: Record<string, unknown>, givenAs: ReadonlyMap<string, string>): Config {
   try {
     return parse(Config, values, "configuration");
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const details = error.details ?? [];
-    throw validationError(details.map(({ path, message }) => ({ path: flagOf(path), message })));
+    throw validationError(
+      details.map(({ path, message }) => ({
+        path: givenAs.get(path.replace(/\[.*$/, "")) ?? path,
+        message,
+      })),
+    );
   }
-}
-
-/** `--keep-results` for `keepResults`, as people give it. */
-function flagOf(path: string): string {
-  const name = path.replace(/\[.*$/, "");
-  return name in Config.shape
-    ? `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-    : path;
 }

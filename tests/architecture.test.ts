@@ -42,6 +42,7 @@ const folders = [
   "api.ts",
   "server.ts",
   "config.ts",
+  "reload.ts",
   "app.ts",
   "cli",
   "main.ts",

@@ -15,7 +15,15 @@ const addressFile = (dataDir: string) => join(dataDir, "signalbox.url");
 export function leaveAddress(dataDir: string, url: string): Disposable {
   const file = addressFile(dataDir);
   writeFileSync(file, `${url}\n`, { mode: 0o600 });
-  return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
+  return {
+    [Symbol.dispose]() {
+      try {
+        rmSync(file, { force: true });
+      } catch {
+        // On a disk that became read-only it stays; the lock is what says that nobody runs.
+      }
+    },
+  };
 }
 
 /** The page of the one that runs already: where to set it up, as long as that is to be done. */

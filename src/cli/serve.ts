@@ -12,6 +12,7 @@ import { serviceManager } from "./service-manager.ts";
 /** What `serve` can be told. */
 export function serveOptions(command: Command): Command {
   return command
+    .option("--config <file>", "settings, a line each such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
@@ -40,6 +41,8 @@ export function serveOptions(command: Command): Command {
     .option("--keep-audit <days>", "how long the audit log is kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
+    .option("--log-format <format>", "`text` or `json`, one line an entry (default: text)")
+    .option("--log-level <level>", "`debug`, `info`, `warn` or `error` (default: info)")
     .option("--init", "create a new database where the old one is missing or empty")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it");
 }
@@ -49,7 +52,7 @@ export function addServe(program: Command) {
     .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
     .addHelpText(
       "after",
-      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=…",
+      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=… Options win over variables, these over the file of --config. On SIGHUP the file is read again, and the certificate, too.",
     )
     .option(
       "--open",
@@ -58,7 +61,7 @@ export function addServe(program: Command) {
     .action(async (flags: Record<string, unknown>) => {
       const config = configOf(flags);
       try {
-        await serve(config);
+        await serve(config, () => configOf(flags));
       } catch (error) {
         const isRunning = error instanceof DataError && error.code === "ALREADY_RUNNING";
         const page = config.open && isRunning ? runningPage(config.dataDir) : null;
@@ -69,14 +72,14 @@ export function addServe(program: Command) {
     });
 }
 
-async function serve(config: Config) {
+async function serve(config: Config, readAgain: () => Config) {
   const { startApp } = await import("../app.ts");
-  const log = logTo((line) => process.stderr.write(line));
+  const log = logTo((line) => process.stderr.write(line), config);
   const manager = serviceManager(startedBy());
   const starting = startApp(config, { log, ...assets });
   // On a terminal it says that the window was closed; to a service, that files have changed.
   const isService = !isatty(0);
-  if (isService) process.on("SIGHUP", async () => (await starting).readTls());
+  if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));
   const app = await starting;
   const [here = "", ...others] = app.urls;
   using _ = leaveAddress(config.dataDir, here);

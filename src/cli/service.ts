@@ -3,12 +3,13 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { configOf } from "../config.ts";
 import { invalid } from "../core/validation.ts";
 import { serveOptions } from "./serve.ts";
@@ -16,6 +17,7 @@ import { launchdPlist, type ServiceOptions, systemdUnit } from "./service-unit.t
 
 const executable = "/usr/local/bin/signalbox";
 const unitFile = "/etc/systemd/system/signalbox.service";
+const usualConfig = "/etc/signalbox/signalbox.env";
 const usualDataDir = "/var/lib/signalbox";
 
 export function addService(program: Command) {
@@ -24,11 +26,12 @@ export function addService(program: Command) {
   onService(commands.command("install"))
     .description("install this executable and a systemd unit, or upgrade them, and start it")
     .action((options: string[], { user }: { user?: string }) => {
-      const service = serviceOf(options, user);
+      const service = serviceOf(options, user, usualConfig);
       mustBeSystemd();
       if (!Bun.isStandaloneExecutable)
         throw new Error("Only a compiled executable can be installed.");
-      const { dataDir } = service;
+      const { dataDir, config } = service;
+      if (config === usualConfig && !existsSync(config)) writeTemplate(config);
       if (process.execPath !== executable)
         replaceFile(executable, (file) => {
           copyFileSync(process.execPath, file);
@@ -42,6 +45,7 @@ export function addService(program: Command) {
       process.stdout.write(`signalbox runs, now and after each start of this machine.
   Executable  ${executable}
   Unit        ${unitFile}
+  Settings    ${config}
   Data        ${dataDir}
   Its log     journalctl -u signalbox
   Commands    signalbox COMMAND --data-dir ${dataDir}
@@ -61,7 +65,7 @@ export function addService(program: Command) {
       rmSync(unitFile);
       systemctl("daemon-reload");
       process.stdout.write(
-        `The service is gone. Its data is still in its directory, usually ${usualDataDir}.\n`,
+        `The service is gone. Its settings and data are still there, usually ${usualConfig} and ${usualDataDir}.\n`,
       );
     });
 
@@ -100,19 +104,30 @@ function onService(command: Command): Command {
     .option("--user <name>", "an account that exists, instead of one made for the service");
 }
 
-type Flags = { dataDir?: string; [name: string]: string | string[] | true | undefined };
+type Flags = {
+  dataDir?: string;
+  config?: string;
+  [name: string]: string | string[] | true | undefined;
+};
 
-/** Throws VALIDATION_ERROR or CommanderError for what `serve` would refuse. */
-function serviceOf(given: string[], user: string | undefined): ServiceOptions {
+/** Throws VALIDATION_ERROR or CommanderError for what `serve` would refuse. `config` need not exist where it was not given. */
+function serviceOf(
+  given: string[],
+  user: string | undefined,
+  config?: string,
+): ServiceOptions & { config: string | undefined } {
   if (user !== undefined && !/^[\w.-]+$/.test(user))
     throw invalid("--user", "must be the name of an account");
   const parser = serveOptions(new Parser("serve").exitOverride());
-  const { dataDir = usualDataDir, ...flags } = parser.parse(given, { from: "user" }).opts<Flags>();
-  const { port, publicPort = port } = configOf(flags, {});
+  const parsed = parser.parse(given, { from: "user" }).opts<Flags>();
+  const { dataDir = usualDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
+  const isMissing = parsed["config"] === undefined && !existsSync(config ?? "");
+  const { port, publicPort = port } = configOf(isMissing ? parsed : flags, {});
   const isLow = Math.min(port, publicPort) < 1024;
   return {
     executable,
     dataDir: resolve(dataDir),
+    config: flags.config && resolve(flags.config),
     options: parser.options.flatMap((option) => {
       const value = flags[option.attributeName()];
       if (value === undefined) return [];
@@ -169,6 +184,17 @@ function stateOf(): Record<string, string | number | null> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [name, valueOf(property)]),
   );
+}
+
+/** Anybody may read it: nothing secret belongs into it. */
+function writeTemplate(file: string) {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
+  chmodSync(dirname(file), 0o755);
+  const text = `# Settings of the service, such as SIGNALBOX_PUBLIC_PORT=8080; see signalbox serve --help.
+# Options of the unit win over them. After a change: systemctl reload signalbox
+`;
+  writeFileSync(file, text);
+  chmodSync(file, 0o644);
 }
 
 /** A running executable can't be written to, but its name can be given to another file. */

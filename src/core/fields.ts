@@ -229,9 +229,13 @@ export type Patched<S extends Shape> = {
 export function patchOf<S extends Shape>(shape: S): Patched<S> {
   const entries = Object.entries(shape).map(([name, field]) => [
     name,
-    (field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field).optional(),
+    withoutDefault(field).optional(),
   ]);
   return Object.fromEntries(entries) as Patched<S>;
+}
+
+export function withoutDefault(field: z.ZodType): z.ZodType {
+  return field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
 }
 
 /** A body with these fields and no others; the record's read-only fields are dropped first, so that what GET returned can be sent back. */

@@ -1,18 +1,61 @@
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+export const logFormats = ["text", "json"] as const;
+export type LogFormat = (typeof logFormats)[number];
+
+/** Callers never hand in secrets or bodies. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>> & {
+  readonly [name in "time" | "level" | "message"]?: never;
+};
+type Write = (message: string, fields?: LogFields) => void;
+
 export type Log = {
-  info(message: string, fields?: Record<string, unknown>): void;
-  warn(message: string, fields?: Record<string, unknown>): void;
-  error(message: string, fields?: Record<string, unknown>): void;
+  /** Absent while nobody reads it: `log.debug?.(…)` then makes no fields either. */
+  readonly debug?: Write | undefined;
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
 };
 
-/** One line an entry on stderr: time, level, message, then `name=value` pairs. Callers never hand in secrets or bodies. */
-export function logTo(write: (line: string) => void): Log {
+export type LogSettings = { logFormat: LogFormat; logLevel: LogLevel };
+
+/**
+ * One line an entry: a JSON object, or time, level, message and `name=value` pairs. Nothing in a value
+ * begins another line.
+ */
+export function logTo(
+  write: (line: string) => void,
+  settings: LogSettings = { logFormat: "text", logLevel: "info" },
+): Log & { use(settings: LogSettings): void } {
   const at =
-    (level: string) =>
-    (message: string, fields: Record<string, unknown> = {}) => {
-      const pairs = Object.entries(fields).map(
-        ([name, value]) => `${name}=${JSON.stringify(value)}`,
-      );
-      write([new Date().toISOString(), level, message, ...pairs].join(" ") + "\n");
+    (level: LogLevel): Write =>
+    (message, fields = {}) => {
+      if (logLevels.indexOf(level) < logLevels.indexOf(settings.logLevel)) return;
+      const time = new Date().toISOString();
+      const line =
+        settings.logFormat === "json"
+          ? JSON.stringify({ time, level, message, ...fields })
+          : [time, level.padEnd(5), message, ...pairsOf(fields)].join(" ");
+      write(`${line.replace(/[\p{Cc}\u2028\u2029]/gu, escaped)}\n`);
     };
-  return { info: at("info "), warn: at("warn "), error: at("error") };
+  const debug = at("debug");
+  return {
+    get debug() {
+      return settings.logLevel === "debug" ? debug : undefined;
+    },
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    use: (changed) => void (settings = changed),
+  };
+}
+
+function pairsOf(fields: LogFields): string[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${JSON.stringify(value)}`],
+  );
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -21,7 +21,7 @@ import { join, resolve } from "node:path";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
-import { type EmbeddedStore, embeddedStore, openDatabase } from "./embedded.ts";
+import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { writeBackup } from "./backup-file.ts";
 import { finishRestore, hasUnfinishedRestore } from "./unfinished-restore.ts";
@@ -141,14 +141,25 @@ export function lockDirectory(path: string): () => void {
   try {
     holder = new Database(file, { create: true });
     holder.run("PRAGMA busy_timeout = 0");
+    // Nothing is written for it, so a full disk keeps nobody from starting.
+    holder.run("PRAGMA journal_mode = MEMORY");
     holder.run("BEGIN EXCLUSIVE");
   } catch (error) {
     holder?.close();
     const { code, message } = error as Error & { code?: string };
-    if (code?.startsWith("SQLITE_BUSY") !== true) throw noLock(file, message);
+    if (code?.startsWith("SQLITE_BUSY") !== true)
+      throw isTemporary(error) ? noDisk(file, message) : noLock(file, message);
     throw new DataError("ALREADY_RUNNING", `Another Signalbox is running on ${path}.`);
   }
   return () => holder.close();
+}
+
+/** No DataError: a service manager tries again, and finds room some time. */
+function noDisk(file: string, reason: string): Error {
+  return new Error(
+    `${file} can't be opened: ${reason}. Nothing was changed. ` +
+      "Look whether its disk is full or read-only, and start again.",
+  );
 }
 
 function noLock(file: string, reason: string): DataError {
@@ -200,7 +211,9 @@ function openChecked(file: string): Database {
     if (statSync(file).size <= checkedAtStartBytes) mustBeIntact(file);
     return openDatabase(file);
   } catch (error) {
-    throw unusable(`${file} is damaged (${(error as Error).message}). ${advice}`);
+    const { message } = error as Error;
+    if (isTemporary(error)) throw noDisk(file, message);
+    throw unusable(`${file} is damaged (${message}). ${advice}`);
   }
 }
 

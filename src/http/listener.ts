@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Log } from "../core/log.ts";
+import { accessLog } from "./access-log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
@@ -13,7 +14,7 @@ export type RequestHandler = (request: Request) => Response | Promise<Response>;
 /** A certificate chain and its key, as PEM. */
 export type Tls = { cert: string; key: string };
 
-type Listening = { host: string; tls: Tls | null; proxies: Pick<Proxies, "asSent">; log: Log };
+type Listening = { host: string; tls: Tls | null; proxies: Proxies; log: Log };
 
 /** Half a year; the name's other ports and subdomains stay what they are to those who never came here. */
 const strictTransport = "max-age=15552000";
@@ -23,11 +24,14 @@ export function requestHandler(
   { log, tls, proxies }: Pick<Listening, "log" | "tls" | "proxies">,
   handle: RequestHandler,
 ): RequestHandler {
+  const record = accessLog(log, proxies.addressOf);
   return (received) => {
+    const startedAt = performance.now();
     const finished = (response: Response) => {
       const { headers } = response;
       if (!headers.has("x-request-id")) headers.set("X-Request-Id", Bun.randomUUIDv7());
       if (tls !== null) headers.set("Strict-Transport-Security", strictTransport);
+      record(received, response, startedAt);
       return response;
     };
     const failed = (error: unknown) => finished(errorResponse(error, Bun.randomUUIDv7(), log));

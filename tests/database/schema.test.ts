@@ -40,18 +40,37 @@ test("every table is STRICT", async () => {
   expect(tables.filter(({ strict }) => strict === 0)).toEqual([]);
 });
 
-test("every reference between records carries the organization on both sides", async () => {
-  const appliance = await testAppliance();
-  const references = tablesOf(appliance).flatMap(({ name }) => {
+/** Of every table: what it refers to, pair by pair. */
+const referencesOf = (appliance: TestAppliance) =>
+  tablesOf(appliance).flatMap(({ name }) => {
     const columns = appliance.database
       .query<Reference, []>(`PRAGMA foreign_key_list("${name}")`)
       .all();
     return [...Map.groupBy(columns, ({ id }) => id).values()].map((pairs) => ({
       name: `${name} to ${pairs[0]?.table}`,
+      child: name,
       table: pairs[0]?.table,
+      columns: pairs.map(({ from }) => from),
       pairs: pairs.map(({ from, to }) => `${from}=${to}`),
     }));
   });
+
+test("a record that goes finds what refers to it by an index, not by reading its organization", async () => {
+  const appliance = await testAppliance();
+  const scans = referencesOf(appliance).flatMap(({ name, child, columns }) => {
+    const where = columns.map((column) => `"${column}" = ?`).join(" AND ");
+    const plan = appliance.database
+      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN SELECT * FROM "${child}" WHERE ${where}`)
+      .all()
+      .map(({ detail }) => detail)
+      .join();
+    return columns.every((column) => plan.includes(`${column}=?`)) ? [] : [[name, plan]];
+  });
+  expect(scans).toEqual([]);
+});
+
+test("every reference between records carries the organization on both sides", async () => {
+  const references = referencesOf(await testAppliance());
   // People belong to as many organizations as they are members of.
   const shared = ["organizations", "people"];
   const between = references.filter(({ table }) => !shared.includes(table ?? ""));

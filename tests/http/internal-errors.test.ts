@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { logFormats } from "../../src/core/log.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/incidents";
@@ -20,9 +21,12 @@ test.each(["api_keys", "incidents", "events"])(
         requestId,
       },
     });
-    expect(logged).toHaveLength(1);
-    expect(logged[0]).toContain(requestId);
-    expect(logged[0]).toContain(`no such table`);
+    const failed = logged.filter((line) => line.includes("request failed"));
+    expect(failed).toHaveLength(logFormats.length);
+    for (const line of failed) {
+      expect(line).toContain(requestId);
+      expect(line).toContain(`no such table`);
+    }
     expect(dump(appliance)).toBe(before);
   },
 );

@@ -50,7 +50,7 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
           issues.push(...(await flawsOf(made.app.handle, method, spelling, headers)));
     }
   expect(issues).toEqual([]);
-  expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
+  expect(made.logged.filter((line) => line.includes("request failed"))).toEqual([]);
 });
 
 test("nor does it on the port of the public pages, whoever's host it is asked under", async () => {
@@ -71,5 +71,5 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
         for (const Host of ["localhost", "status.team.example"])
           issues.push(...(await flawsOf(handle, method, spelling, { Host })));
   expect(issues).toEqual([]);
-  expect(made.logged.filter((line) => line.startsWith("request failed"))).toEqual([]);
+  expect(made.logged.filter((line) => line.includes("request failed"))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.t
 import { assets } from "../../src/core/assets.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
-import type { Log } from "../../src/core/log.ts";
+import { type Log, logFormats, type LogLevel, logTo } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/clock.ts";
 import { type Limits, noLimits, usualLimits } from "../../src/core/limits.ts";
 import { AppError } from "../../src/core/errors.ts";
@@ -99,6 +99,19 @@ export function proxiesOf(
   return trustedProxies(trustProxy, peerOf, log);
 }
 
+/** Takes down all that can be logged, each entry once in every format. */
+function everythingLogged(lines: string[]): Log {
+  const logs = logFormats.map((logFormat) =>
+    logTo((line) => void lines.push(line), { logFormat, logLevel: "debug" }),
+  );
+  const at =
+    (level: LogLevel): Log["info"] =>
+    (message, fields) => {
+      for (const log of logs) log[level]?.(message, fields);
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
   data: Data,
@@ -118,9 +131,7 @@ export function applianceOn(
 ) {
   const { store, clock } = data;
   const logged: string[] = [];
-  const write = (message: string, fields?: Record<string, unknown>) =>
-    void logged.push(fields === undefined ? message : `${message} ${JSON.stringify(fields)}`);
-  const log = { info: write, warn: write, error: write };
+  const log = everythingLogged(logged);
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
   const ownHosts = ownHostsOf(["status.example"], "https://box.example:8443");
   const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {

@@ -8,8 +8,8 @@ type Start = Surroundings & { flags?: string[]; port?: number };
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** One machine for one test: an empty directory and whatever is started in it, gone at the test's end. */
-export function machine() {
-  const directory = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+export function machine(disk = tmpdir()) {
+  const directory = mkdtempSync(join(disk, "signalbox-test-"));
   const dataDir = join(directory, "data");
   const servers: Server[] = [];
   return {
@@ -31,8 +31,8 @@ export function machine() {
 }
 
 /** A machine that has an organization and a key that may write. */
-export async function machineWithKey() {
-  const made = machine();
+export async function machineWithKey(disk?: string) {
+  const made = machine(disk);
   await succeeded(made.run(["orgs", "create", "Acme"]));
   const args = ["keys", "create", "--org", "acme", "--name", "Script"];
   return { ...made, key: await succeeded(made.run(args)) };

@@ -24,6 +24,11 @@ export const packages = {
   plistutil: "libplist-utils",
   socat: "socat",
   "ssh-keygen": "openssh-client",
+  "mkfs.ext4": "e2fsprogs",
+  losetup: "mount",
+  mount: "mount",
+  prlimit: "util-linux",
+  faketime: "faketime",
 } as const;
 
 export type Program = keyof typeof packages;

@@ -57,6 +57,7 @@ const template = optionalParagraphs(2_000)
   });
 
 const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+const apiKey = secret();
 const region = z.enum(["us", "eu"]).default("us");
 
 type ChannelKind<F extends Record<string, z.ZodType>> = {
@@ -290,7 +291,7 @@ export const channelKinds = {
     mark: "JS",
     summary: "Opens and closes alerts",
     help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
-    fields: { apiKey: secret() },
+    fields: { apiKey },
     labels: { apiKey: { label: "API key" } },
     secrets: { apiKey: fixedAddress },
   }),
@@ -299,7 +300,7 @@ export const channelKinds = {
     mark: "Op",
     summary: "Until it shuts down on 5 April 2027",
     help: "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
-    fields: { apiKey: secret(), region },
+    fields: { apiKey, region },
     labels: { apiKey: { label: "API key" }, region: regionLabels },
     secrets: { apiKey: { region: sameValue } },
   }),

@@ -156,6 +156,7 @@ export const notices = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("notices_by_time").on(t.at),
+    index("notices_by_page").on(t.organizationId, t.pageId),
     reference([t.organizationId, t.pageId], statusPages).onDelete("cascade"),
   ],
 );

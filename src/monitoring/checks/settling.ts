@@ -30,7 +30,7 @@ export function settling({ clock, log, maintenanceOf }: Dependencies, results: R
     const last = troubled.get(organizationId);
     troubled.set(organizationId, at);
     if (last !== undefined && at - last < troubleEpisodeMs) return;
-    log.warn("checks can't be judged", { message });
+    log.warn("checks can't be judged", { reason: message });
     results.addEvent(
       appendEvent({
         organizationId,

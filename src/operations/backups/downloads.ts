@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import type { Log } from "../../core/log.ts";
 import { copyPrefix } from "../../database/backup-file.ts";
 import type { Copying, Sealing } from "../../database/copy.ts";
 import type { Backup, Backups } from "../../http/services.ts";
@@ -18,7 +17,6 @@ type Dependencies = {
   /** Where copies lie until they are taken. */
   directory: string;
   clock: Clock;
-  log: Log;
   copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
 
@@ -26,7 +24,6 @@ type Dependencies = {
 export function backupDownloads({
   directory,
   clock,
-  log,
   copyTo,
 }: Dependencies): Backups & { end(): void } {
   const waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
@@ -60,7 +57,6 @@ export function backupDownloads({
         await running.done;
         chmodSync(file, 0o600);
       } catch (error) {
-        log.error("a backup could not be made", { cause: (error as Error).message });
         rmSync(file, { force: true });
         throw new AppError(
           "UNAVAILABLE",

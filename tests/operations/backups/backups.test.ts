@@ -27,7 +27,6 @@ async function appliance() {
     backupDownloads({
       directory: folder,
       clock: () => made.time.now,
-      log: made.appliance.log,
       copyTo: (file, sealing) => {
         sealings.push(sealing);
         const done = held.then(() => {

@@ -1,0 +1,27 @@
+import type { Log } from "../core/log.ts";
+import { pathOf } from "./request.ts";
+
+/** Our routes consist of such words, and of ids; whatever else stands in a path may be a token. */
+const shown =
+  /^(?:[a-z][a-z-]{0,30}(?:\.[a-z]{1,5})?|v\d|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** A path without what may be secret in it: `/push/*`. */
+export function loggedPath(path: string): string {
+  return path
+    .split("/", 20)
+    .map((segment) => (segment === "" || shown.test(segment) ? segment : "*"))
+    .join("/");
+}
+
+/** Writes down each request once its response has begun; nothing of its query, headers or body. */
+export function accessLog(log: Log, addressOf: (request: Request) => string) {
+  return (request: Request, response: Response, startedAt: number) =>
+    log.debug?.("request", {
+      method: request.method,
+      path: loggedPath(pathOf(request)),
+      status: response.status,
+      durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
+      requestId: response.headers.get("x-request-id"),
+      address: addressOf(request),
+    });
+}

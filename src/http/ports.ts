@@ -1,0 +1,33 @@
+import type { Port, Tls } from "./listener.ts";
+
+export type Ports = ReturnType<typeof portsOf>;
+
+/** The port that has everything and, while there is one, that of the public pages alone; `onChange` hears which are open. */
+export function portsOf(
+  main: Port,
+  openPublic: (number: number) => Port,
+  onChange: (open: readonly Port[]) => void,
+) {
+  let publicPort: Port | null = null;
+  /** Closed ones that still answer what they were asked. */
+  const closing = new Set<Port>();
+  const open = () => (publicPort === null ? [main] : [main, publicPort]);
+  const all = () => [...open(), ...closing];
+
+  return {
+    /** Opens, moves or closes it; what was asked on the old one is answered. Where the new one can't be opened, throws an Error and leaves the old one open. */
+    usePublic(number: number | undefined) {
+      const before = publicPort;
+      publicPort = number === undefined ? null : openPublic(number);
+      onChange(open());
+      if (before === null) return;
+      closing.add(before);
+      void before.stop().then(() => closing.delete(before));
+    },
+    useTls(tls: Tls) {
+      for (const port of open()) port.useTls(tls);
+    },
+    isAnswering: () => all().some(({ pendingRequests }) => pendingRequests > 0),
+    stop: (closeActive?: boolean) => Promise.all(all().map((port) => port.stop(closeActive))),
+  };
+}

@@ -1,0 +1,135 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { inbox } from "../support/inbox.ts";
+import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { smallDisk } from "../support/small-disk.ts";
+import { answer, target } from "../support/target.ts";
+import { expectNothingLost, writeUntilGone } from "../support/writers.ts";
+
+const unlimited = ["--rate-limit", "0"];
+
+const possible = smallDisk(1);
+possible?.[Symbol.dispose]();
+if (possible === null)
+  console.warn(
+    "\nNOT TESTED: full and read-only disks; only root can mount one (e2fsprogs, mount)\n",
+  );
+
+function disk() {
+  const made = smallDisk(16);
+  if (made === null) throw new Error("A disk could be made a moment ago.");
+  return made;
+}
+
+/** What still answers on a disk that takes nothing: what reads, and nothing that writes. */
+async function expectReadsAlone(url: string, api: Outside, pushUrl: string) {
+  const write = () => api("POST", "/api/v1/incidents", { title: "Late", message: "Late, opened" });
+  const push = () => fetch(`${pushUrl}?status=up`);
+  // So little may still find room where more did not.
+  const refused = async <T extends { status: number }>(ask: () => Promise<T>) => {
+    let answered = await ask();
+    while (answered.status < 300) answered = await ask();
+    expect(answered.status).toBe(503);
+    return answered;
+  };
+  const [written, pushed] = [await refused(write), await refused(push)];
+  expect(written.json.error.code).toBe("UNAVAILABLE");
+  for (const { headers } of [written, pushed]) expect(headers.get("retry-after")).toBe("5");
+  for (const path of ["/api/v1/incidents", "/api/v1/monitors", "/api/v1/monitor-groups"])
+    expect([path, (await api("GET", path)).status]).toEqual([path, 200]);
+  for (const path of ["/healthz", "/status/acme", "/status/acme.json", "/"])
+    expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
+}
+
+/** Four writers until the disk takes no more of any of them. */
+async function writeUntilRefused(url: string, key: string) {
+  const writers = Array.from({ length: 4 }, (_, index) =>
+    writeUntilGone({ url, key, name: `Writer ${index}`, onAcknowledged() {} }),
+  );
+  return (await Promise.all(writers)).flat();
+}
+
+test.skipIf(possible === null)(
+  "a full disk refuses writes and nothing else, loses nothing, and all goes on when there is room",
+  async () => {
+    using small = disk();
+    await using box = await machineWithKey(small.path);
+    await using shop = await target();
+    await using hook = await inbox();
+    let server = await box.serve({ flags: unlimited });
+    const api = clientOf(server.url, box.key);
+    const made = async (path: string, body: object) =>
+      (await api("POST", `/api/v1/${path}`, body)).json.data;
+    const channel = await made("alert-channels", {
+      type: "webhook",
+      name: "Hook",
+      incidents: false,
+      url: hook.at("/hook"),
+    });
+    const monitor = { name: "Shop", interval: 5, retries: 0, alertChannelIds: [channel.id] };
+    const { id } = await made("monitors", { ...monitor, type: "http", url: shop.at() });
+    const { pushUrl } = await made("monitors", { type: "push", name: "Job", retries: 0 });
+    const statusOf = async () => (await api("GET", `/api/v1/monitors/${id}`)).json.data.status;
+    while ((await statusOf()) !== "up") await Bun.sleep(20);
+
+    small.fill(2_048);
+    const told = await writeUntilRefused(server.url, box.key);
+    expect(told.length).toBeGreaterThan(10);
+    small.fill();
+    await expectReadsAlone(server.url, api, pushUrl);
+    shop.reply(answer(500));
+    await shop.untilAsked(shop.asked.length + 1);
+    expect([await statusOf(), hook.asked]).toEqual(["up", []]);
+
+    const freedAt = new Date().toISOString();
+    small.free();
+    await hook.untilArrived((all) => all.length > 0);
+    expect(await statusOf()).toBe("down");
+    expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down"]);
+    // What was found while nothing could be written was kept meanwhile.
+    const { data } = (await api("GET", `/api/v1/monitors/${id}/heartbeats`)).json;
+    const found = data.filter(({ at }: { at: string }) => at < freedAt);
+    const down = found.filter(({ status }: { status: string }) => status === "down");
+    expect(down.length).toBeGreaterThan(0);
+    expect(await server.stop()).toBe(0);
+
+    small.fill();
+    const { exitCode, stderr } = await box.run(["serve", "--port", "0"]);
+    // With 1, a service manager tries again until there is room.
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("disk is full or read-only")]);
+    small.free();
+    server = await box.serve({ flags: unlimited });
+    await expectNothingLost(clientOf(server.url, box.key), told);
+    expect(await server.stop()).toBe(0);
+    using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
+    expect(database.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    expect(database.query("PRAGMA foreign_key_check").values()).toEqual([]);
+  },
+);
+
+test.skipIf(possible === null)(
+  "a disk that becomes read-only is read, stops nobody from stopping, and has lost nothing when it is mended",
+  async () => {
+    using small = disk();
+    await using box = await machineWithKey(small.path);
+    await using shop = await target();
+    const server = await box.serve({ flags: unlimited });
+    const api = clientOf(server.url, box.key);
+    const monitor = { type: "http", name: "Shop", url: shop.at(), interval: 5 };
+    await api("POST", "/api/v1/monitors", monitor);
+    const { pushUrl } = (await api("POST", "/api/v1/monitors", { type: "push", name: "Job" })).json
+      .data;
+    const writing = writeUntilRefused(server.url, box.key);
+    while ((await api("GET", "/api/v1/incidents")).json.meta.total < 50) await Bun.sleep(5);
+    small.fail();
+    const told = await writing;
+    await expectReadsAlone(server.url, api, pushUrl);
+    await shop.untilAsked(shop.asked.length + 1);
+    expect(await server.stop()).toBe(0);
+    small.mend();
+    const again = await box.serve({ flags: unlimited });
+    await expectNothingLost(clientOf(again.url, box.key), told);
+    expect(await again.stop()).toBe(0);
+  },
+);

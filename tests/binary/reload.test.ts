@@ -1,0 +1,205 @@
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+import { canary, signingCanary } from "../support/samples.ts";
+import { dial } from "../support/wire.ts";
+
+/** A server whose settings stand in a file that can be changed; what it logs can be waited for. */
+async function configured(settings: object) {
+  const box = await machineWithKey();
+  const file = join(box.directory, "signalbox.env");
+  const write = (settings: object) =>
+    writeFileSync(
+      file,
+      Object.entries(settings)
+        .map(([name, value]) => `SIGNALBOX_${name}=${value}\n`)
+        .join(""),
+    );
+  const port = freePort();
+  const base = { PORT: port, HOST: "127.0.0.1", DATA_DIR: box.dataDir };
+  write({ ...base, ...settings });
+  const child = Bun.spawn([binary, "serve", "--config", file], { stdout: "pipe", stderr: "pipe" });
+  const url = `http://127.0.0.1:${port}`;
+  const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  let all = "";
+  let from = 0;
+  /** What was logged since the last time this was asked, once it is as wanted. */
+  async function untilLogged(wanted: RegExp): Promise<string> {
+    while (!wanted.test(all.slice(from))) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`It ended after ${all}`);
+      all += value;
+    }
+    const since = all.slice(from);
+    from = all.length;
+    return since;
+  }
+  await untilHealthy(url);
+  return {
+    ...box,
+    child,
+    port,
+    url,
+    file,
+    untilLogged,
+    logged: () => all,
+    /** Has it read these; returns what it logged of that. */
+    async reload(settings: object): Promise<string> {
+      write({ ...base, ...settings });
+      return this.signal();
+    },
+    signal() {
+      child.kill("SIGHUP");
+      return untilLogged(/settings were read again.*\n|everything stays as it was.*\n/);
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await box[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const isOpen = async (port: number) => {
+  try {
+    (await dial(port)).hangUp();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test("SIGHUP opens, moves and closes the public port; what was asked on the old one is answered, and the other port's connections stay", async () => {
+  const [first, second] = [freePort(), freePort()];
+  await using made = await configured({});
+  const api = clientOf(made.url, made.key);
+  const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const lock = { visibility: "password", password: "open sesame" };
+  expect((await api("PATCH", `/api/v1/status-pages/${page.id}`, lock)).status).toBe(200);
+  const main = await dial(made.port);
+  const ask = async (pattern: RegExp) => {
+    main.send(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+    await main.until(pattern);
+  };
+  await ask(/"ok"/);
+
+  expect(await made.reload({ PUBLIC_PORT: first })).toContain(`public port is open port=${first}`);
+  expect((await fetch(`http://127.0.0.1:${first}/status/${page.slug}`)).status).toBe(403);
+  const slow = await dial(first);
+  const form = `password=${encodeURIComponent(lock.password)}`;
+  const head = [
+    `POST /status/${page.slug} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    "Content-Type: application/x-www-form-urlencoded",
+    `Origin: http://127.0.0.1:${first}`,
+    `Content-Length: ${form.length}`,
+  ].join("\r\n");
+  slow.send(`${head}\r\nExpect: 100-continue\r\n\r\n${form.slice(0, 5)}`);
+  await slow.until(/100 Continue/);
+
+  expect(await made.reload({ PUBLIC_PORT: second })).toContain(`port=${second}`);
+  expect([await isOpen(first), await isOpen(second)]).toEqual([false, true]);
+  slow.send(form.slice(5));
+  await slow.until(/HTTP\/1\.1 303 /);
+
+  expect(await made.reload({ PUBLIC_PORT: made.port })).toMatch(
+    /public port stays as it was .*another program is listening/,
+  );
+  expect([await isOpen(second), await isOpen(made.port)]).toEqual([true, true]);
+  expect(await made.reload({})).toContain("public port is closed");
+  expect(await isOpen(second)).toBe(false);
+  await ask(/"ok"[^]*"ok"/);
+  made.child.kill("SIGTERM");
+  expect(await made.child.exited).toBe(0);
+});
+
+test("what needs a new start is named in one line, and a wrong file changes nothing and is told with its line", async () => {
+  await using made = await configured({ LOG_LEVEL: "info" });
+  const other = await made.reload({ URL: "https://box.example", KEEP_RESULTS: 7, INIT: true });
+  expect(other.match(/warn .*next start settings="[^"]*"/g)).toEqual([
+    expect.stringMatching(/"--url --keep-results --init"$/),
+  ]);
+  const before = freePort();
+  writeFileSync(made.file, `SIGNALBOX_PUBLIC_PORT=${before}\nSIGNALBOX_LOG_LEVEL=loud\n`);
+  expect(await made.signal()).toContain(`everything stays as it was cause="${made.file}, line 2:`);
+  expect(await isOpen(before)).toBe(false);
+  expect((await fetch(`${made.url}/healthz`)).status).toBe(200);
+});
+
+test("no secret of a running appliance is in its log, at debug and in both formats", async () => {
+  await using made = await configured({ LOG_LEVEL: "debug" });
+  const secrets = [
+    canary,
+    signingCanary,
+    made.key,
+    readFileSync(join(made.dataDir, "set-up-token"), "utf8").trim(),
+  ];
+  const [, , , setUpToken = ""] = secrets;
+  const api = clientOf(made.url, made.key);
+  // A second organization closes loopback to both.
+  const closed = `http://127.0.0.1:${freePort()}`;
+  const hook = {
+    type: "webhook",
+    name: "On-call",
+    url: `${closed}/${canary}`,
+    secret: signingCanary,
+  };
+  const channel = (await api("POST", "/api/v1/alert-channels", hook)).json.data;
+  const page = (path: string, cookie: string, body?: object) =>
+    fetch(`${made.url}${path}`, {
+      method: body ? "POST" : "GET",
+      headers: { Origin: made.url, Cookie: cookie, "Content-Type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const account = { email: "ada@acme.example", password: `${canary} password` };
+  const person = { organization: "Acme", name: "Ada", ...account };
+  const claimed = await page("/dashboard/set-up", "", { ...person, token: setUpToken });
+  const cookie = claimed.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+  expect([claimed.status, cookie]).toEqual([201, expect.stringContaining("=")]);
+  secrets.push(cookie.split("=")[1] ?? "");
+  const job = await api("POST", "/api/v1/monitors", { type: "push", name: "Job" });
+  const { pushUrl } = job.json.data;
+  secrets.push(pushUrl.split("/").at(-1));
+  const [status] = (await api("GET", "/api/v1/status-pages")).json.data;
+  const lock = { visibility: "password", password: canary };
+  await api("PATCH", `/api/v1/status-pages/${status.id}`, lock);
+
+  async function everything() {
+    await fetch(`${pushUrl}?msg=${canary}`);
+    await fetch(`${made.url}/push/${canary}`);
+    await api("POST", `/api/v1/alert-channels/${channel.id}/test`);
+    await clientOf(made.url, canary)("GET", "/api/v1/monitors");
+    await api("POST", "/api/v1/monitors", { type: "http", [canary]: canary, url: canary });
+    await page("/dashboard/session", cookie);
+    await page("/dashboard/sign-in", "", account);
+    await page("/dashboard/sign-in", "", { ...account, password: `wrong ${canary}` });
+    await page("/dashboard/set-up", "", { ...person, token: canary });
+    await fetch(`${made.url}/status/${status.slug}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/x-www-form-urlencoded", Origin: made.url },
+      body: `password=${canary}`,
+      redirect: "manual",
+    });
+    await fetch(`${made.url}/status/${status.slug}/confirm/${canary}`);
+    await fetch(`${made.url}/${canary}/%0a${canary}?${canary}`, {
+      headers: { "X-Forwarded-For": canary },
+    });
+  }
+  await everything();
+  await made.reload({ LOG_LEVEL: "debug", LOG_FORMAT: "json" });
+  const text = made.logged();
+  await everything();
+  await made.reload({});
+  const json = made.logged().slice(text.length);
+  expect(text.match(/ debug request method=/g)?.length).toBeGreaterThan(15);
+  expect(text).toContain("warn  sign-in failed");
+  const entries = json
+    .trim()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+  expect(entries.filter(({ message }) => message === "request").length).toBeGreaterThan(11);
+  expect(secrets.filter((one) => one === "" || (text + json).includes(one))).toEqual([]);
+});

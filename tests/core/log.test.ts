@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { logFormats, logLevels, logTo } from "../../src/core/log.ts";
+
+function taken(settings?: Parameters<typeof logTo>[1]) {
+  const lines: string[] = [];
+  return { lines, log: logTo((line) => void lines.push(line), settings) };
+}
+
+test("JSON is one object a line: time, level, message, and the fields beside them", () => {
+  const { lines, log } = taken({ logFormat: "json", logLevel: "debug" });
+  log.warn("sign-in failed", { requestId: "r1", attempts: 3, address: undefined, person: null });
+  const { time, ...entry } = JSON.parse(lines.join(""));
+  expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(entry).toEqual({
+    level: "warn",
+    message: "sign-in failed",
+    requestId: "r1",
+    attempts: 3,
+    person: null,
+  });
+});
+
+test("text is time, level, message and pairs", () => {
+  const { lines, log } = taken();
+  log.info("stopping");
+  log.error("request failed", { requestId: "r1", cause: "no such table" });
+  expect(lines.map((line) => line.slice(line.indexOf(" ") + 1))).toEqual([
+    "info  stopping\n",
+    'error request failed requestId="r1" cause="no such table"\n',
+  ]);
+});
+
+test.each(logLevels)("at %s there is what is as bad or worse, and nothing else", (logLevel) => {
+  const { lines, log } = taken({ logFormat: "text", logLevel });
+  for (const level of logLevels) log[level]?.(`at ${level}`);
+  const expected = logLevels.slice(logLevels.indexOf(logLevel));
+  expect(lines.map((line) => line.trim().split(" ").at(-1))).toEqual([...expected]);
+});
+
+test("fields of an access line are not even made while nobody reads them, from one line to the next", () => {
+  const { lines, log } = taken();
+  let made = 0;
+  const entry = () => log.debug?.("request", { number: ++made });
+  entry();
+  log.use({ logFormat: "json", logLevel: "debug" });
+  entry();
+  log.use({ logFormat: "json", logLevel: "info" });
+  entry();
+  expect([made, lines.length]).toEqual([1, 1]);
+});
+
+describe.each(logFormats)("as %s", (logFormat) => {
+  test("no message and no value begins another line or speaks to the terminal", () => {
+    const { lines, log } = taken({ logFormat, logLevel: "info" });
+    const nasty = fc.string({
+      unit: fc.oneof(
+        fc.constantFrom("\n", "\r", "\u001b", "\u0085", "\u009b", "\u2028", '"'),
+        fc.string(),
+      ),
+    });
+    fc.assert(
+      fc.property(nasty, nasty, (message, value) => {
+        lines.length = 0;
+        log.error(message, { value });
+        const [line = "", ...more] = lines;
+        expect(more).toEqual([]);
+        expect(line).toMatch(/^[^\p{Cc}\u2028\u2029]*\n$/u);
+        if (logFormat === "json") expect(JSON.parse(line)).toMatchObject({ message, value });
+      }),
+    );
+  });
+});

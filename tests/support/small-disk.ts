@@ -1,0 +1,76 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { have } from "./real-targets.ts";
+
+const MiB = 1024 * 1024;
+
+function run(...command: string[]): string | null {
+  const { success, stdout } = Bun.spawnSync(command, { stderr: "ignore" });
+  return success ? stdout.toString().trim() : null;
+}
+
+/** A disk of so many MiB (ext4 in a file); null where this machine does not let us make one (root alone may). */
+export function smallDisk(mebibytes: number) {
+  if (process.getuid?.() !== 0 || !have("mkfs.ext4", "losetup", "mount")) return null;
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-disk-"));
+  const image = join(folder, "image");
+  const path = join(folder, "disk");
+  mkdirSync(path);
+  writeFileSync(image, "");
+  truncateSync(image, mebibytes * MiB);
+  // Without a journal it can be mounted again after an error, as it was.
+  run("mkfs.ext4", "-q", "-m", "0", "-O", "^has_journal", image);
+  const device = run("losetup", "-f", "--show", image);
+  const mount = () =>
+    device !== null && run("mount", "-o", "errors=remount-ro", device, path) !== null;
+  const remove = () => {
+    run("umount", "-l", path);
+    if (device !== null) run("losetup", "-d", device);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const trigger = `/sys/fs/ext4/${basename(device ?? "")}/trigger_fs_error`;
+  if (device === null || !mount() || !existsSync(trigger)) {
+    remove();
+    return null;
+  }
+  const filler = join(path, "filler");
+  return {
+    path,
+    /** Fills it, all but so many KiB. */
+    fill(leftKiB = 0) {
+      const handle = openSync(filler, "a");
+      const { bavail, bsize } = statfsSync(path);
+      const chunk = Buffer.alloc(64 * 1024);
+      try {
+        let left = bavail * bsize - leftKiB * 1024;
+        while (left > 0) left -= writeSync(handle, chunk, 0, Math.min(left, chunk.length));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      } finally {
+        closeSync(handle);
+      }
+    },
+    /** Gives back what `fill` took. */
+    free: () => rmSync(filler, { force: true }),
+    /** What the kernel does with a disk that fails: nothing can be written from now on, open files included. */
+    fail: () => writeFileSync(trigger, "1"),
+    /** Mounts it again after `fail`; nothing of it may be open. */
+    mend() {
+      run("umount", path);
+      if (!mount()) throw new Error("The disk can't be mounted again.");
+    },
+    [Symbol.dispose]: remove,
+  };
+}
