@@ -2,28 +2,30 @@ import type { Argument, Command, Option } from "commander";
 import { join } from "node:path";
 import { type LimitName, usualLimits } from "../src/core/limits.ts";
 import { configuredList, growthTable } from "./growth.ts";
+import { metricsTable } from "./metrics.ts";
 import { commandLine, exitCodes } from "../src/cli/command-line.ts";
 
 /** What the documents take from the code: their texts, by their names in this folder. */
 export async function generated(): Promise<Record<string, string>> {
   return {
     "command-line.md": commandLineText(),
-    "limits.md": await withPart("limits.md", "limits", limitLines()),
-    "operations.md": await withPart(
-      "operations.md",
-      "growth",
-      `${growthTable()}\n\nThe other tables are as large as what bounds them:\n\n${configuredList()}`,
-    ),
+    "limits.md": await withParts("limits.md", { limits: limitLines() }),
+    "operations.md": await withParts("operations.md", {
+      growth: `${growthTable()}\n\nThe other tables are as large as what bounds them:\n\n${configuredList()}`,
+      metrics: await metricsTable(),
+    }),
   };
 }
 
-/** A document whose marked part is made from the code. */
-async function withPart(name: string, mark: string, text: string): Promise<string> {
-  const document = await Bun.file(join(import.meta.dir, name)).text();
-  return document.replace(
-    new RegExp(`(<!-- ${mark}: .* -->\\n)[^]*?(<!-- end -->)`),
-    (_, start, end) => `${start}\n${text}\n\n${end}`,
-  );
+/** A document whose marked parts are made from the code. */
+async function withParts(name: string, parts: Record<string, string>): Promise<string> {
+  let document = await Bun.file(join(import.meta.dir, name)).text();
+  for (const [mark, text] of Object.entries(parts))
+    document = document.replace(
+      new RegExp(`(<!-- ${mark}: .* -->\\n)[^]*?(<!-- end -->)`),
+      (_, start, end) => `${start}\n${text}\n\n${end}`,
+    );
+  return document;
 }
 
 const counted: Record<LimitName, string> = {

@@ -2,6 +2,7 @@ import { deliveryDays } from "../src/alerting/retention.ts";
 import { configOf } from "../src/config.ts";
 import { eventDays } from "../src/events/retention.ts";
 import { noticeDays } from "../src/status-pages/subscribers/rules.ts";
+import { tableOf } from "./table.ts";
 
 const { keepResults, keepHours, keepAudit } = configOf({}, {});
 
@@ -172,14 +173,7 @@ export function growthTable(): string {
       option === undefined ? days : `${days} (\`--${option}\`)`,
     ];
   });
-  const head = ["What", "It grows by", "A day", "It is kept"];
-  const widths = head.map((_, column) =>
-    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),
-  );
-  const rule = widths.map((width) => "-".repeat(width));
-  return [head, rule, ...rows]
-    .map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`)
-    .join("\n");
+  return tableOf(["What", "It grows by", "A day", "It is kept"], rows);
 }
 
 function sizeOf(bytes: number): string {

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
@@ -32,6 +33,11 @@ import { writeContention } from "./http/write-contention.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
+import { family } from "./core/metrics.ts";
+import { requestMetrics } from "./http/request-metrics.ts";
+import { applianceMetrics } from "./operations/metrics/appliance.ts";
+import { eventLoopDelay } from "./operations/metrics/event-loop.ts";
+import { metricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
 import { monitorKinds } from "./monitoring/monitors/schema.ts";
 import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
@@ -100,6 +106,7 @@ export async function startApp(
   { log, migrations, web, clock = systemClock }: Dependencies,
 ): Promise<RunningApp> {
   let tls = tlsOf(config);
+  const token = metricsToken(config.metricsTokenFile);
   const contention = writeContention();
   const data = openDataDirectory(config.dataDir, {
     migrations,
@@ -198,12 +205,24 @@ export async function startApp(
       addressOf,
     }),
   });
+  const requests = requestMetrics();
+  const loop = eventLoopDelay();
   const app = serverOf(services, {
     web: files,
     addressOf,
+    metrics: {
+      token,
+      text: () =>
+        applianceMetrics({
+          store,
+          directory: data.path,
+          pageQueue: services.pageQueue,
+          collectors,
+        }),
+    },
     push: { report: engine.report, wrongTokens: byNetwork(perMinute.wrongTokens) },
   });
-  const listening = () => ({ host: config.host, tls, proxies, log });
+  const listening = () => ({ host: config.host, tls, proxies, requests, log });
   const main = listen(listening(), config.port, (request) => {
     const published = site.answer(request);
     if (published !== null) return published;
@@ -246,6 +265,33 @@ export async function startApp(
       if (await hasPeople(store)) setUp.end();
     },
   });
+  const collectors = [
+    requests,
+    {
+      metrics: () => [
+        family(
+          "signalbox_http_requests_in_flight",
+          "gauge",
+          "Requests that are not wholly answered, streams of open pages among them.",
+          ports.pendingRequests(),
+        ),
+        family(
+          "signalbox_tls_certificate_expiry_timestamp_seconds",
+          "gauge",
+          "Unix time at which the certificate of --tls-cert ends.",
+          tls && new X509Certificate(tls.cert).validToDate.getTime() / 1_000,
+        ),
+      ],
+    },
+    engine,
+    alerts,
+    events,
+    live,
+    cleaning,
+    scheduled,
+    loop,
+  ];
+  loop.start();
   cleaning.start();
   scheduled.start();
 
@@ -263,7 +309,7 @@ export async function startApp(
     urls,
     port: main.number,
     setUpLink: firstRun && `${urls[0]}/set-up#${firstRun.token}`,
-    reload: reloading(config, { log, ports, onTls: (read) => (tls = read) }),
+    reload: reloading(config, { log, ports, token, onTls: (read) => (tls = read) }),
     async stop() {
       void ports.stop();
       await Promise.all(
@@ -271,10 +317,11 @@ export async function startApp(
       );
       for (const part of [notices, alerts, site]) await ended(() => part.stop());
       const deadline = performance.now() + hardStopMs;
-      while (ports.isAnswering() && performance.now() < deadline) await Bun.sleep(10);
+      while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);
       await ports.stop(true);
       await ended(() => setUp.end());
       scheduled.stop();
+      loop.stop();
       await ended(() => backups.end());
       await ended(() => store.atomic(lastSeen()));
       data.close();

@@ -92,6 +92,8 @@ const Config = z.strictObject({
   logLevel: z.enum(logLevels).default("info"),
   /** Begins again with nothing where a database is missing or empty. */
   init: z.boolean().default(false),
+  /** Where the credential for the metrics of the whole appliance is. */
+  metricsTokenFile: z.string().min(1).optional(),
   /** Where the passphrase of backups is, for the commands that make or read them. */
   passphraseFile: z.string().min(1).optional(),
   /** Opens the page in the browser; data is where a person on a desktop expects it. */

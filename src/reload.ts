@@ -3,26 +3,28 @@ import { type Config, flagOf } from "./config.ts";
 import { AppError } from "./core/errors.ts";
 import type { logTo } from "./core/log.ts";
 import { type Tls, tlsOf } from "./http/listener.ts";
+import type { MetricsToken } from "./operations/metrics/token.ts";
 import type { Ports } from "./http/ports.ts";
 
 type Name = keyof Config;
 
 const ofTls: readonly Name[] = ["tlsCert", "tlsKey"];
 /** What takes effect while the appliance runs. */
-const live: readonly Name[] = ["logFormat", "logLevel", "publicPort", ...ofTls];
+const live: readonly Name[] = ["logFormat", "logLevel", "publicPort", "metricsTokenFile", ...ofTls];
 
 type Dependencies = {
   log: ReturnType<typeof logTo>;
   ports: Ports;
+  token: MetricsToken;
   /** Ports that are opened from now on have this one, too. */
   onTls: (tls: Tls) => void;
 };
 
 /**
- * Takes settings as they are now, and the certificate, which may have been renewed under its old name.
+ * Takes settings as they are now, with the certificate and the metrics token, which may have changed in their files.
  * What can't be taken stays as it was, and the log says why.
  */
-export function reloading(config: Config, { log, ports, onTls }: Dependencies) {
+export function reloading(config: Config, { log, ports, token, onTls }: Dependencies) {
   let used = config;
 
   /** Returns whether it holds from now on. */
@@ -56,6 +58,11 @@ export function reloading(config: Config, { log, ports, onTls }: Dependencies) {
     log.info(message, { port: publicPort });
   }
 
+  function useMetricsToken({ metricsTokenFile }: Config) {
+    token.read(metricsTokenFile);
+    used = { ...used, metricsTokenFile };
+  }
+
   function use(wanted: Config) {
     const isTls = wanted.tlsCert !== undefined;
     // Cookies and links of an appliance are those of http or of https.
@@ -70,8 +77,10 @@ export function reloading(config: Config, { log, ports, onTls }: Dependencies) {
     log.use(wanted);
     if (isTls && !turnsTls) attempt("the certificate stays", () => useCertificate(wanted));
     attempt("the public port stays", () => usePublicPort(wanted));
-    if (!isTls && wanted.config === undefined)
-      log.info("there is nothing to read again: neither --config nor --tls-cert and --tls-key");
+    attempt("the metrics token stays", () => useMetricsToken(wanted));
+    const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile];
+    if (files.every((file) => file === undefined))
+      log.info("there is nothing to read again: no file of settings, certificate or metrics token");
     else log.info("the settings were read again");
   }
 

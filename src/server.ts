@@ -11,10 +11,14 @@ import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
 import type { Services } from "./http/services.ts";
-import { mustBeSameOrigin } from "./http/session.ts";
+import { mustBeSameOrigin, type Principal } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import { type PushContext, pushPath, receivePush } from "./monitoring/checks/push.ts";
-import { metricsOf } from "./operations/metrics.ts";
+import { metricsType } from "./core/metrics.ts";
+import { setRoute } from "./http/request-metrics.ts";
+import { consume } from "./http/rate-limit.ts";
+import { metricsOf } from "./operations/metrics/organization.ts";
+import type { MetricsToken } from "./operations/metrics/token.ts";
 
 const openApiPath = "/api/v1/openapi.json";
 
@@ -23,10 +27,12 @@ type Dependencies = {
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
   push: PushContext;
+  /** Whoever sends the token gets the text. */
+  metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
 };
 
 /** All routes, behind what every request has to pass. */
-export function serverOf(services: Services, { web, addressOf, push }: Dependencies) {
+export function serverOf(services: Services, { web, addressOf, push, metrics }: Dependencies) {
   const mustBeOurs = hostGuard(services.ownHosts);
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)
@@ -45,13 +51,14 @@ export function serverOf(services: Services, { web, addressOf, push }: Dependenc
         const path = pathOf(request);
         if (isOf("/dashboard", path)) await enterDashboard(request, current, path);
         if (request.method === "OPTIONS") return options(path, current.requestId);
-        if (isGuarded(path))
+        if (isGuarded(path) && !isOfAppliance(request, path))
           current.principal = await authenticate(request, services, current.address);
         if (!isDecodable(path)) throw noSuchPath();
       } catch (error) {
         return errorResponse(error, current.requestId, services.log);
       }
     })
+    .onTransform(({ request, route }) => setRoute(request, route))
     .onError(({ request, error, code, requestContext }) => {
       // Elysia takes the code from whatever was thrown; only its own means that no route was found.
       const unrouted = code === "NOT_FOUND" && !(error instanceof AppError);
@@ -65,14 +72,10 @@ export function serverOf(services: Services, { web, addressOf, push }: Dependenc
     .get("/healthz", () =>
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
-    .get("/metrics", async ({ requestContext: { principal } }) => {
-      if (principal === null) throw new Error("Metrics were asked for without a key.");
-      authorize(services, principal, "read");
-      const { store, clock } = services;
-      const { organizationId } = principal;
-      return new Response(await metricsOf({ store, clock, organizationId }), {
-        headers: { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" },
-      });
+    .get("/metrics", async ({ request, requestContext: { principal } }) => {
+      const text =
+        principal === null ? await ofAppliance(request) : await ofOrganization(principal);
+      return new Response(text, { headers: { "Content-Type": metricsType } });
     })
     .get(pushPath, ({ request, params, requestContext }) =>
       receivePush(request, params.token, requestContext.address, push),
@@ -108,6 +111,23 @@ export function serverOf(services: Services, { web, addressOf, push }: Dependenc
     current.session = await findSession(request, services);
     if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
     if (!isOpen(path)) signedInSession(current);
+  }
+
+  /** Whether it asks for the metrics of the whole appliance, with the credential for them. */
+  function isOfAppliance(request: Request, path: string): boolean {
+    return plain(path) === "/metrics" && metrics.token.isSentBy(request);
+  }
+
+  async function ofAppliance(request: Request): Promise<string> {
+    if (!metrics.token.isSentBy(request)) throw new Error("Nobody's metrics were asked for.");
+    consume(services.requestLimit, "metrics");
+    return metrics.text();
+  }
+
+  async function ofOrganization(principal: Principal): Promise<string> {
+    authorize(services, principal, "read");
+    const { store, clock } = services;
+    return metricsOf({ store, clock, organizationId: principal.organizationId });
   }
 
   function webFile(request: Request, name: string): Response {

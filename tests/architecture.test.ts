@@ -38,7 +38,7 @@ const folders = [
   "operations/backups",
   "operations/appliance",
   "operations/retention",
-  "operations/metrics.ts",
+  "operations/metrics",
   "api.ts",
   "server.ts",
   "config.ts",

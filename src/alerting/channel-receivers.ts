@@ -22,6 +22,7 @@ export function channelReceivers(context: SendingContext): Receivers {
       const channel = await findChannel(tenant, receiverId);
       if (channel === null) return null;
       return {
+        type: channel.type,
         refusal: channel.enabled ? null : "The channel was disabled.",
         async prepare(deliveryId) {
           const all = await alertsOf(tenant, deliveryId);

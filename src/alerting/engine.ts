@@ -3,6 +3,7 @@ import type { EventReader, Subscription } from "../events/reader.ts";
 import type { SendingContext } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
 import { channelReceivers } from "./channel-receivers.ts";
+import { outboxMetrics } from "./metrics.ts";
 import { notifier } from "./notifier.ts";
 import type { Receivers } from "./queue.ts";
 
@@ -22,7 +23,7 @@ type Dependencies = SendingContext & {
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
 export function alertEngine(dependencies: Dependencies) {
-  const { store, log, events } = dependencies;
+  const { store, clock, log, events } = dependencies;
   const fan = fanOut(dependencies);
   const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
   const sending = notifier({ ...dependencies, receivers });
@@ -35,6 +36,7 @@ export function alertEngine(dependencies: Dependencies) {
   }
 
   return {
+    metrics: async () => [...sending.metrics(), ...(await outboxMetrics(store, clock()))],
     async start() {
       await sending.start();
       subscription = events.subscribe("alerting", await fan.position(), async (events) => {

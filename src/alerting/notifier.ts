@@ -1,4 +1,5 @@
 import { StaleRead } from "../database/store.ts";
+import { deliveryMetrics } from "./metrics.ts";
 import { attemptMs, type SendingContext } from "./attempt.ts";
 import {
   claim,
@@ -14,6 +15,7 @@ import {
   type Sent,
   settled,
   skip,
+  statusAfter,
   type Waiting,
 } from "./queue.ts";
 import { rotation, type Rotation } from "./rotation.ts";
@@ -46,6 +48,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),
   );
   const cancelling = new AbortController();
+  const counted = deliveryMetrics();
   const round = receiverRound(store);
   let hasMore = false;
   let stopped = false;
@@ -121,8 +124,10 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
       await store.atomic([dropAll(key)]);
       return done;
     }
+    const to = { receiverType, type: receiver.type };
     if (receiver.refusal !== null && !queued.closesCase) {
       await store.atomic([skip(organizationId, queued.id, receiver.refusal)]);
+      counted.ended(to, "skipped");
       return done;
     }
     const now = clock();
@@ -130,10 +135,12 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
       ...claim(organizationId, queued, now + leaseMs, now),
       ...endOvertaken(organizationId, overtaken),
     ]);
+    counted.ended(to, "delivered", overtaken.length);
     const ready = await receiver.prepare(queued.id);
     if ("nothing" in ready) {
       const nothing = skip(organizationId, queued.id, ready.nothing);
       await store.atomic([...ready.statements, nothing]);
+      counted.ended(to, "skipped");
       return done;
     }
     if (ready.statements.length > 0) await store.atomic(ready.statements);
@@ -155,6 +162,9 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
       ...settled(organizationId, queued, attempt, { retry, progress }, endedAt),
       ...receiver.after(attempt, { note, isLost: looksLost, now: endedAt }),
     ]);
+    counted.attempted(to, isDelivered ? "delivered" : "failed", attempt.durationMs);
+    const status = statusAfter(retry, progress);
+    if (status !== "sending") counted.ended(to, status);
     return { mustWait: retry?.heldUntil != null, failing: retry !== null };
   }
 
@@ -194,6 +204,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
   }
 
   return {
+    metrics: () => counted.families(),
     /** Frees what a crash left claimed: a data directory has one process. */
     start: () => store.atomic([releaseAll]),
     /** Sends what is due now; to be called often. */

@@ -219,6 +219,13 @@ export type Retry = {
   doubtfulSince: number | null;
 };
 
+/** What a delivery is after an attempt; `retry` is null where that delivered it. */
+export function statusAfter(retry: Retry | null, progress: Progress | null) {
+  if (retry !== null && retry.at !== null) return "sending";
+  // What a part of the receivers has was told.
+  return retry === null || hasArrivedPartly({ progress }) ? "delivered" : "failed";
+}
+
 const insertAttempt = insertInto(deliveryAttempts);
 const claimedText = mustText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ?)`);
@@ -231,10 +238,7 @@ export function settled(
   { retry, progress }: { retry: Retry | null; progress: Progress | null },
   now: number,
 ): Statement[] {
-  const nextAt = retry?.at ?? null;
-  // What a part of the receivers has was told.
-  const isDelivered = retry === null || (nextAt === null && hasArrivedPartly({ progress }));
-  const status = isDelivered ? "delivered" : nextAt === null ? "failed" : "sending";
+  const status = statusAfter(retry, progress);
   return [
     {
       ...claimedText,
@@ -249,9 +253,9 @@ export function settled(
       parameters: [
         status,
         isEarly({ dueAt }, now) ? 0 : 1,
-        nextAt,
+        retry?.at ?? null,
         now,
-        isDelivered ? attempt.at : null,
+        status === "delivered" ? attempt.at : null,
         attempt.delivered ? null : attempt.message,
         retry?.heldUntil ?? null,
         retry?.doubtfulSince ?? null,
@@ -289,6 +293,8 @@ export type Sent = { attempt: Attempt; verdict: Verdict };
 
 /** One receiver of what waits in the outbox. */
 type Receiver = {
+  /** By what it is reached. */
+  type: string;
   /** Why nothing goes to it; null where it takes what waits. */
   refusal: string | null;
   /** What a claimed delivery tells: from then on nothing is added to it. */

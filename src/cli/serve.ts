@@ -43,6 +43,10 @@ export function serveOptions(command: Command): Command {
     .option("--tls-key <file>", "private key (PEM)")
     .option("--log-format <format>", "`text` or `json`, one line an entry (default: text)")
     .option("--log-level <level>", "`debug`, `info`, `warn` or `error` (default: info)")
+    .option(
+      "--metrics-token-file <file>",
+      "file with the bearer token that reads the metrics of the whole appliance",
+    )
     .option("--init", "create a new database where the old one is missing or empty")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it");
 }

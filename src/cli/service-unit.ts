@@ -7,6 +7,8 @@ export type ServiceOptions = {
   dataDir: string;
   /** Options of `serve`, as they are given on a command line. */
   options: readonly string[];
+  /** Absolute path of a file that the service's account need not be able to read; null for none. */
+  metricsTokenFile: string | null;
   /** An account of this machine; null has systemd make one for the service. */
   user: string | null;
   /** Such as CAP_NET_RAW; none is best. */
@@ -23,12 +25,15 @@ export function systemdUnit({
   executable,
   dataDir,
   options,
+  metricsTokenFile,
   user,
   capabilities,
   mayPing,
 }: ServiceOptions): string {
   const isStateDirectory = dirname(dataDir) === "/var/lib";
-  const command = [executable, "serve", "--data-dir", dataDir, ...options];
+  const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoted);
+  if (metricsTokenFile !== null)
+    command.push("--metrics-token-file=${CREDENTIALS_DIRECTORY}/metrics-token");
   // A ping that carries the file capability can't even be started where it is out of bounds.
   const bounding = [...capabilities, "CAP_NET_RAW"];
   const ambient = mayPing ? capabilities : bounding;
@@ -39,7 +44,9 @@ Wants=network-online.target
 
 [Service]
 Type=notify
-ExecStart=${command.map(quoted).join(" ")}
+ExecStart=${command.join(" ")}${
+    metricsTokenFile === null ? "" : `\nLoadCredential=metrics-token:${escaped(metricsTokenFile)}`
+  }
 ExecReload=/bin/kill -HUP $MAINPID
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ${user === null ? "DynamicUser=yes" : `User=${user}`}
@@ -108,8 +115,15 @@ function escaped(text: string): string {
 }
 
 /** The property list for launchd, for a daemon of the whole machine. See launchd.plist(5). */
-export function launchdPlist({ executable, dataDir, options, user }: ServiceOptions): string {
+export function launchdPlist({
+  executable,
+  dataDir,
+  options,
+  metricsTokenFile,
+  user,
+}: ServiceOptions): string {
   const command = [executable, "serve", "--data-dir", dataDir, ...options];
+  if (metricsTokenFile !== null) command.push(`--metrics-token-file=${metricsTokenFile}`);
   const strings = command.map((word) => `    <string>${Bun.escapeHTML(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -107,6 +107,7 @@ function onService(command: Command): Command {
 type Flags = {
   dataDir?: string;
   config?: string;
+  metricsTokenFile?: string;
   [name: string]: string | string[] | true | undefined;
 };
 
@@ -120,7 +121,11 @@ function serviceOf(
     throw invalid("--user", "must be the name of an account");
   const parser = serveOptions(new Parser("serve").exitOverride());
   const parsed = parser.parse(given, { from: "user" }).opts<Flags>();
-  const { dataDir = usualDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
+  const {
+    dataDir = usualDataDir,
+    metricsTokenFile,
+    ...flags
+  }: Flags = { ...(config && { config }), ...parsed };
   const isMissing = parsed["config"] === undefined && !existsSync(config ?? "");
   const { port, publicPort = port } = configOf(isMissing ? parsed : flags, {});
   const isLow = Math.min(port, publicPort) < 1024;
@@ -135,6 +140,7 @@ function serviceOf(
       const isPath = /<(file|dir)>$/.test(option.flags);
       return [value].flat().map((each) => `${option.long}=${isPath ? resolve(each) : each}`);
     }),
+    metricsTokenFile: metricsTokenFile === undefined ? null : resolve(metricsTokenFile),
     user: user ?? null,
     capabilities: isLow ? ["CAP_NET_BIND_SERVICE"] : [],
     mayPing: mayPing(),

@@ -20,6 +20,8 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
   }
 
   return {
+    /** How much waits for its turn. */
+    waiting: () => lanes.values().reduce((sum, { length }) => sum + length, 0),
     /** Does the work in its lane's turn. Throws RATE_LIMITED where too many wait in the lane already. */
     async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
       const waiting = lanes.get(lane) ?? [];

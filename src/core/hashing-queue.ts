@@ -97,6 +97,8 @@ export function hashingQueue(monotonic: () => number = () => performance.now()) 
   }
 
   return {
+    /** How much waits for its turn. */
+    waiting: () => Object.values(lanes).reduce((sum, { waiting }) => sum + waiting.length, 0),
     /** Does the work in its turn. Throws RATE_LIMITED where that does not come in time. */
     async run<T>(
       { lane: name, client, isKnown = false }: HashingClient,

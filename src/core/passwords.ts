@@ -3,6 +3,9 @@ import { type HashingClient, hashingQueue } from "./hashing-queue.ts";
 
 const queue = hashingQueue();
 
+/** How many passwords wait to be hashed. */
+export const waitingPasswords = () => queue.waiting();
+
 /** The same characters typed on another keyboard are the same password. */
 const plain = (password: string) => password.normalize("NFC");
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { type Collector, family } from "../core/metrics.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
@@ -53,11 +54,12 @@ type OpenPages = {
   batch: ReturnType<typeof setTimeout> | null;
 };
 
-type LivePages = Live & {
-  start(): Promise<void>;
-  /** Ends all streams at once. */
-  stop(): Promise<void>;
-};
+type LivePages = Live &
+  Collector & {
+    start(): Promise<void>;
+    /** Ends all streams at once. */
+    stop(): Promise<void>;
+  };
 
 type Dependencies = {
   store: Store;
@@ -257,6 +259,14 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
   }
 
   return {
+    metrics: () => [
+      family(
+        "signalbox_event_streams",
+        "gauge",
+        "Open pages that listen to what happens.",
+        [...allSubscribers()].length,
+      ),
+    ],
     async start() {
       subscription = events.subscribe("live", await lastSeq(store), take);
       signals.on("results", onResults).on("deliveries", onDeliveries);

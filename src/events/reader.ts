@@ -1,4 +1,5 @@
 import type { Log } from "../core/log.ts";
+import { family, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { lastSeq, readSince } from "./log.ts";
@@ -17,7 +18,7 @@ export type Subscription = ReturnType<EventReader["subscribe"]>;
 
 /** Reads the log once for all subscribers of this process: at each of its own writes, and whenever another one has written. */
 export function eventReader(store: Store, log: Log) {
-  const subscribers = new Set<{ wake: () => void; position: () => number }>();
+  const subscribers = new Set<{ name: string; wake: () => void; position: () => number }>();
   /** Everything after `start`, oldest first; nothing is known before the first read. */
   let recent: LoggedEvent[] = [];
   let start: number | null = null;
@@ -83,6 +84,20 @@ export function eventReader(store: Store, log: Log) {
   }
 
   return {
+    async metrics(): Promise<Family[]> {
+      const last = await lastSeq(store);
+      return [
+        family(
+          "signalbox_event_follower_lag",
+          "gauge",
+          "Events that a follower of the log has not handled yet.",
+          [...subscribers].map(({ name, position }) => ({
+            labels: { follower: name },
+            value: Math.max(0, last - position()),
+          })),
+        ),
+      ];
+    },
     /** Up to here all subscribers have handled every event. */
     position: () => Math.min(...[...subscribers].map((subscriber) => subscriber.position())),
     /**
@@ -129,7 +144,7 @@ export function eventReader(store: Store, log: Log) {
         isWorking = false;
       }
 
-      const subscriber = { wake, position: () => position };
+      const subscriber = { name, wake, position: () => position };
       subscribers.add(subscriber);
       if (subscribers.size === 1) poll();
       else wake();

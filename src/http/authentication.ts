@@ -15,19 +15,23 @@ import type { Services } from "./services.ts";
 const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
 
+/** What stands behind `Bearer`; null for nothing that could be a credential. */
+export function bearerTokenOf({ headers }: Request): string | null {
+  return bearer.exec(headers.get("authorization") ?? "")?.[1] ?? null;
+}
+
 /** Whose key it is. Throws UNAUTHORIZED with one and the same body for every wrong key, and RATE_LIMITED for an address that keeps guessing. */
 export async function authenticate(
   request: Request,
   { keys, failureLimit }: Services,
   address: string,
 ): Promise<Principal> {
-  const header = request.headers.get("authorization");
-  const key = bearer.exec(header ?? "")?.[1];
-  if (key !== undefined && keyShape.test(key)) {
+  const key = bearerTokenOf(request);
+  if (key !== null && keyShape.test(key)) {
     const principal = await keys.find(sha256(key));
     if (principal !== null) return principal;
   }
-  if (header === null) throw unauthorized('Bearer realm="signalbox"');
+  if (!request.headers.has("authorization")) throw unauthorized('Bearer realm="signalbox"');
   consume(failureLimit, address);
   throw unauthorized('Bearer realm="signalbox", error="invalid_token"');
 }

@@ -7,6 +7,7 @@ import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
 import { mustNameOneHost } from "./host-guard.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
 import type { Proxies } from "./trusted-proxies.ts";
 
 export type RequestHandler = (request: Request) => Response | Promise<Response>;
@@ -14,14 +15,20 @@ export type RequestHandler = (request: Request) => Response | Promise<Response>;
 /** A certificate chain and its key, as PEM. */
 export type Tls = { cert: string; key: string };
 
-type Listening = { host: string; tls: Tls | null; proxies: Proxies; log: Log };
+type Listening = {
+  host: string;
+  tls: Tls | null;
+  proxies: Proxies;
+  requests: Pick<RequestMetrics, "observe">;
+  log: Log;
+};
 
 /** Half a year; the name's other ports and subdomains stay what they are to those who never came here. */
 const strictTransport = "max-age=15552000";
 
 /** What holds for every request on every port, whatever its path: one host, a bounded body, a response with a request id. */
 export function requestHandler(
-  { log, tls, proxies }: Pick<Listening, "log" | "tls" | "proxies">,
+  { log, tls, proxies, requests }: Omit<Listening, "host">,
   handle: RequestHandler,
 ): RequestHandler {
   const record = accessLog(log, proxies.addressOf);
@@ -32,6 +39,7 @@ export function requestHandler(
       if (!headers.has("x-request-id")) headers.set("X-Request-Id", Bun.randomUUIDv7());
       if (tls !== null) headers.set("Strict-Transport-Security", strictTransport);
       record(received, response, startedAt);
+      requests.observe(received, response, performance.now() - startedAt);
       return response;
     };
     const failed = (error: unknown) => finished(errorResponse(error, Bun.randomUUIDv7(), log));
@@ -61,11 +69,12 @@ export type Port = {
 
 /** Throws an Error with a next step when the port or the certificate can't be used. */
 export function listen(
-  { host, tls, proxies, log }: Listening,
+  { host, ...shared }: Listening,
   wanted: number,
   handle: RequestHandler,
 ): Port {
-  const fetch = requestHandler({ log, tls, proxies }, handle);
+  const { tls } = shared;
+  const fetch = requestHandler(shared, handle);
   const open = (port: number, tls: Tls | null) =>
     Bun.serve({
       hostname: host,

@@ -157,6 +157,8 @@ const besides: ZodOpenApiPathsObject = {
   "/metrics": beside({
     operationId: "getMetrics",
     summary: "Get the organization's figures for Prometheus",
+    description:
+      "With the token of `--metrics-token-file` in place of a key: figures of the whole appliance.",
     asksForKey: true,
     result: "Prometheus' text format 0.0.4.",
     content: {

@@ -27,7 +27,7 @@ export function portsOf(
     useTls(tls: Tls) {
       for (const port of open()) port.useTls(tls);
     },
-    isAnswering: () => all().some(({ pendingRequests }) => pendingRequests > 0),
+    pendingRequests: () => all().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0),
     stop: (closeActive?: boolean) => Promise.all(all().map((port) => port.stop(closeActive))),
   };
 }

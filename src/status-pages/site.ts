@@ -7,6 +7,7 @@ import { isRead, pathOf } from "../http/request.ts";
 import { errorResponse } from "../http/error-response.ts";
 import { consume, type NetworkLimit } from "../http/rate-limit.ts";
 import type { Services } from "../http/services.ts";
+import { setRoute } from "../http/request-metrics.ts";
 import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/service.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
@@ -14,7 +15,7 @@ import { type Rendered, type Rendering, pageCache } from "./cache.ts";
 import { endOf, monthAt, monthOf } from "./history.ts";
 import type { PageLock } from "./lock.ts";
 import { openHeaders, renderPart, renderSignUp, uncached } from "./parts.ts";
-import { badgePath, linkPath, pagePath, type Part, partAt } from "./public-paths.ts";
+import { badgePath, linkPath, pagePath, type Part, partAt, publicPaths } from "./public-paths.ts";
 import { pageReadings } from "./readings.ts";
 import { addressesOf, hostsOf } from "./rules.ts";
 import { smallPage } from "./small-page.ts";
@@ -105,14 +106,24 @@ export function statusSite(dependencies: Dependencies) {
     const address = addressed(request, path);
     if (isRead(request)) {
       const part = address && partAt(address.rest, askedFor(request));
-      if (address !== null && part !== null)
+      if (address !== null && part !== null) {
+        setRoute(request, publicPaths[part.name]);
         return cache.answer(request, keyOf(address, part)) ?? served(request, address, part);
-      if (path.startsWith("/status-files/"))
+      }
+      if (path.startsWith("/status-files/")) {
+        setRoute(request, publicPaths.file);
         return web.serve(request, path.slice(1).replace("-files", "")) ?? nothing();
-      if (path.startsWith("/badge/")) return cache.answer(request, path) ?? badge(request, path);
+      }
+      if (path.startsWith("/badge/")) {
+        setRoute(request, publicPaths.badge);
+        return cache.answer(request, path) ?? badge(request, path);
+      }
     }
     const { verb, token = "" } = linkPath.exec(path)?.groups ?? {};
-    if (verb !== undefined) return linked(request, verb as "confirm" | "unsubscribe", token);
+    if (verb !== undefined) {
+      setRoute(request, publicPaths.link);
+      return linked(request, verb as "confirm" | "unsubscribe", token);
+    }
     if (isRead(request)) return path.startsWith("/status/") ? nothing() : null;
     return request.method === "POST" && address !== null ? sent(request, address) : null;
   }
@@ -202,6 +213,7 @@ export function statusSite(dependencies: Dependencies) {
   function sent(request: Request, address: Address): Promise<Response> | null {
     const [whole, signUp] = /^(\/subscribe)?\/?$/.exec(address.rest) ?? [];
     if (whole === undefined) return null;
+    setRoute(request, signUp === undefined ? publicPaths.page : publicPaths.subscribe);
     return (async () => {
       const head = await findAt(address);
       if (head === null) return nothing();

@@ -9,6 +9,7 @@ const variants: Record<string, string[]> = {
   plain: [],
   "an account of this machine": ["--user", "daemon", "--", "--data-dir", "/srv/signal box"],
   "a port below 1024": ["--", "--port", "80", "--public-port=443"],
+  "metrics of the whole appliance": ["--", "--metrics-token-file", "/etc/signal box/100%.token"],
   "lists and strange letters": "-- --deny-target *.lan 10.0.5.0/24 --init --data-dir"
     .split(" ")
     .concat('/var/lib/100% "$HOME"'),
@@ -53,6 +54,18 @@ test("the words of the command reach the service as they were given", async () =
   expect(unit).toContain(
     'ExecStart=/usr/local/bin/signalbox serve --data-dir "/var/lib/100%% \\"$$HOME\\"" ' +
       "--deny-target=*.lan --deny-target=10.0.5.0/24 --init\n",
+  );
+});
+
+test("the service reads the metrics token without a right to its file", async () => {
+  const args = ["--", "--port=8080", "--metrics-token-file", "/etc/signalbox/metrics-token"];
+  const unit = await unitOf(args);
+  expect(unit).toContain(
+    "--port=8080 --metrics-token-file=${CREDENTIALS_DIRECTORY}/metrics-token\n" +
+      "LoadCredential=metrics-token:/etc/signalbox/metrics-token\n",
+  );
+  expect(await unitOf(["--launchd", ...args])).toContain(
+    "<string>--metrics-token-file=/etc/signalbox/metrics-token</string>",
   );
 });
 

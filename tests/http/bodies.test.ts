@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { requestHandler } from "../../src/http/listener.ts";
+import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { dump, testAppliance, unknownId } from "../support/appliance.ts";
 
 const path = "/api/v1/incidents";
@@ -94,10 +95,13 @@ describe("length", () => {
 
 test("a handler that reads whatever comes gets nothing of a body that is too long, or tells no length", async () => {
   const { appliance, proxies } = await testAppliance();
-  const handle = requestHandler({ log: appliance.log, tls: null, proxies }, async (request) => {
-    const { length } = await request.bytes();
-    return new Response(String(length));
-  });
+  const handle = requestHandler(
+    { log: appliance.log, tls: null, proxies, requests: requestMetrics() },
+    async (request) => {
+      const { length } = await request.bytes();
+      return new Response(String(length));
+    },
+  );
   async function read(header: Record<string, string>) {
     let cancelled = false;
     const body = new ReadableStream({

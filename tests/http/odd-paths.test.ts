@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
 import { requestHandler } from "../../src/http/listener.ts";
+import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { publicServer } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { everyMethod, everyPath, spellingsOf } from "../support/odd-paths.ts";
@@ -61,7 +62,7 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   const { proxies } = made;
   const { log } = made.appliance;
   const handle = requestHandler(
-    { log, tls: null, proxies },
+    { log, tls: null, proxies, requests: requestMetrics() },
     publicServer(made.appliance, made.answer),
   );
   const issues: string[] = [];

@@ -27,10 +27,13 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
 import { knownNetworks } from "../../src/http/known-networks.ts";
+import { bearerTokenOf } from "../../src/http/authentication.ts";
 import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { setUpOf } from "../../src/accounts/sign-in/set-up.ts";
 import { sessionCache } from "../../src/accounts/sessions/cache.ts";
+import { requestMetrics } from "../../src/http/request-metrics.ts";
+import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
 import { serverOf } from "../../src/server.ts";
 import { migratedStore } from "./engines.ts";
 
@@ -79,6 +82,9 @@ export function alertsOn(appliance: TestedAppliance, random = 0.5) {
   const subscribers = subscriberReceivers(appliance);
   return alertEngine({ ...appliance, subscribers, random: () => random });
 }
+
+/** What `--metrics-token-file` would name. */
+export const metricsToken = "m".repeat(32);
 
 /** What the console would have printed. */
 export const setUpToken = "a".repeat(43);
@@ -189,12 +195,21 @@ export function applianceOn(
   };
   const alerts = alertsOn(appliance);
   const proxies = proxiesOf(trustProxy, peerOf, log);
+  const requests = requestMetrics();
+  const collectors = [requests, engine, alerts, events, live];
+  const { pageQueue } = appliance;
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
+    metrics: {
+      token: { isSentBy: (request) => bearerTokenOf(request) === metricsToken },
+      text: () => applianceMetrics({ store, directory: null, pageQueue, collectors }),
+    },
     addressOf: proxies.addressOf,
     push: { report: engine.report, wrongTokens: networkLimit(60, clock) },
   });
-  const answer = requestHandler({ log, tls: null, proxies }, (request) => app.fetch(request));
+  const answer = requestHandler({ log, tls: null, proxies, requests }, (request) =>
+    app.fetch(request),
+  );
   const handle = async (request: Request) => answer(request);
   return {
     appliance,

@@ -17,6 +17,7 @@ export const packages = {
   ping: "iputils-ping",
   openssl: "openssl",
   ip: "iproute2",
+  prometheus: "prometheus",
   promtool: "prometheus",
   strace: "strace",
   moto_server: "python3-moto",

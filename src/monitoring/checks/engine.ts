@@ -8,6 +8,8 @@ import { readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { Signals } from "../../events/signals.ts";
 import { byteBudget } from "./byte-budget.ts";
+import { family, type Family } from "../../core/metrics.ts";
+import { checkMetrics } from "./metrics.ts";
 import { type Caller, onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
@@ -65,7 +67,8 @@ export function checkEngine(context: EngineContext) {
   const { store, clock, monotonic = () => performance.now(), log, places = usual } = context;
   const trouble = troubleWatch(clock, monotonic);
   const results = recorder(store, log, context.signals);
-  const { settle, storedNow } = settling(context, results);
+  const counted = checkMetrics();
+  const { settle, storedNow } = settling(context, results, counted.ended);
   const asked = onDemand(clock);
   const immediate = rateLimit(immediatePerMinute, clock);
   const monitors = watching(context, begin, end);
@@ -80,11 +83,12 @@ export function checkEngine(context: EngineContext) {
   let stopped = false;
 
   /** One check of one monitor, to its result and the time of its next one. */
-  async function check(key: number): Promise<void> {
+  async function check(key: number, dueAt: number): Promise<void> {
     const outsideTurn = wanted.delete(key);
     const monitor = monitors.get(key);
     if (monitor === undefined || stopped) return;
     const startedAt = monotonic();
+    if (!outsideTurn) counted.began((startedAt - dueAt) / 1_000);
     const ending = new AbortController();
     running.set(key, ending);
     const outcome =
@@ -92,6 +96,7 @@ export function checkEngine(context: EngineContext) {
         ? silence(monitor, startedAt)
         : await outcomeOf(monitor, ending.signal);
     running.delete(key);
+    if (monitor.type !== "push") counted.took(monitor.type, (monotonic() - startedAt) / 1_000);
     // Changed, paused or deleted meanwhile: the result is about something else.
     if (monitors.get(key) !== monitor || stopped) return;
     const seconds = settle(monitor, outcome, outsideTurn ? "since the last" : "turn");
@@ -127,6 +132,7 @@ export function checkEngine(context: EngineContext) {
     const monitor = monitors.get(key);
     if (monitor === undefined || stopped) return;
     const { patienceMs } = termsOf(monitor);
+    counted.missed();
     settle(monitor, unknownResult("too many other checks are under way"), patienceMs / 1000);
   }
 
@@ -163,7 +169,45 @@ export function checkEngine(context: EngineContext) {
     arm();
   }
 
+  function monitorsByState() {
+    const byType = Map.groupBy(monitors.values(), ({ type }) => type);
+    return [...byType].flatMap(([type, its]) =>
+      [...Map.groupBy(its, ({ state }) => state.status)].map(([status, { length }]) => ({
+        labels: { type, status },
+        value: length,
+      })),
+    );
+  }
+
   return {
+    metrics: (): Family[] => [
+      ...counted.families(),
+      family("signalbox_checks_running", "gauge", "Checks under way.", jobs.running()),
+      family(
+        "signalbox_checks_waiting",
+        "gauge",
+        "Checks that are due and wait for their turn.",
+        jobs.waiting(),
+      ),
+      family(
+        "signalbox_results_waiting",
+        "gauge",
+        "Results of checks that are not written yet.",
+        results.waiting(),
+      ),
+      family(
+        "signalbox_results_dropped_total",
+        "counter",
+        "Results of checks that were given up because they could not be written for too long.",
+        results.dropped(),
+      ),
+      family(
+        "signalbox_monitors",
+        "gauge",
+        "Monitors that are checked, by type and status; paused ones are not.",
+        monitorsByState(),
+      ),
+    ],
     /** Loads the monitors and spreads their checks over one interval from now on. */
     async start() {
       subscription = context.events.subscribe("checks", await monitors.load(), monitors.take);

@@ -136,6 +136,10 @@ export function recorder(store: Store, log: Log, signals: Signals) {
       events.push(event);
       later(flushMs);
     },
+    /** How many results are not written yet. */
+    waiting: () => waiting.length,
+    /** How many were given up because there were too many. */
+    dropped: () => dropped,
     /** Writes what was gathered. */
     flush,
     /** Writes all there is, or gives up where that fails. */

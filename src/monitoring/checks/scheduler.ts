@@ -141,6 +141,10 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
       return start(job);
     },
     isRunning: (key: number) => running.has(key),
+    /** How many run. */
+    running: () => running.size,
+    /** How many are due and wait for their turn, or for their own end. */
+    waiting: () => jobs.values().reduce((count, { waits }) => count + Number(waits), 0),
     /** So many organizations have jobs. */
     organizations: () => known.size,
     /** When something is due or overdue next; null when nothing is. */

@@ -20,7 +20,11 @@ type Dependencies = {
 };
 
 /** Makes of outcomes what monitors are, and hands that to the recorder. */
-export function settling({ clock, log, maintenanceOf }: Dependencies, results: Recorder) {
+export function settling(
+  { clock, log, maintenanceOf }: Dependencies,
+  results: Recorder,
+  counted: (type: string, outcome: Outcome["status"]) => void,
+) {
   /** Checks whose result is not stored yet. */
   const recording = new Map<number, Promise<void>>();
   const troubled = new Map<string, number>();
@@ -57,6 +61,7 @@ export function settling({ clock, log, maintenanceOf }: Dependencies, results: R
           ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
           : toNext;
     const { status, message, latencyMs, said = message, certificateExpiresAt } = outcome;
+    counted(monitor.type, status);
     const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
     const expiresAt = certificateExpiresAt ?? kept;
     Object.assign(monitor, { state: after, lastAt: at, certificateExpiresAt: expiresAt });

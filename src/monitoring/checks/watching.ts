@@ -201,6 +201,7 @@ export function watching(
 
   return {
     get: (key: number) => monitors.get(key),
+    values: () => monitors.values(),
     byId,
     /** Takes in all monitors; returns the place in the event log from which to follow. */
     async load(): Promise<number> {

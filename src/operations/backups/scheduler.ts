@@ -1,6 +1,7 @@
 import { type Clock, hourMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { type Collector, family } from "../../core/metrics.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { Copying, Sealing } from "../../database/copy.ts";
@@ -33,7 +34,7 @@ type Dependencies = {
   copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
 
-export type ScheduledBackups = {
+export type ScheduledBackups = Collector & {
   start(): void;
   stop(): void;
   /** Makes a backup if one is due: for tests, instead of `start`. */
@@ -152,6 +153,36 @@ export function scheduledBackups({
       copying?.cancel();
     },
     runOnce,
+    async metrics() {
+      const row = await findSchedule(store);
+      const lastSuccessAt = row?.lastSuccessAt ?? null;
+      return [
+        family(
+          "signalbox_backup_enabled",
+          "gauge",
+          "1 while scheduled backups are on.",
+          Number(row !== null && planOf(vault, row).enabled),
+        ),
+        family(
+          "signalbox_backup_last_success_timestamp_seconds",
+          "gauge",
+          "Unix time of the last scheduled backup that was made.",
+          lastSuccessAt === null ? null : Date.parse(lastSuccessAt) / 1_000,
+        ),
+        family(
+          "signalbox_backup_last_size_bytes",
+          "gauge",
+          "Size of the last scheduled backup that was made.",
+          row?.lastBytes ?? null,
+        ),
+        family(
+          "signalbox_backup_failing",
+          "gauge",
+          "1 while the last scheduled backup failed.",
+          Number((row?.failingSince ?? null) !== null),
+        ),
+      ];
+    },
     async runNow() {
       if (running !== null)
         throw new AppError(

@@ -4,7 +4,8 @@ import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepAlerts } from "../../alerting/retention.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { setValue, sweepingOf } from "../../database/portions.ts";
+import { type Collector, family } from "../../core/metrics.ts";
+import { setValue, sweepingOf, valueOf } from "../../database/portions.ts";
 import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
 import { sweepResponses } from "../../http/idempotency.ts";
@@ -31,7 +32,7 @@ type Dependencies = {
   eachMinute?: () => Promise<void>;
 };
 
-type Housekeeping = {
+type Housekeeping = Collector & {
   start(): void;
   /** Ends between two portions; the next run goes on. */
   stop(): Promise<void>;
@@ -55,7 +56,17 @@ export function housekeeping({
   let running: Promise<void> | null = null;
   let timer: ReturnType<typeof setInterval> | null = null;
 
+  /** When the last run of a minute ended, and how long each took. */
+  let lastEndedAt: number | null = null;
+  const took = new Map<"minute" | "day", number>();
+  let failures = 0;
+
   async function run() {
+    const startedAt = performance.now();
+    const end = (run: "minute" | "day") => {
+      lastEndedAt = clock();
+      took.set(run, (performance.now() - startedAt) / 1_000);
+    };
     await eachMinute();
     const memory = await readMemory(store, clock());
     const state = clockAfter(memory.clock, clock());
@@ -77,20 +88,26 @@ export function housekeeping({
     await sweepSubscribers(sweeping);
     await sweepOrganizations(sweeping);
     await sweepRemovedMonitors(sweeping);
-    if (!isDue(memory.lastNow, now)) return;
+    if (!isDue(memory.lastNow, now)) return end("minute");
     await sweepAlerts(sweeping);
     await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
     await sweepAuditLog(sweeping, kept.audit);
     await sweepApiKeys(sweeping, kept.audit);
     await sweepResults(sweeping, { heartbeatDays: kept.results, hourDays: kept.hours });
-    if (!isOver) await store.atomic([setValue("done", now)]);
+    if (isOver) return;
+    await store.atomic([setValue("done", now)]);
+    end("day");
   }
 
   const runOnce = () => (running ??= run().finally(() => (running = null)));
   return {
     start() {
       timer = setInterval(
-        () => runOnce().catch((error) => log.warn("housekeeping failed", { cause: String(error) })),
+        () =>
+          runOnce().catch((error) => {
+            failures++;
+            log.warn("housekeeping failed", { cause: String(error) });
+          }),
         tickMs,
       );
     },
@@ -100,5 +117,31 @@ export function housekeeping({
       await running?.catch(() => {});
     },
     runOnce,
+    async metrics() {
+      const lastDay = await valueOf(store, "done");
+      const at = { minute: lastEndedAt, day: lastDay };
+      return [
+        family(
+          "signalbox_housekeeping_last_success_timestamp_seconds",
+          "gauge",
+          "Unix time at which old data was last removed, by run: what is looked for each minute, or once a day.",
+          Object.entries(at).flatMap(([run, time]) =>
+            time === null ? [] : [{ labels: { run }, value: time / 1_000 }],
+          ),
+        ),
+        family(
+          "signalbox_housekeeping_last_duration_seconds",
+          "gauge",
+          "How long housekeeping took, by run; others have their turns meanwhile.",
+          [...took].map(([run, value]) => ({ labels: { run }, value })),
+        ),
+        family(
+          "signalbox_housekeeping_failures_total",
+          "counter",
+          "Runs of housekeeping that failed.",
+          failures,
+        ),
+      ];
+    },
   };
 }

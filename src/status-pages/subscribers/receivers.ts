@@ -91,6 +91,7 @@ export function subscriberReceivers(context: SendingContext & { ownHosts: OwnHos
       const { page: pageUrl, root } = addressesOf({ slug, hosts }, origin());
       const links = { pageTitle, pageUrl, timeZone, root, slug };
       return {
+        type: subscriber.type,
         refusal: visibility === "hidden" ? "The status page was hidden." : null,
         async prepare(deliveryId) {
           const row = await noticeOfDelivery(store, organizationId, deliveryId);

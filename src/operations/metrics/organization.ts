@@ -1,15 +1,15 @@
 import { eq, sql } from "drizzle-orm";
-import { version } from "../core/assets.ts";
-import type { Clock } from "../core/clock.ts";
-import { mapYielding } from "../core/yielding.ts";
-import { hoursOf } from "../dashboard/hours.ts";
-import type { Store } from "../database/store.ts";
-import { incidentCounts } from "../database/tables/incidents.ts";
-import { monitorGroups, monitors, monitorStates } from "../database/tables/monitoring.ts";
-import { organizations } from "../database/tables/organizations.ts";
-import { currentStatus, inGroup, ofMonitor } from "../monitoring/monitors/store.ts";
+import { version } from "../../core/assets.ts";
+import type { Clock } from "../../core/clock.ts";
+import { family, type Family, metricsText } from "../../core/metrics.ts";
+import { mapYielding } from "../../core/yielding.ts";
+import { hoursOf } from "../../dashboard/hours.ts";
+import type { Store } from "../../database/store.ts";
+import { incidentCounts } from "../../database/tables/incidents.ts";
+import { monitorGroups, monitors, monitorStates } from "../../database/tables/monitoring.ts";
+import { organizations } from "../../database/tables/organizations.ts";
+import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
 
-type Sample = { labels?: Record<string, string>; value: number };
 type Caller = { store: Store; clock: Clock; organizationId: string };
 
 /**
@@ -33,27 +33,29 @@ export async function metricsOf(caller: Caller): Promise<string> {
     .where(eq(monitors.organizationId, organizationId))
     .groupBy(monitors.type, currentStatus);
   const isAlone = (await store.db.$count(organizations)) === 1;
-  return [
-    family("signalbox_build_info", "Version of the executable.", [
+  return metricsText([
+    family("signalbox_build_info", "gauge", "Version of the executable.", [
       { labels: { version }, value: 1 },
     ]),
     family(
       "signalbox_incidents",
+      "gauge",
       "Incidents by status and severity.",
       incidents.map(({ value, ...labels }) => ({ labels, value })),
     ),
     family(
       "signalbox_monitors",
+      "gauge",
       "Monitors by type and status.",
       watched.map(({ value, ...labels }) => ({ labels, value })),
     ),
     ...(await seriesOfMonitors(caller)),
     ...(isAlone ? seriesOfProcess() : []),
-  ].join("");
+  ]);
 }
 
 /** One sample a monitor of each; what is not known of it, or not measured while it is paused, has none. */
-async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promise<string[]> {
+async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promise<Family[]> {
   const rows = await store.db
     .select({
       id: monitors.id,
@@ -90,6 +92,7 @@ async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promi
   const of = (name: string, help: string, series: Series) =>
     family(
       `signalbox_monitor_${name}`,
+      "gauge",
       help,
       samples.flatMap(({ [series]: { labels, value } }) =>
         value === null ? [] : [{ labels, value }],
@@ -110,27 +113,14 @@ async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promi
 
 const upOf: Record<string, number> = { up: 1, degraded: 1, down: 0 };
 
-function seriesOfProcess(): string[] {
+function seriesOfProcess(): Family[] {
   return [
-    family("process_resident_memory_bytes", "Memory in use.", [
-      { value: process.memoryUsage.rss() },
-    ]),
-    family("process_start_time_seconds", "Start of the process in Unix time.", [
-      { value: Math.round(performance.timeOrigin / 1000) },
-    ]),
+    family("process_resident_memory_bytes", "gauge", "Memory in use.", process.memoryUsage.rss()),
+    family(
+      "process_start_time_seconds",
+      "gauge",
+      "Start of the process in Unix time.",
+      Math.round(performance.timeOrigin / 1000),
+    ),
   ];
-}
-
-function family(name: string, help: string, samples: readonly Sample[]): string {
-  const lines = samples.map(({ labels = {}, value }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-    return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
-  });
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`;
-}
-
-const escapes: Record<string, string> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
-
-function escaped(text: string): string {
-  return text.replace(/[\\"\n]/g, (letter) => escapes[letter] ?? letter);
 }

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startApp } from "../src/app.ts";
+import { configOf } from "../src/config.ts";
+import { logTo } from "../src/core/log.ts";
+import { assets } from "../src/core/assets.ts";
+import { tableOf } from "./table.ts";
+
+/** What `/metrics` says of a whole appliance that has just been started. */
+export async function applianceMetrics(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-docs-"));
+  const token = "t".repeat(32);
+  const metricsTokenFile = join(directory, "token");
+  writeFileSync(metricsTokenFile, token, { mode: 0o600 });
+  const dataDir = join(directory, "data");
+  const config = configOf({ dataDir, host: "127.0.0.1", port: "0", metricsTokenFile }, {});
+  const app = await startApp(config, { log: logTo(() => {}), ...assets });
+  try {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${app.urls[0]}/metrics`, { headers });
+    return await response.text();
+  } finally {
+    await app.stop();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** The table of what they are, for the documents. */
+export async function metricsTable(): Promise<string> {
+  const families = (await applianceMetrics()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm);
+  const rows = [...families].map(([, name, help = "", type = ""]) => [`\`${name}\``, type, help]);
+  return tableOf(["Name", "Type", "What it says"], rows);
+}

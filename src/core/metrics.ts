@@ -1,0 +1,133 @@
+/** One value of a family; `suffix` stands behind the family's name. */
+type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
+
+/** What Prometheus calls a metric family: all samples under one name. */
+export type Family = {
+  name: string;
+  help: string;
+  type: "counter" | "gauge" | "histogram";
+  samples: readonly Sample[];
+};
+
+/** Part of the appliance that can tell how it does. */
+export type Collector = { metrics(): Family[] | Promise<Family[]> };
+
+/** A family of what is known when it is asked for; null where nothing is. */
+export function family(
+  name: string,
+  type: "gauge" | "counter",
+  help: string,
+  known: number | null | readonly Sample[],
+): Family {
+  const samples = known === null ? [] : typeof known === "number" ? [{ value: known }] : known;
+  return { name, help, type, samples };
+}
+
+/** Counts by the values of labels. `of` finds a series, which then is there with 0, and returns what counts one more. */
+export function counter(name: string, help: string, labels: readonly string[]) {
+  const series = seriesBy(labels, () => {
+    const value = new Float64Array(1);
+    return { value, use: () => void (value[0] = (value[0] ?? 0) + 1) };
+  });
+  return {
+    of: (...values: readonly string[]) => series.of(values).use,
+    family: (): Family => ({
+      name,
+      help,
+      type: "counter",
+      samples: series.all().map(
+        ([
+          named,
+          {
+            value: [value = 0],
+          },
+        ]) => ({ labels: named, value }),
+      ),
+    }),
+  };
+}
+
+/** The same for what is measured; `bounds` are the upper ends of its buckets, in order. */
+export function histogram(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  bounds: readonly number[],
+) {
+  const series = seriesBy(labels, () => {
+    // The last bucket has no end; behind it stands the sum.
+    const counts = new Float64Array(bounds.length + 2);
+    const sum = bounds.length + 1;
+    const use = (value: number) => {
+      let bucket = 0;
+      while (value > (bounds[bucket] ?? Infinity)) bucket++;
+      counts[bucket] = (counts[bucket] ?? 0) + 1;
+      counts[sum] = (counts[sum] ?? 0) + value;
+    };
+    return { counts, use };
+  });
+
+  function samplesOf([named, { counts }]: [Record<string, string>, { counts: Float64Array }]) {
+    let count = 0;
+    const buckets = [...bounds, Infinity].map((bound, bucket): Sample => {
+      count += counts[bucket] ?? 0;
+      const le = bound === Infinity ? "+Inf" : String(bound);
+      return { suffix: "_bucket", labels: { ...named, le }, value: count };
+    });
+    return [
+      ...buckets,
+      { suffix: "_sum", labels: named, value: counts.at(-1) ?? 0 },
+      { suffix: "_count", labels: named, value: count },
+    ];
+  }
+
+  return {
+    of: (...values: readonly string[]) => series.of(values).use,
+    family: (): Family => ({
+      name,
+      help,
+      type: "histogram",
+      samples: series.all().flatMap(samplesOf),
+    }),
+  };
+}
+
+function seriesBy<T>(labels: readonly string[], make: () => T) {
+  const known = new Map<string, [labels: Record<string, string>, series: T]>();
+  return {
+    all: () => [...known.values()],
+    of(values: readonly string[]): T {
+      const key = values.join("\n");
+      const found = known.get(key)?.[1];
+      if (found !== undefined) return found;
+      const made = make();
+      known.set(key, [
+        Object.fromEntries(labels.map((label, i) => [label, values[i] ?? ""])),
+        made,
+      ]);
+      return made;
+    },
+  };
+}
+
+/** The media type of `metricsText`. */
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** These families in Prometheus' text format 0.0.4. */
+export function metricsText(families: readonly Family[]): string {
+  return families
+    .map(({ name, help, type, samples }) => {
+      const lines = samples.map(({ suffix = "", labels = {}, value }) => {
+        const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+        return `${name}${suffix}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
+      });
+      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+    })
+    .join("");
+}
+
+const escapes: Record<string, string> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
+
+function escaped(text: string): string {
+  return text.replace(/[\\"\n]/g, (letter) => escapes[letter] ?? letter);
+}

@@ -1,0 +1,48 @@
+import { type Family, histogram } from "../core/metrics.ts";
+import { originalRequest } from "./original-request.ts";
+
+const route = Symbol("route");
+type Routed = Request & { [route]?: string };
+
+/** Remembers the pattern of the route that a request has found. */
+export function setRoute(request: Request, pattern: string) {
+  (originalRequest(request) as Routed)[route] = pattern;
+}
+
+/** Methods by their own names; a client can make up any number of others. */
+const methods = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "other"] as const;
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+export type RequestMetrics = ReturnType<typeof requestMetrics>;
+
+/** How long requests take until their response begins. */
+export function requestMetrics() {
+  const durations = histogram(
+    "signalbox_http_request_duration_seconds",
+    "Time until the response to a request begins, by pattern of the route, method and class of status; the route is unknown where a request was refused before one was looked for, or there is none.",
+    ["route", "method", "status"],
+    bounds,
+  );
+  /** What takes the durations of each route, by method and class of status. */
+  const known = new Map<string, ((seconds: number) => void)[]>();
+
+  return {
+    /** Counts a response to a request as Bun received it. */
+    observe(received: Request, { status }: Response, durationMs: number) {
+      const pattern = (received as Routed)[route] ?? "unknown";
+      let observers = known.get(pattern);
+      if (observers === undefined) known.set(pattern, (observers = []));
+      const found = (methods as readonly string[]).indexOf(received.method);
+      const method = found === -1 ? methods.length - 1 : found;
+      const statusClass = (status / 100) | 0;
+      const slot = method * 10 + statusClass;
+      const observe = (observers[slot] ??= durations.of(
+        pattern.replace(/(.)\/$/, "$1"),
+        methods[method] ?? "other",
+        `${statusClass}xx`,
+      ));
+      observe(durationMs / 1_000);
+    },
+    metrics: (): Family[] => [durations.family()],
+  };
+}

@@ -1,0 +1,143 @@
+import { readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { builtFrom, version } from "../../core/assets.ts";
+import type { FairQueue } from "../../core/fair-queue.ts";
+import { type Collector, family, type Family, metricsText } from "../../core/metrics.ts";
+import { waitingPasswords } from "../../core/passwords.ts";
+import { files } from "../../database/data-directory.ts";
+import type { Store } from "../../database/store.ts";
+
+type Dependencies = {
+  store: Store;
+  /** The data directory; null for a database in memory. */
+  directory: string | null;
+  pageQueue: FairQueue;
+  /** The parts that count for themselves. */
+  collectors: readonly Collector[];
+};
+
+/** How the whole appliance does, in Prometheus' text format: sums over all organizations, which are not named. */
+export async function applianceMetrics({
+  store,
+  directory,
+  pageQueue,
+  collectors,
+}: Dependencies): Promise<string> {
+  const collected: Family[] = [];
+  for (const collector of collectors) collected.push(...(await collector.metrics()));
+  return metricsText([
+    family(
+      "signalbox_build_info",
+      "gauge",
+      "What runs: its version, the commit that it was built from, and that of Bun.",
+      [{ labels: { version, commit: builtFrom.commit ?? "", bun: Bun.version }, value: 1 }],
+    ),
+    ...(await organizationMetrics(store)),
+    ...collected,
+    family(
+      "signalbox_queue_waiting",
+      "gauge",
+      "What waits to be made in turns: status pages that nobody asked for lately, and passwords to be hashed.",
+      [
+        { labels: { queue: "pages" }, value: pageQueue.waiting() },
+        { labels: { queue: "passwords" }, value: waitingPasswords() },
+      ],
+    ),
+    ...diskMetrics(directory),
+    ...processMetrics(),
+  ]);
+}
+
+async function organizationMetrics(store: Store): Promise<Family[]> {
+  const [organizations] = await store.query<{ count: number }>(
+    "select count(*) as count from organizations",
+    [],
+  );
+  const incidents = await store.query<{ status: string; severity: string; count: number }>(
+    "select status, severity, sum(count) as count from incident_counts group by status, severity",
+    [],
+  );
+  return [
+    family(
+      "signalbox_organizations",
+      "gauge",
+      "Organizations on this appliance.",
+      organizations?.count ?? null,
+    ),
+    family(
+      "signalbox_incidents",
+      "gauge",
+      "Incidents by status and severity.",
+      incidents.map(({ count, ...labels }) => ({ labels, value: count })),
+    ),
+  ];
+}
+
+function diskMetrics(directory: string | null): Family[] {
+  const { database } = files(directory ?? "");
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const disk = directory === null ? null : statfsSync(directory);
+  return [
+    family(
+      "signalbox_database_size_bytes",
+      "gauge",
+      "Size of the database by file: the database itself, or its write-ahead log.",
+      disk && [
+        { labels: { file: "database" }, value: sizeOf(database) },
+        { labels: { file: "wal" }, value: sizeOf(`${database}-wal`) },
+      ],
+    ),
+    family(
+      "signalbox_disk_size_bytes",
+      "gauge",
+      "Size of the disk with the data directory.",
+      disk && disk.blocks * disk.bsize,
+    ),
+    family(
+      "signalbox_disk_free_bytes",
+      "gauge",
+      "Bytes that may still be written to the disk with the data directory.",
+      disk && disk.bavail * disk.bsize,
+    ),
+  ];
+}
+
+/** The names are those that Prometheus' own libraries give. */
+function processMetrics(): Family[] {
+  const { user, system } = process.cpuUsage();
+  const isLinux = process.platform === "linux";
+  const limit = isLinux
+    ? /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]
+    : undefined;
+  return [
+    family(
+      "process_cpu_seconds_total",
+      "counter",
+      "Processor time of the process.",
+      (user + system) / 1e6,
+    ),
+    family(
+      "process_resident_memory_bytes",
+      "gauge",
+      "Memory in use by the process.",
+      process.memoryUsage.rss(),
+    ),
+    family(
+      "process_start_time_seconds",
+      "gauge",
+      "Start of the process in Unix time.",
+      Math.round(performance.timeOrigin) / 1_000,
+    ),
+    family(
+      "process_open_fds",
+      "gauge",
+      "Open files and connections of the process, on Linux.",
+      isLinux ? readdirSync("/proc/self/fd").length : null,
+    ),
+    family(
+      "process_max_fds",
+      "gauge",
+      "How many of them there may be, on Linux.",
+      limit === undefined ? null : Number(limit),
+    ),
+  ];
+}

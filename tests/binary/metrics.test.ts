@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { expectHistograms, lintedBy, scrapeOf } from "../support/metrics.ts";
+import { machine, machineWithKey } from "../support/outside.ts";
+import { newFolder, start, testWith } from "../support/real-targets.ts";
+
+const first = "first-token-".repeat(4);
+
+/** A running appliance with a metrics token; what it says can be waited for. */
+async function scrapable() {
+  const box = await machineWithKey();
+  const tokenFile = join(box.directory, "metrics-token");
+  writeFileSync(tokenFile, `${first}\n`, { mode: 0o600 });
+  const [port, publicPort] = [freePort(), freePort()];
+  const at = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
+  const more = ["--public-port", String(publicPort), "--metrics-token-file", tokenFile];
+  const log = join(box.directory, "log");
+  const output = openSync(log, "a");
+  const child = Bun.spawn([binary, "serve", ...at, ...more], { stdout: output, stderr: output });
+  closeSync(output);
+  const url = `http://127.0.0.1:${port}`;
+  await untilHealthy(url);
+  const scrape = (token: string, of = url) =>
+    fetch(`${of}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+  return {
+    ...box,
+    child,
+    url,
+    port,
+    publicUrl: `http://127.0.0.1:${publicPort}`,
+    tokenFile,
+    scrape,
+    logged: () => readFileSync(log, "utf8"),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await box[Symbol.asyncDispose]();
+    },
+  };
+}
+
+let box: Awaited<ReturnType<typeof scrapable>>;
+beforeAll(async () => {
+  box = await scrapable();
+});
+afterAll(() => box[Symbol.asyncDispose]());
+
+test("the token reads how the whole appliance does, on the one port and not on the public one", async () => {
+  const before = scrapeOf(await (await box.scrape(first)).text());
+  for (let i = 0; i < 50; i++) {
+    await (await fetch(`${box.url}/status/acme`)).text();
+    await (await fetch(`${box.publicUrl}/status/acme.json`)).text();
+    await (await fetch(`${box.url}/push/${i}?status=up`)).text();
+  }
+  const after = scrapeOf(await (await box.scrape(first)).text());
+  const grown = (route: string) => {
+    const [one, other] = [before, after].map(
+      (scrape) => scrape.of("signalbox_http_request_duration_seconds_count")[route] ?? 0,
+    );
+    return (other ?? 0) - (one ?? 0);
+  };
+  expect(grown("route=/status/:slug,method=GET,status=2xx")).toBe(50);
+  expect(grown("route=/status/:slug.json,method=GET,status=2xx")).toBe(50);
+  expect(grown("route=/push/:token,method=GET,status=4xx")).toBe(50);
+  expectHistograms(after);
+  for (const name of ["process_open_fds", "process_max_fds", "process_cpu_seconds_total"])
+    expect([name, after.of(name)[""]]).toEqual([name, expect.any(Number)]);
+  expect(after.of("signalbox_database_size_bytes")["file=database"]).toBeGreaterThan(100_000);
+  expect(after.of("signalbox_disk_free_bytes")[""]).toBeLessThan(
+    after.of("signalbox_disk_size_bytes")[""] ?? 0,
+  );
+  expect(after.of("signalbox_event_loop_delay_seconds_count")[""]).toBeGreaterThanOrEqual(0);
+  expect((await box.scrape(first, box.publicUrl)).status).toBe(404);
+  expect((await box.scrape(box.key, box.publicUrl)).status).toBe(404);
+});
+
+testWith(["promtool"], "Prometheus' linter takes what the executable says", async () => {
+  expect(await lintedBy(await (await box.scrape(first)).text())).toBe("");
+  expect(await lintedBy(await (await box.scrape(box.key)).text())).toBe("");
+});
+
+testWith(["prometheus"], "a real Prometheus scrapes it with the token as a file", async () => {
+  const folder = newFolder();
+  const port = freePort();
+  writeFileSync(
+    join(folder, "prometheus.yml"),
+    `global: { scrape_interval: 200ms }
+scrape_configs:
+  - job_name: signalbox
+    authorization: { credentials_file: ${box.tokenFile} }
+    static_configs: [{ targets: ["127.0.0.1:${box.port}"] }]
+  - job_name: stranger
+    metrics_path: /metrics
+    static_configs: [{ targets: ["127.0.0.1:${box.port}"] }]
+`,
+  );
+  const address = `127.0.0.1:${port}`;
+  const args = [
+    `--web.listen-address=${address}`,
+    "--config.file=prometheus.yml",
+    "--storage.tsdb.path=data",
+  ];
+  const stop = await start({ program: "prometheus", args, folder }, [port]);
+  try {
+    const query = async (expression: string) => {
+      const asked = new URLSearchParams({ query: expression });
+      const response = await fetch(`http://${address}/api/v1/query?${asked}`);
+      // It says so in words while it starts.
+      const { data } = response.ok ? ((await response.json()) as any) : { data: null };
+      return (data?.result ?? []).map(({ metric, value }: any) => [metric.job, value[1]]);
+    };
+    while ((await query("up")).length < 2) await Bun.sleep(50);
+    expect((await query("up")).toSorted()).toEqual([
+      ["signalbox", "1"],
+      ["stranger", "0"],
+    ]);
+    expect(await query("signalbox_organizations")).toEqual([["signalbox", "1"]]);
+    const quantile =
+      'histogram_quantile(0.5, sum by (job, le) (signalbox_http_request_duration_seconds_bucket{route="/metrics"}))';
+    const median = async () => Number((await query(quantile))[0]?.[1] ?? Number.NaN);
+    while (Number.isNaN(await median())) await Bun.sleep(50);
+    expect(await median()).toBeGreaterThan(0);
+  } finally {
+    await stop();
+  }
+});
+
+test("the token is read again on SIGHUP, and stays what it was where the file is no good", async () => {
+  const second = "second-token".repeat(4);
+  const reload = async (text: string, said: RegExp) => {
+    writeFileSync(box.tokenFile, text);
+    const before = box.logged().length;
+    box.child.kill("SIGHUP");
+    while (!said.test(box.logged().slice(before))) await Bun.sleep(5);
+  };
+  await reload(second, /settings were read again/);
+  expect((await box.scrape(first)).status).toBe(401);
+  expect((await box.scrape(second)).status).toBe(200);
+  await reload("short", /token stays as it was.*32 to 200.*\n.*read again/);
+  expect((await box.scrape(second)).status).toBe(200);
+  expect((await box.scrape("short")).status).toBe(401);
+  await reload(first, /settings were read again/);
+  expect((await box.scrape(first)).status).toBe(200);
+  const shown = [
+    box.logged(),
+    ...["cmdline", "environ"].map((file) => readFileSync(`/proc/${box.child.pid}/${file}`, "utf8")),
+  ].join("\n");
+  for (const token of [first, second, "short"]) expect(shown).not.toContain(token);
+});
+
+test.each([
+  ["", /it is empty/],
+  [" \n", /it is empty/],
+  ["x".repeat(31), /32 to 200/],
+  ["x".repeat(201), /32 to 200/],
+  ["two words of thirty-two characters", /32 to 200/],
+  [null, /can be read .*ENOENT/],
+])("a token file that is no good keeps it from starting: %j", async (text, reason) => {
+  await using other = machine();
+  const file = join(other.directory, "token");
+  if (text !== null) writeFileSync(file, text);
+  const { exitCode, stderr } = await other.run(["serve", "--port=0", "--metrics-token-file", file]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/--metrics-token-file must name a file/);
+  expect(stderr).toMatch(reason);
+  if (text?.trim()) expect(stderr).not.toContain(text.trim());
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { counter, family, histogram, metricsText } from "../../src/core/metrics.ts";
+
+test("a value is counted in the first bucket that reaches it, and in all behind", () => {
+  const bounds = [0.5, 1, 2];
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 0, max: 4, noNaN: true })), (values) => {
+      const made = histogram("x_seconds", "X.", ["kind"], bounds);
+      const observe = made.of("a");
+      made.of("b");
+      for (const value of [...values, ...bounds]) observe(value);
+      const all = [...values, ...bounds];
+      const samples = made.family().samples.filter(({ labels }) => labels?.["kind"] === "a");
+      const expected = [...bounds, Infinity].map(
+        (bound) => all.filter((value) => value <= bound).length,
+      );
+      expect(samples.map(({ value }) => value)).toEqual([
+        ...expected,
+        all.reduce((sum, value) => sum + value, 0),
+        all.length,
+      ]);
+      const others = made.family().samples.filter(({ labels }) => labels?.["kind"] === "b");
+      expect(others.every(({ value }) => value === 0)).toBe(true);
+    }),
+  );
+});
+
+test("the text is Prometheus' format 0.0.4, also of a family that has nothing", () => {
+  const sent = counter("sent_total", "What was sent.", ["to"]);
+  sent.of("a")();
+  sent.of("a")();
+  sent.of('"b"\n\\');
+  const took = histogram("took_seconds", "How long.", [], [0.5]);
+  took.of()(0.5);
+  took.of()(7);
+  const empty = family("empty_bytes", "gauge", "Nothing.", null);
+  expect(metricsText([sent.family(), took.family(), empty])).toBe(`# HELP sent_total What was sent.
+# TYPE sent_total counter
+sent_total{to="a"} 2
+sent_total{to="\\"b\\"\\n\\\\"} 0
+# HELP took_seconds How long.
+# TYPE took_seconds histogram
+took_seconds_bucket{le="0.5"} 1
+took_seconds_bucket{le="+Inf"} 2
+took_seconds_sum 7.5
+took_seconds_count 2
+# HELP empty_bytes Nothing.
+# TYPE empty_bytes gauge
+`);
+});

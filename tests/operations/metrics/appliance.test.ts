@@ -1,0 +1,194 @@
+import { expect, test } from "bun:test";
+import { metricsToken, type TestAppliance } from "../../support/appliance.ts";
+import { expectHistograms, lintedBy, scrapeOf } from "../../support/metrics.ts";
+import { pager } from "../../support/pager.ts";
+import { testWith } from "../../support/real-targets.ts";
+import { answer, hang } from "../../support/target.ts";
+import { testAppliance } from "../../support/appliance.ts";
+
+async function scraped({ client }: Pick<TestAppliance, "client">) {
+  const { status, text } = await client(metricsToken)("GET", "/metrics");
+  expect(status).toBe(200);
+  return scrapeOf(text);
+}
+
+test("requests are counted by the pattern of their route, and what has none under one name", async () => {
+  const made = await testAppliance();
+  const { ours, theirs, stranger, client } = made;
+  const { json } = await ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  for (const api of [ours.api, ours.reader, theirs.api])
+    await api("GET", `/api/v1/incidents/${json.data.id}`);
+  await ours.api("HEAD", "/api/v1/incidents/");
+  await ours.api("GET", "/api/v1/incidents?per_page=0");
+  await ours.reader("PATCH", `/api/v1/incidents/${json.data.id}`, { body: { message: "x" } });
+  for (let i = 0; i < 20; i++) {
+    await ours.api("GET", `/api/v1/made-up-${i}`);
+    await stranger("GET", `/${i}`);
+    await stranger("PROPFIND", "/healthz");
+  }
+  await stranger("GET", "/api/v1/incidents");
+  await stranger("PUT", "/healthz");
+  await client("wrong".repeat(10))("GET", "/metrics");
+  await scraped(made);
+  const scrape = await scraped(made);
+  expect(scrape.of("signalbox_http_request_duration_seconds_count")).toEqual({
+    "route=/api/v1/incidents,method=POST,status=2xx": 1,
+    "route=/api/v1/incidents/:id,method=GET,status=2xx": 2,
+    "route=/api/v1/incidents/:id,method=GET,status=4xx": 1,
+    "route=/api/v1/incidents,method=HEAD,status=2xx": 1,
+    "route=/api/v1/incidents,method=GET,status=4xx": 1,
+    "route=/api/v1/incidents/:id,method=PATCH,status=4xx": 1,
+    "route=unknown,method=GET,status=4xx": 42,
+    "route=unknown,method=other,status=4xx": 20,
+    "route=unknown,method=PUT,status=4xx": 1,
+    "route=/metrics,method=GET,status=2xx": 1,
+  });
+  expectHistograms(scrape);
+});
+
+test("checks, their results and what was delivered are counted as they were done", async () => {
+  const made = await pager();
+  const { site, pass, job, time, later } = made;
+  await using good = await made.inbox({ default: true });
+  await using gone = await made.inbox({ default: true }, answer(410));
+  await using shop = await site({ interval: 20 });
+  await using slow = await site({ interval: 20, degradedAfterMs: 1 });
+  slow.reply((response) => void setTimeout(() => answer()(response), 5));
+  await pass(40);
+  shop.fails();
+  await pass(20);
+  const backup = await job({ alertChannelIds: [] });
+  await backup.report({ status: "down" });
+  await backup.report({ status: "up" });
+  await later();
+  time.now += 1_000;
+  const asked = good.asked.length;
+  expect(asked).toBeGreaterThan(0);
+  const scrape = await scraped(made);
+  const failed =
+    shop.asked.length - (scrape.of("signalbox_checks_total")["type=http,outcome=up"] ?? 0);
+  expect(failed).toBeGreaterThan(0);
+  expect(scrape.of("signalbox_checks_total")).toEqual({
+    "type=http,outcome=up": shop.asked.length - failed,
+    "type=http,outcome=down": failed,
+    "type=http,outcome=degraded": slow.asked.length,
+    "type=push,outcome=down": 1,
+    "type=push,outcome=up": 1,
+  });
+  const checks = shop.asked.length + slow.asked.length;
+  expect(scrape.of("signalbox_check_duration_seconds_count")).toEqual({ "type=http": checks });
+  expect(scrape.of("signalbox_check_lateness_seconds_count")).toEqual({ "": checks });
+  expect(scrape.of("signalbox_monitors")).toEqual({
+    "type=http,status=down": 1,
+    "type=http,status=degraded": 1,
+    "type=push,status=up": 1,
+  });
+  expect(scrape.of("signalbox_deliveries_total")).toEqual({
+    "receiver=channel,type=webhook,outcome=delivered": asked,
+    "receiver=channel,type=webhook,outcome=failed": gone.asked.length,
+  });
+  expect(scrape.of("signalbox_delivery_attempt_duration_seconds_count")).toEqual({
+    "receiver=channel,type=webhook,outcome=delivered": asked,
+    "receiver=channel,type=webhook,outcome=failed": gone.asked.length,
+  });
+  expect(scrape.of("signalbox_outbox_deliveries")).toEqual({});
+  expectHistograms(scrape);
+});
+
+test("what waits is told with how long it has been waiting", async () => {
+  const made = await pager();
+  const { store, time, engine, later } = made;
+  await using ill = await made.inbox({ default: true }, answer(500));
+  await using shop = await made.site();
+  shop.fails();
+  await engine.runOnce();
+  await later(60);
+  await later();
+  const scrape = await scraped(made);
+  const [{ dueAt } = { dueAt: 0 }] = await store.query<{ dueAt: number }>(
+    "select min(due_at) as dueAt from deliveries where due_at is not null",
+    [],
+  );
+  expect(scrape.of("signalbox_outbox_deliveries")).toEqual({
+    "receiver=channel,state=retrying": 1,
+  });
+  expect(scrape.of("signalbox_outbox_delay_seconds")).toEqual({});
+  time.now = dueAt + 42_000;
+  expect((await scraped(made)).of("signalbox_outbox_delay_seconds")).toEqual({
+    "receiver=channel": 42,
+  });
+  expect(ill.asked.length).toBeGreaterThan(1);
+});
+
+test("checks under way are counted until they end", async () => {
+  const made = await pager();
+  await using stuck = await made.site();
+  stuck.reply(hang);
+  const hanging = made.engine.runOnce();
+  await stuck.untilAsked(1);
+  expect((await scraped(made)).of("signalbox_checks_running")).toEqual({ "": 1 });
+  stuck.release();
+  await hanging;
+  expect((await scraped(made)).of("signalbox_checks_running")).toEqual({});
+});
+
+test("it names no organization and nothing that people wrote", async () => {
+  const made = await pager();
+  const { ours, theirs, store } = made;
+  await using hook = await made.inbox({ name: "canary-channel", default: true });
+  await using shop = await made.site({ name: "canary-monitor" });
+  shop.fails();
+  await made.engine.runOnce();
+  await made.later();
+  expect(hook.asked.length).toBeGreaterThan(0);
+  for (const { api } of [ours, theirs])
+    await api("POST", "/api/v1/incidents", { body: { title: "canary-incident" } });
+  const scrape = await scraped(made);
+  expect(scrape.of("signalbox_incidents")).toEqual({ "status=investigating,severity=minor": 2 });
+  expect(scrape.of("signalbox_organizations")).toEqual({ "": 2 });
+  const names = await store.query<{ id: string; name: string; slug: string }>(
+    "select id, name, slug from organizations",
+    [],
+  );
+  expect(names).toHaveLength(2);
+  for (const text of ["canary", shop.id, hook.id, ...names.flatMap((one) => Object.values(one))])
+    expect(scrape.text).not.toContain(text);
+});
+
+test("a key of an organization gets nothing of the appliance, and the token nothing of an organization", async () => {
+  const { ours, client, stranger } = await testAppliance();
+  const { text } = await ours.api("GET", "/metrics");
+  expect(text).not.toMatch(/signalbox_(checks|deliver|http|outbox|organizations)/);
+  const scraper = client(metricsToken);
+  const refused = await client("m".repeat(31))("GET", "/metrics");
+  for (const path of ["/api/v1/incidents", "/api/v1/openapi.jso", "/api/v1/metrics", "/metrics/x/"])
+    expect([path, (await scraper("GET", path)).status]).toEqual([
+      path,
+      path.startsWith("/metrics/") ? 404 : 401,
+    ]);
+  expect(refused.status).toBe(401);
+  expect(refused.json.error).toEqual({
+    ...(await stranger("GET", "/metrics")).json.error,
+    requestId: refused.json.error.requestId,
+  });
+  for (const [method, status] of [
+    ["HEAD", 200],
+    ["POST", 405],
+    ["OPTIONS", 204],
+  ] as const)
+    expect([method, (await scraper(method, "/metrics")).status]).toEqual([method, status]);
+  expect((await scraper("GET", "/metrics/")).headers.get("content-type")).toBe(
+    "text/plain; version=0.0.4; charset=utf-8",
+  );
+});
+
+testWith(["promtool"], "Prometheus' own linter takes it, empty and in use", async () => {
+  const made = await pager();
+  expect(await lintedBy((await scraped(made)).text)).toBe("");
+  await using _hook = await made.inbox({ default: true });
+  await using shop = await made.site();
+  shop.fails();
+  await made.engine.runOnce();
+  await made.later();
+  expect(await lintedBy((await scraped(made)).text)).toBe("");
+});

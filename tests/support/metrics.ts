@@ -1,0 +1,71 @@
+import { expect } from "bun:test";
+
+export type Scrape = ReturnType<typeof scrapeOf>;
+
+/** Samples of Prometheus' text format by name and labels, as they are written; and the type of each family. */
+export function scrapeOf(text: string) {
+  const lines = text.trimEnd().split("\n");
+  const samples = new Map(
+    lines
+      .filter((line) => !line.startsWith("#"))
+      .map((line) => [line.replace(/ \S+$/, ""), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+  );
+  const types = new Map(
+    lines
+      .filter((line) => line.startsWith("# TYPE "))
+      .map((line) => line.split(" ").slice(2, 4)) as [string, string][],
+  );
+  return {
+    text,
+    types,
+    samples,
+    /** The series of a family without those of 0, by what stands between the braces. */
+    of: (name: string) =>
+      Object.fromEntries(
+        [...samples].flatMap(([series, value]) => {
+          const [, found, labels = ""] = /^([^{]*)(?:\{(.*)\})?$/.exec(series) ?? [];
+          return found === name && value !== 0 ? [[labels.replaceAll('"', ""), value]] : [];
+        }),
+      ),
+  };
+}
+
+/** Expects each histogram to have buckets that only grow, up to its count, and a sum that fits them. */
+export function expectHistograms({ text, samples, types }: Scrape) {
+  const histograms = [...types].filter(([, type]) => type === "histogram").map(([name]) => name);
+  expect(histograms.length).toBeGreaterThan(3);
+  for (const name of histograms) {
+    const buckets = text.split("\n").filter((line) => line.startsWith(`${name}_bucket{`));
+    const series = Map.groupBy(buckets, (line) => line.replace(/,?le="[^"]*"\}.*/, ""));
+    for (const [start, its] of series) {
+      const counts = its.map((line) => Number(line.slice(line.lastIndexOf(" ") + 1)));
+      const bounds = its.map((line) =>
+        Number(/le="([^"]*)"/.exec(line)?.[1]?.replace("+Inf", "Infinity")),
+      );
+      const labels = start.slice(`${name}_bucket{`.length);
+      const suffix = labels === "" ? "" : `{${labels}}`;
+      const count = samples.get(`${name}_count${suffix}`) ?? Number.NaN;
+      const sum = samples.get(`${name}_sum${suffix}`) ?? Number.NaN;
+      expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+      expect(bounds.map(String)).toEqual(bounds.toSorted((a, b) => a - b).map(String));
+      expect([start, counts.at(-1), bounds.at(-1)]).toEqual([start, count, Infinity]);
+      const within = counts.map((value, index) => value - (counts[index - 1] ?? 0));
+      const least = within.reduce((all, value, i) => all + value * (bounds[i - 1] ?? 0), 0);
+      const most = within.reduce((all, value, i) => all + (value && value * (bounds[i] ?? 0)), 0);
+      expect(sum).toBeGreaterThanOrEqual(least - 1e-9);
+      expect(sum).toBeLessThanOrEqual(most + 1e-9);
+    }
+  }
+}
+
+/** What Prometheus' own linter says of it; empty where it finds nothing. */
+export async function lintedBy(text: string): Promise<string> {
+  const linter = Bun.spawn(["promtool", "check", "metrics"], {
+    stdin: new TextEncoder().encode(text),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said =
+    (await new Response(linter.stdout).text()) + (await new Response(linter.stderr).text());
+  return (await linter.exited) === 0 ? said : `it failed: ${said}`;
+}
