@@ -1,0 +1,90 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+import { wrongIncidents } from "../support/writers.ts";
+import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
+
+// A soak that finds nothing says something only if it would find these.
+
+const alert = (alertId: string, type: string, delivery = `d-${alertId}`) => ({
+  alertId,
+  delivery,
+  monitorId: "m",
+  type,
+});
+const [down, up] = [alert("1", "monitor.down"), alert("2", "monitor.up")];
+const changes = new Map([["m", ["monitor.down", "monitor.up"]]]);
+
+test.each([
+  ["every alert in order", [down, up], 0],
+  ["one twice, as the same delivery", [down, down, up], 0],
+  ["one twice, as another delivery", [down, alert("1", "monitor.down", "other"), up], 1],
+  ["one missing", [down], 1],
+  ["an up without its down", [up], 1],
+  ["the wrong order", [up, down], 1],
+  ["one made up", [down, up, alert("3", "monitor.down")], 1],
+  ["one of a monitor that never changed", [down, up, { ...down, alertId: "4", monitorId: "n" }], 1],
+])("alerts: %s", (_, arrived, count) => {
+  expect(wrongAlerts(arrived, changes)).toHaveLength(count);
+});
+
+test.each([
+  ["what fits", [{ id: "g", monitorIds: ["m"] }], [{ id: "m", groupId: "g" }], 0],
+  [
+    "a monitor in two",
+    ["g", "h"].map((id) => ({ id, monitorIds: ["m"] })),
+    [{ id: "m", groupId: "h" }],
+    1,
+  ],
+  ["a monitor that names another", [{ id: "g", monitorIds: [] }], [{ id: "m", groupId: "g" }], 1],
+])("groups: %s", (_, groups, monitors, count) => {
+  expect(wrongGroups(groups, monitors)).toHaveLength(count);
+});
+
+test("incidents and rows: what was planted is found, and nothing else", async () => {
+  await using box = await machineWithKey();
+  const server = await box.serve();
+  const api = clientOf(server.url, box.key);
+  const messages = ["One, opened"];
+  const { headers } = await api("POST", "/api/v1/incidents", {
+    title: "One",
+    message: messages[0],
+  });
+  const told = [{ path: headers.get("location") ?? "", title: "One", messages }];
+  const { pushUrl } = (await api("POST", "/api/v1/monitors", { type: "push", name: "Job" })).json
+    .data;
+  expect((await fetch(`${pushUrl}?latency_ms=7`)).status).toBe(200);
+  expect(await wrongIncidents(api, told)).toEqual([]);
+  const lost = { ...told[0], path: "/api/v1/incidents/lost", title: "Lost", messages };
+  expect(await wrongIncidents(api, [...told, lost])).toEqual([
+    "Lost was acknowledged and is not there.",
+  ]);
+  expect(await wrongIncidents(api, [{ ...lost, ...told[0], messages: ["1", "2"] }])).toHaveLength(
+    1,
+  );
+  await server.stop();
+
+  const file = join(box.dataDir, "signalbox.db");
+  expect(wrongRows(file)).toEqual([]);
+  const planted = (sql: string) => {
+    using database = new Database(file);
+    database.run("pragma foreign_keys = off");
+    database.run("begin");
+    database.run(sql);
+    database.run("commit");
+  };
+  const isFound = (pattern: RegExp) =>
+    expect(wrongRows(file)).toContainEqual(expect.stringMatching(pattern));
+  planted("update uptime_hours set up_seconds = up_seconds + 1");
+  isFound(/^uptime_hours lacks/);
+  planted("delete from uptime_hours");
+  isFound(/^uptime_hours lacks/);
+  planted("update uptime_days set latency_max = 8");
+  isFound(/^uptime_days has/);
+  planted("update incident_updates set incident_id = 'lost'");
+  isFound(/^A row without its parent: incident_updates/);
+  planted(`insert into events (organization_id, at, type, subject_id, data)
+    select organization_id, at, type, subject_id, data from events where type = 'monitor.up'`);
+  isFound(/twice in a row/);
+});

@@ -1,0 +1,440 @@
+import { Database } from "bun:sqlite";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { inbox, moody } from "../support/inbox.ts";
+import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+import { smallDisk } from "../support/small-disk.ts";
+import { answer, endless, hang, redirect, type Reply, reset, target } from "../support/target.ts";
+import { type Notified, wrongIncidents, writeUntilGone } from "../support/writers.ts";
+import { residentMb } from "../bench/process.ts";
+import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
+
+// `bun run soak --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
+// executable; then what must hold whatever happened. Exits with 1 where something did not.
+
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: "5" }, seed: { type: "string" } },
+});
+const minutes = Number(values.minutes);
+const seed = Number(values.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]);
+if (!(minutes > 0 && minutes <= 24 * 60) || !Number.isSafeInteger(seed))
+  throw new Error("--minutes is a number up to 1440, --seed a whole number.");
+
+/** Random numbers in 0…1 that the seed gives (mulberry32). */
+function randomFrom(state: number) {
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+// What each part draws does not depend on how far the others are.
+const dice = (part: number) => randomFrom(seed + part);
+const between = (random: () => number, from: number, to: number) => from + random() * (to - from);
+const oneOf = <T>(random: () => number, list: readonly T[]) =>
+  list[Math.floor(random() * list.length)] as T;
+
+const counts: Record<string, number> = {};
+const count = (what: string) => void (counts[what] = (counts[what] ?? 0) + 1);
+const wrong: string[] = [];
+const startedAt = performance.now();
+const elapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)} s`;
+const say = (text: string) => console.log(`${elapsed()}  ${text}`);
+function violated(text: string) {
+  wrong.push(text);
+  say(`WRONG: ${text}`);
+}
+
+/** Above this a process holds more than what is bounded by bytes (P31). */
+const maxResidentMb = 400;
+/** The most that a stop may take (P15), and some more for a machine that does other things. */
+const stopMs = 10_000;
+/** So long after everything is well nothing may be missing. */
+const healMs = 120_000;
+/** A monitor that changes more often within half an hour is alerted of as flapping. */
+const changesOfOne = 8;
+
+using disk = smallDisk(512);
+await using box = await machineWithKey(disk?.path);
+const log = join(box.directory, "serve.log");
+const port = freePort();
+const url = `http://127.0.0.1:${port}`;
+const api = clientOf(url, box.key);
+
+let isEnding = false;
+let child: Bun.Subprocess | null = null;
+let expectedExit: number | null = null;
+
+async function start() {
+  expectedExit = null;
+  const output = openSync(log, "a");
+  const args = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
+  const started = Bun.spawn([binary, "serve", ...args, "--rate-limit", "0"], {
+    stdio: ["ignore", output, output],
+  });
+  closeSync(output);
+  child = started;
+  const isUp = await Promise.race([
+    untilHealthy(url).then(() => true),
+    started.exited.then(() => false),
+  ]);
+  if (!isUp) throw new Error(`serve ended with ${started.exitCode}: ${tail()}`);
+  count("starts");
+  void started.exited.then((code) => {
+    if (expectedExit === null) violated(`serve ended by itself with ${code}: ${tail()}`);
+    return null;
+  });
+}
+
+const tail = () => readFileSync(log, "utf8").split("\n").slice(-8).join("\n");
+
+async function stop(signal: "SIGTERM" | "SIGKILL") {
+  const running = child;
+  if (running === null) return;
+  expectedExit = signal === "SIGTERM" ? 0 : 137;
+  const toldAt = performance.now();
+  running.kill(signal);
+  const code = await running.exited;
+  const ms = performance.now() - toldAt;
+  if (code !== expectedExit) violated(`After ${signal} it exited with ${code}: ${tail()}`);
+  if (ms > stopMs) violated(`After ${signal} it took ${Math.round(ms)} ms to exit.`);
+  count(signal);
+}
+
+/** Does it again and again until the soak is over; what fails because nobody serves is tried again. */
+async function repeat(pauseMs: () => number, work: () => Promise<unknown>) {
+  while (!isEnding) {
+    await work().catch((error: Error) => {
+      // A closed connection is what kills do to clients.
+      if (error.message.startsWith("WRONG")) violated(error.message);
+    });
+    await Bun.sleep(pauseMs());
+  }
+}
+
+/** An answer that is no bug; 503 is what a full disk and a stop may give. */
+async function ask(method: string, path: string, body?: unknown) {
+  const answered = await api(method, path, body);
+  if (answered.status >= 500 && answered.status !== 503)
+    throw new Error(`WRONG: ${method} ${path} was answered with ${answered.status}`);
+  count(`${method} answered`);
+  return answered;
+}
+
+async function made(path: string, body: object): Promise<any> {
+  const { status, json } = await ask("POST", `/api/v1/${path}`, body);
+  if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(json)}`);
+  return json.data;
+}
+
+await start();
+const person = ["users", "create", "--org", "acme", "--email", "ada@acme.example", "--name", "Ada"];
+const { email, password } = JSON.parse(await succeeded(box.run([...person, "--json"])));
+const signIn = await fetch(`${url}/dashboard/sign-in`, {
+  method: "POST",
+  headers: { "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json" },
+  body: JSON.stringify({ email, password }),
+});
+const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+
+const moods = dice(1);
+await using hook = await inbox(moody(moods));
+const hung = await target(hang);
+await using shop = await target();
+const hookOf = (name: string, to: string) =>
+  made("alert-channels", { type: "webhook", name, url: to, incidents: false });
+const channel = (await hookOf("Moody", hook.at("/hook"))).id;
+const hangs = (await hookOf("Hangs", hung.at("/hook"))).id;
+
+/** What each monitor's alerts must be at the end. */
+const changes = new Map<string, string[]>();
+const watched = { interval: 5, retries: 0, timeout: 4, alertChannelIds: [channel, hangs] };
+for (let number = 0; number < 10; number++) {
+  const { id } = await made("monitors", {
+    ...watched,
+    type: "http",
+    name: `Steady ${number}`,
+    url: shop.at(`/steady/${number}`),
+  });
+  changes.set(id, []);
+}
+const closed = freePort();
+for (let number = 0; number < 5; number++) {
+  const at = `http://127.0.0.1:${closed}/${number}`;
+  const { id } = await made("monitors", {
+    ...watched,
+    type: "http",
+    name: `Gone ${number}`,
+    url: at,
+  });
+  changes.set(id, ["monitor.down"]);
+}
+const fickle = dice(2);
+const replies: (() => Reply)[] = [
+  () => answer(),
+  () => answer(),
+  () => answer(500),
+  () => hang,
+  () => reset,
+  () => endless,
+  () => redirect(shop.at("/steady/0")),
+];
+for (let number = 0; number < 20; number++)
+  shop.reply((response) => oneOf(fickle, replies)()(response), `/fickle/${number}`);
+for (let number = 0; number < 20; number++)
+  await made("monitors", {
+    ...watched,
+    alertChannelIds: [],
+    type: "http",
+    name: `Fickle ${number}`,
+    url: shop.at(`/fickle/${number}`),
+  });
+
+/** Jobs that report their changes one after the other, each until it is acknowledged. */
+async function job(part: number) {
+  const random = dice(100 + part);
+  for (let number = 0; !isEnding; number++) {
+    const name = `Job ${part}.${number}`;
+    const body = { type: "push", name, interval: 86_400, retries: 0, alertChannelIds: [channel] };
+    const monitor = await made("monitors", body).catch(() => null);
+    if (monitor === null) {
+      await Bun.sleep(200);
+      continue;
+    }
+    const told: string[] = [];
+    changes.set(monitor.id, told);
+    await reported(monitor.pushUrl, "up");
+    for (let change = 0; change < changesOfOne && !isEnding; change++) {
+      const status = change % 2 === 0 ? "down" : "up";
+      await reported(monitor.pushUrl, status);
+      told.push(`monitor.${status}`);
+      await Bun.sleep(between(random, 50, 3_000));
+    }
+  }
+}
+
+/** Resolves when it is acknowledged, which may be after the next start. */
+async function reported(pushUrl: string, status: string) {
+  for (;;) {
+    const answered = await fetch(`${pushUrl}?status=${status}`).catch(() => null);
+    await answered?.text().catch(() => "");
+    if (answered?.ok === true) {
+      return count("reports");
+    }
+    if (answered !== null && answered.status !== 503)
+      violated(`A report was answered with ${answered.status}`);
+    await Bun.sleep(50);
+  }
+}
+
+let acknowledged = 0;
+const incidents: Notified[] = [];
+async function writer(number: number) {
+  for (let life = 0; !isEnding; life++) {
+    const onAcknowledged = () => void acknowledged++;
+    const work = { url, key: box.key, name: `Writer ${number}.${life}`, onAcknowledged };
+    incidents.push(...(await writeUntilGone({ ...work, pauseMs: 30 })));
+    await Bun.sleep(100);
+  }
+}
+
+const groups: string[] = [];
+for (let number = 0; number < 10; number++)
+  groups.push((await made("monitor-groups", { name: `Group ${number}` })).id);
+const grouped: string[] = [];
+for (let number = 0; number < 50; number++)
+  grouped.push((await made("monitors", { type: "push", name: `Member ${number}` })).id);
+const moving = dice(3);
+const move = () => {
+  const monitorIds = grouped.filter(() => moving() < 0.2);
+  return ask("PATCH", `/api/v1/monitor-groups/${oneOf(moving, groups)}`, { monitorIds });
+};
+
+const reading = dice(4);
+async function read() {
+  const path = oneOf(reading, ["/status/acme", "/status/acme.json", "/status/acme/badge.svg", "/"]);
+  const { status } = await fetch(`${url}${path}`);
+  if (status >= 500 && status !== 503)
+    throw new Error(`WRONG: ${path} was answered with ${status}`);
+  count("pages read");
+}
+
+async function listen() {
+  const live = await fetch(`${url}/dashboard/live`, { headers: { Cookie } });
+  if (live.status >= 500 && live.status !== 503) throw new Error(`WRONG: live: ${live.status}`);
+  count("streams");
+  for await (const _ of live.body ?? []) if (isEnding) return;
+}
+
+/** A client that never finishes its request. */
+async function drip() {
+  const socket = connect(port, "127.0.0.1").on("error", () => {});
+  const ended = new Promise((resolve) => socket.on("close", resolve));
+  socket.write(
+    "POST /api/v1/incidents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
+  );
+  const timer = setInterval(() => socket.write("x"), 500);
+  await Promise.race([ended, Bun.sleep(20_000)]);
+  clearInterval(timer);
+  socket.destroy();
+}
+
+let backups = 0;
+async function backUp() {
+  const file = join(
+    disk === null ? box.directory : "/tmp",
+    `signalbox-soak-${process.pid}-${backups++}.db`,
+  );
+  const before = acknowledged;
+  const { exitCode, stderr } = await box.run(["backup", file]);
+  if (exitCode !== 0) return violated(`A backup failed: ${stderr}`);
+  const found = wrongRows(file);
+  using database = new Database(file, { readonly: true });
+  const [[rows] = []] = database.query("select count(*) from incident_updates").values();
+  if (Number(rows) < before) found.push(`It lacks ${before - Number(rows)} acknowledged updates.`);
+  for (const one of found) violated(`In a backup: ${one}`);
+  await Promise.all(
+    [file, `${file}.sha256`].map((one) =>
+      Bun.file(one)
+        .delete()
+        .catch(() => {}),
+    ),
+  );
+  count("backups");
+}
+
+async function look() {
+  const read = async (path: string) => (await api("GET", path)).json;
+  const found: Grouped[] = [];
+  for (let page = 1; ; page++) {
+    const { data } = await read(`/api/v1/monitors?per_page=100&page=${page}`);
+    found.push(...data);
+    if (data.length < 100) break;
+  }
+  return wrongGroups((await read("/api/v1/monitor-groups")).data, found);
+}
+type Grouped = { id: string; groupId: string | null };
+
+const faults: Record<string, () => Promise<void>> = {
+  async kill() {
+    await stop("SIGKILL");
+    await start();
+  },
+  async "stop and start"() {
+    await stop("SIGTERM");
+    await start();
+  },
+  async "stand still"() {
+    child?.kill("SIGSTOP");
+    await Bun.sleep(between(chance, 500, 8_000));
+    child?.kill("SIGCONT");
+  },
+  async "second instance"() {
+    const { exitCode } = await box.run(["serve", "--port", "0"]);
+    if (exitCode !== 5) violated(`A second instance exited with ${exitCode}.`);
+  },
+  async "receiver hangs"() {
+    hook.behave(hang);
+    await Bun.sleep(between(chance, 1_000, 12_000));
+    hook.behave(moody(moods));
+  },
+  backup: backUp,
+  ...(disk !== null && {
+    async "full disk"() {
+      disk.fill();
+      await Bun.sleep(between(chance, 500, 4_000));
+      // Also the one that is told to stop then exits well; started it can be when there is room.
+      const isStopped = chance() < 0.5;
+      if (isStopped) await stop(chance() < 0.5 ? "SIGTERM" : "SIGKILL");
+      disk.free();
+      if (isStopped) await start();
+    },
+  }),
+};
+const chance = dice(5);
+
+async function trouble(until: number) {
+  while (performance.now() < until) {
+    await Bun.sleep(between(chance, 2_000, 8_000));
+    const name = oneOf(chance, Object.keys(faults));
+    say(name);
+    count(`fault: ${name}`);
+    await faults[name]?.();
+    for (const one of await look()) violated(`After “${name}”: ${one}`);
+  }
+}
+
+let mostMb = 0;
+const sampling = setInterval(() => {
+  try {
+    if (child !== null) mostMb = Math.max(mostMb, residentMb(child.pid));
+  } catch {
+    // It is between two lives.
+  }
+}, 500);
+
+say(
+  `seed ${seed}, ${minutes} minutes, ${disk === null ? "NO full disk: only root can mount one" : "a disk of 512 MB"}`,
+);
+const work = [
+  ...Array.from({ length: 20 }, (_, part) => job(part)),
+  ...Array.from({ length: 6 }, (_, number) => writer(number)),
+  ...Array.from({ length: 4 }, () => repeat(() => 100, move)),
+  ...Array.from({ length: 4 }, () => repeat(() => 50, read)),
+  ...Array.from({ length: 5 }, () => repeat(() => 500, listen)),
+  ...Array.from({ length: 50 }, () => repeat(() => 1_000, drip)),
+];
+await trouble(startedAt + minutes * 60_000);
+say("the end: all is well from now on, and what is left is told");
+isEnding = true;
+// Writers go on until nobody serves, and reports until they are acknowledged.
+await stop("SIGTERM");
+await start();
+await Promise.all(work);
+hook.behave(answer());
+hook.release();
+const healedAt = performance.now();
+const missing = () => wrongAlerts(hook.arrived(), changes);
+for (let number = 0; performance.now() - healedAt < healMs; number++) {
+  if (missing().length === 0) break;
+  // News has what failed tried at once, instead of minutes later.
+  const body = { type: "push", name: `News ${number}`, retries: 0, alertChannelIds: [channel] };
+  const { id, pushUrl } = await made("monitors", { ...body, interval: 86_400 });
+  changes.set(id, ["monitor.down"]);
+  await reported(pushUrl, "down");
+  for (let wait = 0; wait < 50 && missing().length > 0; wait++) await Bun.sleep(200);
+}
+clearInterval(sampling);
+
+const residentAtEnd = mostMb;
+const checks: Record<string, string[]> = {
+  "while it ran: answers, exits, backups": [...wrong],
+  "nothing acknowledged is lost or half done (P1)": await wrongIncidents(api, incidents),
+  "alerts: none missing, none out of order, none under two ids, none made up (P3, P5)": missing(),
+  "a monitor is in one group at most (P27)": await look(),
+  [`memory: ${residentAtEnd.toFixed(0)} MB at most (P31)`]:
+    residentAtEnd > maxResidentMb ? [`More than ${maxResidentMb} MB.`] : [],
+};
+await stop("SIGTERM");
+checks["the database is whole, sums equal the results, no state twice in a row (P8, P24)"] =
+  wrongRows(join(box.dataDir, "signalbox.db"));
+await Promise.all([hung[Symbol.asyncDispose](), hook[Symbol.asyncDispose]()]);
+
+console.log(
+  `\n${Object.entries(counts)
+    .map(([what, times]) => `${times} ${what}`)
+    .join(", ")}`,
+);
+console.log(`${acknowledged} writes acknowledged, ${hook.arrived().length} alerts arrived\n`);
+for (const [name, found] of Object.entries(checks)) {
+  console.log(`${found.length === 0 ? "passed" : "FAILED"}  ${name}`);
+  for (const one of found.slice(0, 20)) console.log(`          ${one}`);
+}
+const failed = Object.values(checks).filter((found) => found.length > 0).length;
+console.log(`\n${Object.keys(checks).length - failed} passed, ${failed} failed`);
+if (failed > 0) console.log(`Again: bun run soak --minutes ${minutes} --seed ${seed}`);
+process.exitCode = failed > 0 ? 1 : 0;
