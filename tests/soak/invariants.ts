@@ -45,7 +45,7 @@ export function wrongRows(file: string): string[] {
   using database = new Database(file, { readonly: true });
   const rows = (sql: string) => database.query(sql).values();
   const wrong = rows("pragma integrity_check").flatMap(([line]) =>
-    line === "ok" ? [] : [`Integrity: ${line}`],
+    line === "ok" ? [] : [`Integrity: ${String(line)}`],
   );
   for (const orphan of rows("pragma foreign_key_check"))
     wrong.push(`A row without its parent: ${orphan.join(" ")}`);
@@ -64,7 +64,7 @@ export function wrongRows(file: string): string[] {
      from events where type in ('monitor.up', 'monitor.degraded', 'monitor.down'))
     where type = earlier`;
   for (const [id, type] of rows(repeated))
-    wrong.push(`Monitor ${id} became ${type} twice in a row.`);
+    wrong.push(`Monitor ${String(id)} became ${String(type)} twice in a row.`);
   return wrong;
 }
 
