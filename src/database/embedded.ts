@@ -11,6 +11,9 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
+// Bun keeps the last 20 statements prepared; an appliance at work goes round among a hundred.
+Database.MAX_QUERY_CACHE_SIZE = 256;
+
 export const openDatabase = (file: string): Database =>
   withSettings(new Database(file, { create: true, strict: true }));
 
