@@ -1,9 +1,10 @@
-import type { Argument, Command, Option } from "commander";
+import { type Argument, Command, type Option } from "commander";
 import { join } from "node:path";
 import { type LimitName, usualLimits } from "../src/core/limits.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
 import { commandLine, exitCodes } from "../src/cli/command-line.ts";
+import { serveOptions } from "../src/cli/serve.ts";
 
 /** What the documents take from the code: their texts, by their names in this folder. */
 export async function generated(): Promise<Record<string, string>> {
@@ -91,7 +92,10 @@ function nameOf(argument: Argument): string {
 
 function sectionOf({ command, name }: { command: Command; name: string }): string {
   const isCommon = ({ long }: Option) => long === "--data-dir" || long === "--json";
-  const options = command.options.toSorted((one, other) => +isCommon(one) - +isCommon(other));
+  const takesAllOfServe = command.name() === "doctor";
+  const options = command.options
+    .filter(({ flags }) => !takesAllOfServe || !ofServe.has(flags))
+    .toSorted((one, other) => +isCommon(one) - +isCommon(other));
   const given = [
     name,
     ...command.registeredArguments.map(nameOf),
@@ -101,6 +105,7 @@ function sectionOf({ command, name }: { command: Command; name: string }): strin
     ...command.registeredArguments.map(
       (argument) => `- \`${nameOf(argument)}\`: ${argument.description}`,
     ),
+    ...(takesAllOfServe ? ["- every option of `serve`: what would run is examined"] : []),
     ...options.map(({ flags, description, mandatory, defaultValue }) => {
       const usual = defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
       return `- \`${flags}\`${mandatory ? " (required)" : ""}: ${description}${usual}`;
@@ -117,6 +122,8 @@ ${given.join(" ")}
 
 ${listed.join("\n")}${command.name() === "serve" ? `\n\n${variables}` : ""}`.trimEnd();
 }
+
+const ofServe = new Set(serveOptions(new Command()).options.map(({ flags }) => flags));
 
 const variables = `Every option is also an environment variable: \`SIGNALBOX_PORT=8080\`, \`SIGNALBOX_DATA_DIR=…\`. An option
 wins over its variable. Lists are separated by commas there: \`SIGNALBOX_DENY_TARGET=10.0.5.0/24,db.lan\`.

@@ -1,6 +1,7 @@
 import { deliveryDays } from "../src/alerting/retention.ts";
 import { configOf } from "../src/config.ts";
 import { eventDays } from "../src/events/retention.ts";
+import { rowBytes } from "../src/operations/retention/growth.ts";
 import { noticeDays } from "../src/status-pages/subscribers/rules.ts";
 import { tableOf } from "./table.ts";
 
@@ -39,7 +40,6 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
 export type Growing = {
   what: string;
   tables: readonly string[];
-  /** Of one of these, with its indexes, as `bun run bench year` measures it. */
   bytes: number;
   each: string;
   /** How many a day, with 1,000 monitors every 60 s. */
@@ -55,7 +55,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Results of checks",
     tables: ["heartbeats"],
-    bytes: 24,
+    bytes: rowBytes.result,
     each: "a check",
     daily: 1_440_000,
     kept: keepResults,
@@ -64,7 +64,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Hourly sums",
     tables: ["uptime_hours"],
-    bytes: 32,
+    bytes: rowBytes.hour,
     each: "a monitor and hour",
     daily: 24_000,
     kept: keepHours,
@@ -73,7 +73,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Daily sums",
     tables: ["uptime_days"],
-    bytes: 35,
+    bytes: rowBytes.day,
     each: "a monitor and day",
     daily: 1_000,
     kept: "as long as their monitor",
@@ -81,7 +81,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Results of deleted monitors",
     tables: ["removed_monitors"],
-    bytes: 10,
+    bytes: rowBytes.removedMonitor,
     each: "a deleted monitor",
     daily: 0,
     kept: "minutes",
@@ -89,7 +89,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Changes of a monitor's state",
     tables: ["events"],
-    bytes: 385,
+    bytes: rowBytes.stateChange,
     each: "a change",
     daily: 130,
     kept: keepHours,
@@ -98,7 +98,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Other events",
     tables: ["events"],
-    bytes: 250,
+    bytes: rowBytes.event,
     each: "a change that somebody makes",
     daily: 200,
     kept: eventDays,
@@ -106,7 +106,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Audit log",
     tables: ["audit_entries"],
-    bytes: 310,
+    bytes: rowBytes.auditEntry,
     each: "a change that somebody makes",
     daily: 200,
     kept: keepAudit,
@@ -115,7 +115,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Alerts and their deliveries",
     tables: ["alerts", "deliveries", "delivery_alerts", "delivery_attempts"],
-    bytes: 1_670,
+    bytes: rowBytes.delivery,
     each: "an alert to one channel",
     daily: 130,
     kept: deliveryDays,
@@ -123,7 +123,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Notices to subscribers",
     tables: ["notices"],
-    bytes: 700,
+    bytes: rowBytes.notice,
     each: "an update of an incident on one page",
     daily: 0,
     kept: noticeDays,
@@ -131,7 +131,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Answers under an `Idempotency-Key`",
     tables: ["idempotent_answers"],
-    bytes: 1_200,
+    bytes: rowBytes.idempotentAnswer,
     each: "a POST with a key",
     daily: 0,
     kept: 1,
@@ -139,7 +139,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Sessions",
     tables: ["sessions"],
-    bytes: 500,
+    bytes: rowBytes.session,
     each: "a sign-in",
     daily: 0,
     kept: "12 hours after the last request, 30 days at most",
@@ -147,7 +147,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Incidents",
     tables: ["incidents", "incident_updates"],
-    bytes: 1_400,
+    bytes: rowBytes.incident,
     each: "an incident with two updates",
     daily: 6,
     kept: "until somebody deletes them",
@@ -155,7 +155,7 @@ export const growing: readonly Growing[] = [
   {
     what: "Maintenance windows",
     tables: ["maintenance_windows", "maintenance_monitors", "maintenance_groups"],
-    bytes: 800,
+    bytes: rowBytes.maintenanceWindow,
     each: "a window",
     daily: 0,
     kept: "until somebody deletes them",

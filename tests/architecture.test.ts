@@ -38,6 +38,7 @@ const folders = [
   "operations/backups",
   "operations/appliance",
   "operations/retention",
+  "operations/doctor",
   "operations/metrics",
   "api.ts",
   "server.ts",

@@ -23,7 +23,7 @@ export const exitCodes = {
 } as const;
 
 /** All commands with their options; a mistake in them throws instead of ending the process. */
-export function commandLine(): Command {
+export function commandLine(ignoredVariables: readonly string[] = []): Command {
   const program = new Command("signalbox")
     .description("Monitoring, incidents and status pages in one executable.")
     .version(version, "-V, --version", "print the version")
@@ -40,7 +40,7 @@ export function commandLine(): Command {
     addBackup,
     addRestore,
     addCompact,
-    addDoctor,
+    (command: Command) => addDoctor(command, ignoredVariables),
     addVersion,
     addLicences,
   ])
@@ -49,9 +49,12 @@ export function commandLine(): Command {
 }
 
 /** Runs one command and returns the exit code: data on stdout, talk on stderr. */
-export async function runCommandLine(args: string[]): Promise<number> {
+export async function runCommandLine(
+  args: string[],
+  ignoredVariables: readonly string[] = [],
+): Promise<number> {
   try {
-    await commandLine().parseAsync(withCommand(args), { from: "user" });
+    await commandLine(ignoredVariables).parseAsync(withCommand(args), { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);

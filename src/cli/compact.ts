@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { freeBytesOf, inMiB } from "../database/data-directory.ts";
+import { freeBytesOf, inBinaryUnits } from "../database/data-directory.ts";
 import { type DataOptions, onData, withData } from "./with-data.ts";
 
 export function addCompact(program: Command) {
@@ -26,13 +26,16 @@ export function addCompact(program: Command) {
           const room = 2 * used;
           if (freeBytesOf(path) < room)
             throw new Error(
-              `This takes up to ${inMiB(room)} beside the database, and the disk has less. Nothing was changed.`,
+              `This takes up to ${inBinaryUnits(room)} beside the database, and the disk has less. Nothing was changed.`,
             );
           database.run("VACUUM");
           database.run("PRAGMA wal_checkpoint(TRUNCATE)");
           const after = statSync(file).size;
           if (options.json) process.stdout.write(`${JSON.stringify({ file, before, after })}\n`);
-          else process.stdout.write(`${file}: ${inMiB(before)}, now ${inMiB(after)}\n`);
+          else
+            process.stdout.write(
+              `${file}: ${inBinaryUnits(before)}, now ${inBinaryUnits(after)}\n`,
+            );
         },
         { exclusive: true },
       ),

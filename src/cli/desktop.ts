@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { desktopOf } from "../config.ts";
+import { files } from "../database/data-directory.ts";
 
 /** Opens a page in the browser; nothing happens where there is no desktop or nothing that opens pages. */
 export function openInBrowser(url: string) {
@@ -9,11 +10,9 @@ export function openInBrowser(url: string) {
   Bun.spawn([...opener, url], { stdio: ["ignore", "ignore", "ignore"] }).unref();
 }
 
-const addressFile = (dataDir: string) => join(dataDir, "signalbox.url");
-
 /** Leaves the address for whoever starts a second one, until it is disposed. */
 export function leaveAddress(dataDir: string, url: string): Disposable {
-  const file = addressFile(dataDir);
+  const file = files(dataDir).address;
   writeFileSync(file, `${url}\n`, { mode: 0o600 });
   return {
     [Symbol.dispose]() {
@@ -29,7 +28,7 @@ export function leaveAddress(dataDir: string, url: string): Disposable {
 /** The page of the one that runs already: where to set it up, as long as that is to be done. */
 export function runningPage(dataDir: string): string | null {
   const lineOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
-  const url = lineOf(addressFile(dataDir));
+  const url = lineOf(files(dataDir).address);
   const token = lineOf(join(dataDir, "set-up-token"));
   return url && token ? `${url}/set-up#${token}` : url;
 }

@@ -1,23 +1,46 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
+import { systemClock } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
+import { invalid } from "../core/validation.ts";
 import { configOf } from "../config.ts";
-import { examine } from "../database/examine.ts";
-import { type DataOptions, onData } from "./with-data.ts";
+import { summaryOf, textOf } from "../operations/doctor/text.ts";
+import { serveOptions } from "./serve.ts";
 
-export function addDoctor(program: Command) {
-  onData(program.command("doctor"))
-    .description("examine the data directory thoroughly, without changing any data")
-    .action((options: DataOptions) => {
-      const { dataDir } = configOf({ dataDir: options.dataDir });
-      const findings = examine(dataDir, assets.migrations);
-      if (options.json) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
-      else
-        for (const { verdict, subject, message } of findings)
-          process.stdout.write(`${verdict.padEnd(9)} ${subject}: ${message}\n`);
-      if (findings.some(({ verdict }) => verdict === "unusable"))
+type DoctorFlags = Record<string, unknown> & {
+  json?: boolean;
+  offline?: boolean;
+  ntp?: string;
+  backups?: string;
+};
+
+/** `ignored` are the variables that were taken out of the environment. */
+export function addDoctor(program: Command, ignored: readonly string[] = []) {
+  serveOptions(program.command("doctor"))
+    .description(
+      "examine data, disk, backups, machine, network, mail server and alert channels, and say what to do; changes nothing",
+    )
+    .option("--offline", "skip all that leaves this machine")
+    .option("--ntp <host>", "time server to compare the clock with, instead of those of the system")
+    .option("--backups <dir>", "where another program keeps backups, to look at their age")
+    .option("--json", "print JSON for machines")
+    .action(async ({ json, offline = false, ntp, backups, ...flags }: DoctorFlags) => {
+      if (ntp !== undefined && !URL.canParse(`ntp://${ntp}`))
+        throw invalid("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");
+      const { examineAppliance } = await import("../operations/doctor/doctor.ts");
+      const report = await examineAppliance(configOf(flags), {
+        migrations: assets.migrations,
+        clock: systemClock,
+        ignored,
+        offline,
+        ntp,
+        backups,
+      });
+      process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
+      const summary = summaryOf(report);
+      if (report.some(({ verdict }) => verdict === "unusable"))
         throw new DataError("DATA_UNUSABLE", "This data can't be used as it is; see above.");
-      if (findings.some(({ verdict }) => verdict === "problem"))
-        throw new Error("There are problems; see above.");
+      if (summary !== null) throw new Error(`${summary}: see above what to do.`);
+      if (!json) process.stdout.write("\nNo problems found.\n");
     });
 }

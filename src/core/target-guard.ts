@@ -34,7 +34,7 @@ type GuardOptions = {
   sharing?: { isShared(): boolean; refresh(): Promise<void> };
 };
 
-const deniedHere = "is denied by --deny-target";
+export const deniedHere = "is denied by --deny-target";
 /** Nothing that the target did: it was closed to all who share the machine. */
 export const closedToSharers = "is this machine itself, which several organizations share";
 

@@ -71,6 +71,8 @@ export const files = (path: string) => ({
   key: join(path, "secret.key"),
   marker: join(path, "instance.json"),
   lock: join(path, "signalbox.lock"),
+  /** Holds the address of the server that runs. */
+  address: join(path, "signalbox.url"),
 });
 
 /**
@@ -111,6 +113,15 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
       unlock();
     },
   };
+}
+
+/** The data of a directory that `examine` found usable, to be read alone, also while a server runs on it. */
+export function openToRead(path: string): Pick<DataDirectory, "store" | "vault"> & Disposable {
+  const { database: file, key } = files(path);
+  const database = new Database(file, { readonly: true });
+  database.run("PRAGMA busy_timeout = 5000");
+  const store = embeddedStore(database);
+  return { store, vault: vaultOf(readKey(key)), [Symbol.dispose]: () => store.close() };
 }
 
 function unusable(message: string): DataError {
@@ -160,6 +171,22 @@ function noDisk(file: string, reason: string): Error {
     `${file} can't be opened: ${reason}. Nothing was changed. ` +
       "Look whether its disk is full or read-only, and start again.",
   );
+}
+
+/** Whether a process holds the directory for itself; asked without writing. */
+export function isDirectoryLocked(path: string): boolean {
+  const { lock } = files(path);
+  if (!existsSync(lock)) return false;
+  const database = new Database(lock, { readonly: true });
+  try {
+    database.run("PRAGMA busy_timeout = 0");
+    database.query("select 1 from sqlite_schema").all();
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;
+  } finally {
+    database.close();
+  }
 }
 
 function noLock(file: string, reason: string): DataError {
@@ -262,7 +289,8 @@ function copyBeforeUpgrade(database: Database, path: string, options: OpenOption
     // Half as much again is left for the upgrade itself.
     const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
     const free = freeBytes(path);
-    if (free < needed) throw new Error(`${inMiB(free)} are free, ${inMiB(needed)} are needed`);
+    if (free < needed)
+      throw new Error(`${inBinaryUnits(free)} are free, ${inBinaryUnits(needed)} are needed`);
     writeBackup(database, join(path, `${copyPrefix}${options.clock()}`));
   } catch (error) {
     const why = `There is no copy of the data from before the upgrade (${(error as Error).message}).`;
@@ -282,7 +310,10 @@ function copyBeforeUpgrade(database: Database, path: string, options: OpenOption
 }
 
 const timeOf = (name: string) => Number(name.slice(copyPrefix.length));
-export const inMiB = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+export const inBinaryUnits = (bytes: number) =>
+  bytes < 10 * 1024 ** 3
+    ? `${Math.ceil(bytes / 1024 ** 2)} MiB`
+    : `${Math.ceil(bytes / 1024 ** 3)} GiB`;
 
 /** Bytes that may still be written there. */
 export function freeBytesOf(path: string): number {

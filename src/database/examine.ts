@@ -1,95 +1,78 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { type Finding, fine, problem, unusable } from "../core/finding.ts";
 import { vaultOf } from "../core/secrets.ts";
-import { files, freeBytesOf, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
+import { files, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
 import { hasUnfinishedRestore } from "./unfinished-restore.ts";
 
-export type Finding = {
-  /** `unusable` means that `serve` would not start on it. */
-  verdict: "ok" | "problem" | "unusable";
-  subject: string;
-  message: string;
-};
-
-const lowDiskBytes = 500 * 1024 * 1024;
-
 /** Reads the whole data directory and says what it found; for any size, so it may take minutes. */
 export function examine(directory: string, migrations: string): Finding[] {
   const path = resolve(directory);
-  if (!existsSync(path)) return [vital(false, "data directory", `${path} does not exist`)];
+  if (!existsSync(path))
+    return [
+      unusable(
+        "data directory",
+        `${path} does not exist`,
+        "Name the right one with --data-dir, or start `signalbox serve`, which makes it.",
+      ),
+    ];
   const file = join(path, "signalbox.db");
   return [
-    finding(true, "data directory", path),
+    fine("data directory", path),
     ...permissions(path),
     key(path),
-    diskSpace(path),
     ...(hasUnfinishedRestore(path)
-      ? [finding(false, "restore", "one was interrupted: the next start finishes it")]
+      ? [problem("restore", "one was interrupted", "Start `signalbox serve`: it finishes it.")]
       : []),
     ...(existsSync(file)
       ? database(path, migrations)
-      : [vital(false, "database", `${file} is missing`)]),
+      : [
+          unusable(
+            "database",
+            `${file} is missing`,
+            "Restore a backup with `signalbox restore FILE`, or begin again with nothing: `signalbox serve --init`.",
+          ),
+        ]),
   ];
 }
-
-function finding(
-  ok: boolean,
-  subject: string,
-  message: string,
-  otherwise: "problem" | "unusable" = "problem",
-): Finding {
-  return { verdict: ok ? "ok" : otherwise, subject, message };
-}
-
-const vital = (ok: boolean, subject: string, message: string) =>
-  finding(ok, subject, message, "unusable");
 
 function permissions(path: string): Finding[] {
   if (process.platform === "win32") return [];
   return ["", "signalbox.db", "secret.key", "set-up-token"].flatMap((name) => {
     const file = join(path, name);
     if (!existsSync(file)) return [];
-    const open = (statSync(file).mode & 0o077) !== 0;
-    return finding(!open, "permissions", `${file} ${open ? "is open to others" : "is ours alone"}`);
+    if ((statSync(file).mode & 0o077) === 0)
+      return fine("permissions", `${file} is for its owner alone`);
+    const mode = name === "" ? "700" : "600";
+    return problem("permissions", `${file} is open to others`, `chmod ${mode} ${file}`);
   });
 }
 
 function key(path: string): Finding {
   const file = join(path, "secret.key");
-  const isThere = existsSync(file);
-  return vital(
-    isThere,
-    "key",
-    `${file} is ${isThere ? "there" : "missing: put it back from your backup"}`,
-  );
-}
-
-function diskSpace(path: string): Finding {
-  const free = freeBytesOf(path);
-  return finding(free > lowDiskBytes, "disk space", `${Math.floor(free / 1024 ** 2)} MiB free`);
+  return existsSync(file)
+    ? fine("key", `${file} is there`)
+    : unusable(
+        "key",
+        `${file} is missing: it opens the stored secrets`,
+        "Put it back from your copy of it.",
+      );
 }
 
 function secrets(database: Database, key: string): Finding {
-  const fits = isKeyOf(database, vaultOf(readKey(key)));
-  const what = fits
-    ? "what is stored"
-    : "none of the stored secrets: put the right one back from your backup";
-  return finding(fits, "secrets", `${key} opens ${what}`);
+  return isKeyOf(database, vaultOf(readKey(key)))
+    ? fine("secrets", `${key} opens what is stored`)
+    : unusable(
+        "secrets",
+        `${key} opens none of the stored secrets`,
+        "Put the right one back from your copy of it.",
+      );
 }
 
-function sizeOf(database: Database, file: string): string {
-  const { free = 0 } =
-    database
-      .query<{ free: number }, []>(
-        "select freelist_count * page_size as free from pragma_freelist_count, pragma_page_size",
-      )
-      .get() ?? {};
-  const [all, unused] = [statSync(file).size, free].map((bytes) => (bytes / 1024 ** 2).toFixed(1));
-  return `${all} MiB, of which ${unused} MiB are room for new rows (\`compact\` gives it back)`;
-}
+const restoring = "Stop the server and restore a backup: `signalbox restore FILE`.";
 
 function database(path: string, migrations: string): Finding[] {
   const { database: file, key } = files(path);
@@ -105,15 +88,27 @@ function database(path: string, migrations: string): Finding[] {
     const orphans = database.query("PRAGMA foreign_key_check").all().length;
     const pending = pendingMigrations(database, migrations);
     const findings = [
-      vital(damage.length === 0, "integrity", damage.join("; ") || "every page and index is whole"),
-      finding(orphans === 0, "references", `${orphans} rows without their parent`),
-      finding(pending === 0, "schema", pending ? `${pending} migrations to run` : "up to date"),
+      damage.length === 0
+        ? fine("integrity", "every page and index is whole")
+        : unusable("integrity", damage.join("; "), restoring),
+      orphans === 0
+        ? fine("references", "every row has its parent")
+        : problem("references", `${orphans} rows without their parent`, restoring),
+      pending === 0
+        ? fine("schema", "up to date")
+        : problem(
+            "schema",
+            `${pending} migrations to run`,
+            "Stop the server and run `signalbox migrate`, or start the new `signalbox serve`.",
+          ),
       ...(existsSync(key) ? [secrets(database, key)] : []),
-      finding(true, "size", sizeOf(database, file)),
     ];
     database.close();
     return findings;
   } catch (error) {
-    return [vital(false, "database", error instanceof Error ? error.message : String(error))];
+    const reason = error instanceof Error ? error.message : String(error);
+    // What ours say ends with the next step.
+    const [message = reason, ...advice] = reason.split(". ");
+    return [unusable("database", message, advice.join(". ") || restoring)];
   }
 }

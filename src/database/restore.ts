@@ -18,7 +18,7 @@ import { refusedBackup } from "./refused-backup.ts";
 import {
   files,
   freeBytesOf,
-  inMiB,
+  inBinaryUnits,
   lockDirectory,
   mustBeOurs,
   newKey,
@@ -150,7 +150,7 @@ function mustHaveFreeSpace(path: string, bytes: number) {
   if (free < bytes)
     throw new DataError(
       "DATA_UNUSABLE",
-      `There is no room for it: ${path} has ${inMiB(free)} free and needs ${inMiB(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
+      `There is no room for it: ${path} has ${inBinaryUnits(free)} free and needs ${inBinaryUnits(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
     );
 }
 

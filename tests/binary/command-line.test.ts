@@ -113,7 +113,6 @@ describe("--json prints one document", () => {
         ],
       ],
       [["migrate"], { migrated: 0 }],
-      [["doctor"], expect.arrayContaining([expect.objectContaining({ subject: "integrity" })])],
     ];
     for (const [command, expected] of documents) {
       const { exitCode, stdout, stderr } = await box.run([...command, "--json"]);
@@ -204,30 +203,6 @@ describe("data of another version is refused with 4 and left alone", () => {
         expect((await box.run(command)).exitCode).toBe(4);
       expect(Buffer.compare(await Bun.file(file).bytes(), before)).toBe(0);
     });
-});
-
-describe("doctor", () => {
-  test("finds nothing to complain about, also while the server runs", async () => {
-    await using box = await machineWithKey();
-    await box.serve();
-    const findings = JSON.parse(await succeeded(box.run(["doctor", "--json"])));
-    expect(findings.filter(({ verdict }: { verdict: string }) => verdict !== "ok")).toEqual([]);
-  });
-
-  test("names a file that others may read, and exits with 1", async () => {
-    await using box = await machineWithKey();
-    const key = join(box.dataDir, "secret.key");
-    expect(Bun.spawnSync(["chmod", "644", key]).exitCode).toBe(0);
-    const { exitCode, stdout } = await box.run(["doctor"]);
-    expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^problem +permissions: .*secret\.key is open to others$/m);
-  });
-
-  test("makes nothing where nothing is", async () => {
-    await using box = machine();
-    expect((await box.run(["doctor"])).exitCode).toBe(3);
-    expect(existsSync(box.dataDir)).toBe(false);
-  });
 });
 
 describe("while the server runs", () => {

@@ -23,6 +23,15 @@ import { type FieldLabels, kind } from "../../core/kinds.ts";
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
 const optionalSecret = secret().nullable().default(null);
 
+/** Of the services that have one address for everybody, or one a region. */
+export const origins = {
+  pushover: "https://api.pushover.net",
+  // https://support.pagerduty.com/main/docs/service-regions
+  pagerduty: { us: "https://events.pagerduty.com", eu: "https://events.eu.pagerduty.com" },
+  jsm: "https://api.atlassian.com",
+  opsgenie: { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" },
+} as const;
+
 /** What may stand in a `template`, as `{{monitor}}`. */
 export const placeholders = [
   "monitor",
@@ -73,6 +82,8 @@ type ChannelKind<F extends Record<string, z.ZodType>> = {
   labels: Readonly<Record<Exclude<keyof F & string, "template">, FieldLabels>>;
   /** Where its secrets go. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
+  /** The field with the URL that it is sent to, or that URL; null where the organization's mail server takes it. */
+  address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;
 };
 
 const channelKind = <F extends Record<string, z.ZodType>>({
@@ -109,6 +120,7 @@ export const channelKinds = {
       headers: { label: "Headers" },
     },
     secrets: { secret: { url: sameOrigin }, "headers.*": { url: sameOrigin } },
+    address: "url",
   }),
   email: channelKind({
     name: "E-mail",
@@ -117,6 +129,7 @@ export const channelKinds = {
     help: "Sent through the mail server in Settings. Press Enter after each address.",
     fields: { to: z.array(EmailAddress).min(1).max(50), template },
     labels: { to: { label: "To", hint: "Up to 50 addresses. All of them get the same e-mail." } },
+    address: null,
   }),
   slack: channelKind({
     name: "Slack",
@@ -126,6 +139,7 @@ export const channelKinds = {
     fields: { webhookUrl, template },
     labels: webhookUrlAt("https://hooks.slack.com/services/…"),
     secrets: { webhookUrl: itsOwnAddress },
+    address: "webhookUrl",
   }),
   discord: channelKind({
     name: "Discord",
@@ -135,6 +149,7 @@ export const channelKinds = {
     fields: { webhookUrl, template },
     labels: webhookUrlAt("https://discord.com/api/webhooks/…"),
     secrets: { webhookUrl: itsOwnAddress },
+    address: "webhookUrl",
   }),
   teams: channelKind({
     name: "Microsoft Teams",
@@ -144,6 +159,7 @@ export const channelKinds = {
     fields: { webhookUrl, template },
     labels: webhookUrlAt("https://….api.powerplatform.com/…/workflows/…"),
     secrets: { webhookUrl: itsOwnAddress },
+    address: "webhookUrl",
   }),
   mattermost: channelKind({
     name: "Mattermost",
@@ -153,6 +169,7 @@ export const channelKinds = {
     fields: { webhookUrl, template },
     labels: webhookUrlAt("https://chat.acme.lan/hooks/…"),
     secrets: { webhookUrl: itsOwnAddress },
+    address: "webhookUrl",
   }),
   googlechat: channelKind({
     name: "Google Chat",
@@ -162,6 +179,7 @@ export const channelKinds = {
     fields: { webhookUrl, template },
     labels: webhookUrlAt("https://chat.googleapis.com/v1/spaces/…"),
     secrets: { webhookUrl: itsOwnAddress },
+    address: "webhookUrl",
   }),
   telegram: channelKind({
     name: "Telegram",
@@ -196,6 +214,7 @@ export const channelKinds = {
       },
     },
     secrets: { botToken: { server: sameOrigin } },
+    address: "server",
   }),
   ntfy: channelKind({
     name: "ntfy",
@@ -235,6 +254,7 @@ export const channelKinds = {
       tags: { label: "Tags", hint: "Added to every message. Names of emojis are shown as emojis." },
     },
     secrets: { token: { server: sameOrigin }, password: { server: sameOrigin } },
+    address: "server",
   }),
   gotify: channelKind({
     name: "Gotify",
@@ -244,6 +264,7 @@ export const channelKinds = {
     fields: { server: HttpUrl, token: secret(), template },
     labels: { server: serverAt("https://gotify.lan"), token: { label: "Application token" } },
     secrets: { token: { server: sameOrigin } },
+    address: "server",
   }),
   pushover: channelKind({
     name: "Pushover",
@@ -276,6 +297,7 @@ export const channelKinds = {
       expire: { label: "Stop repeating it after", unit: "s" },
     },
     secrets: { userKey: fixedAddress, apiToken: fixedAddress },
+    address: () => origins.pushover,
   }),
   pagerduty: channelKind({
     name: "PagerDuty",
@@ -285,6 +307,7 @@ export const channelKinds = {
     fields: { routingKey: secret(), region },
     labels: { routingKey: { label: "Integration key" }, region: regionLabels },
     secrets: { routingKey: { region: sameValue } },
+    address: ({ region }) => origins.pagerduty[region],
   }),
   jsm: channelKind({
     name: "Jira Service Management",
@@ -294,6 +317,7 @@ export const channelKinds = {
     fields: { apiKey },
     labels: { apiKey: { label: "API key" } },
     secrets: { apiKey: fixedAddress },
+    address: () => origins.jsm,
   }),
   opsgenie: channelKind({
     name: "Opsgenie",
@@ -303,6 +327,7 @@ export const channelKinds = {
     fields: { apiKey, region },
     labels: { apiKey: { label: "API key" }, region: regionLabels },
     secrets: { apiKey: { region: sameValue } },
+    address: ({ region }) => origins.opsgenie[region],
   }),
   apprise: channelKind({
     name: "Apprise",
@@ -338,6 +363,7 @@ export const channelKinds = {
       },
     },
     secrets: { urls: { server: sameOrigin } },
+    address: "server",
   }),
 };
 
@@ -347,3 +373,15 @@ export type ChannelType = keyof typeof channelKinds;
 export type ChannelSettings<T extends ChannelType> = z.output<
   z.ZodObject<(typeof channelKinds)[T]["fields"]>
 >;
+
+/** Where this channel's alerts go, and the field that says so, if one does; null where that is the organization's mail server. */
+export function addressOf(
+  type: string,
+  settings: Readonly<Record<string, unknown>>,
+): { path: string | null; url: URL } | null {
+  const { address = null } = channelKinds[type as ChannelType] ?? {};
+  const path = typeof address === "string" ? address : null;
+  const text = typeof address === "function" ? address(settings as never) : settings[path ?? ""];
+  const url = typeof text === "string" ? URL.parse(text) : null;
+  return url === null ? null : { path, url };
+}

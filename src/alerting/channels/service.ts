@@ -23,7 +23,7 @@ import {
   monitorGroupChannels,
 } from "../../database/tables/alerting.ts";
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
-import { channelKinds } from "./kinds-schema.ts";
+import { addressOf, channelKinds } from "./kinds-schema.ts";
 import { desc, sql } from "drizzle-orm";
 import { found, matching, removeRow, type Tenant } from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
@@ -184,12 +184,11 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
 }
 
 /** Where a channel's alerts go, as far as its own fields say, and the field that says so. */
-function targetsOf(channel: { [field: string]: unknown }): Place[] {
-  return ["url", "server", "webhookUrl"].flatMap((path) => {
-    const text = channel[path];
-    const url = typeof text === "string" ? URL.parse(text) : null;
-    return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
-  });
+function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
+  const { path = null, url } = addressOf(channel.type, channel) ?? {};
+  return path === null || url === undefined
+    ? []
+    : [{ path, host: url.hostname, port: portOf(url) }];
 }
 
 export type ChannelRow = typeof alertChannels.$inferSelect;

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
@@ -31,11 +32,38 @@ const neverMs = 3_600_000;
 /** Hands the mail to the server, and tells of the receivers that were refused; never all. Throws SessionError. */
 export async function submitMail(
   { envelope, bytes }: Mail,
+  smtp: SmtpSettings,
+  context: OutgoingContext,
+  accessToken: string | null = null,
+): Promise<SessionError[]> {
+  const { session, step } = await openSession(smtp, context, accessToken);
+  const sent = await step<{ rejectedErrors?: SessionError[] }>((done) =>
+    session.send(envelope, bytes, done as Parameters<typeof session.send>[2]),
+  );
+  session.quit();
+  return sent.rejectedErrors ?? [];
+}
+
+/** Does everything before the first mail; returns when the server's certificate ends, null without one. Throws SessionError. */
+export async function trySession(
+  smtp: SmtpSettings,
+  context: OutgoingContext,
+  accessToken: string | null = null,
+): Promise<Date | null> {
+  const { session } = await openSession(smtp, context, accessToken);
+  const socket = session._socket;
+  const end = socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : undefined;
+  session.quit();
+  return end === undefined ? null : new Date(end);
+}
+
+/** A session in which mails may be sent, encrypted and signed in as the settings say. */
+async function openSession(
   { host, port, user, password, tls }: SmtpSettings,
   context: OutgoingContext,
   /** Lets the user in instead of a password. */
-  accessToken: string | null = null,
-): Promise<SessionError[]> {
+  accessToken: string | null,
+) {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   context.step = "connecting";
@@ -71,11 +99,7 @@ export async function submitMail(
         : { user, oauth2: new OneToken({ user, accessToken }) };
     await step((done) => session.login(login, done));
   }
-  const sent = await step<{ rejectedErrors?: SessionError[] }>((done) =>
-    session.send(envelope, bytes, done as Parameters<typeof session.send>[2]),
-  );
-  session.quit();
-  return sent.rejectedErrors ?? [];
+  return { session, step };
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from "../provider.ts";
 import { mailOf, type Manner } from "./email-mail.ts";
-import { submitMail, type SessionError } from "./email-session.ts";
+import { type SessionError, submitMail, trySession } from "./email-session.ts";
 import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts";
 
 export const email: Provider<"email"> = {
@@ -46,9 +46,7 @@ export async function sendAsMail(
   const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
   if (left.length === 0) return afterRefusals([], to, refused);
   if (smtp === null) return permanent("No mail server is set; see the settings.");
-  if (smtp.auth === "password" && smtp.user !== null && smtp.password === null)
-    return permanent("The settings have a user name for the mail server, but no password.");
-  const token = smtp.auth === "password" ? null : await tokenOf(smtp, context);
+  const token = await credentialFor(smtp, context);
   if (typeof token === "object" && token !== null) return token;
   const groups = Map.groupBy(left, (address) => context.messageTo?.(address) ?? message);
   const refusals: SessionError[] = [];
@@ -75,6 +73,32 @@ export async function sendAsMail(
     const waiting = [...unsent].map((recipient) => Object.assign(new Error(), { recipient }));
     return afterRefusals([...refusals, ...waiting], to, refused);
   });
+}
+
+/** What the mail server says to all that comes before a mail; `certificateEnds` is null where it is not encrypted. Throws TargetFailure, OwnTrouble. */
+export async function tryMailServer(
+  smtp: SmtpSettings,
+  context: DeliveryContext,
+): Promise<{ verdict: Verdict; certificateEnds: Date | null }> {
+  const token = await credentialFor(smtp, context);
+  if (typeof token === "object" && token !== null) return { verdict: token, certificateEnds: null };
+  return inTime(context, async (outgoing) => {
+    try {
+      return { verdict: delivered, certificateEnds: await trySession(smtp, outgoing, token) };
+    } catch (error) {
+      return { verdict: verdictOf(error as SessionError, smtp), certificateEnds: null };
+    }
+  });
+}
+
+/** The token that lets the user in, null where a password does, or why there is none. */
+async function credentialFor(
+  smtp: SmtpSettings,
+  context: DeliveryContext,
+): Promise<string | Verdict | null> {
+  if (smtp.auth !== "password") return tokenOf(smtp, context);
+  if (smtp.user === null || smtp.password !== null) return null;
+  return permanent("The settings have a user name for the mail server, but no password.");
 }
 
 /** Who was refused, also where that was everybody. Throws SessionError. */

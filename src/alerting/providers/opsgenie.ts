@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../channels/kinds-schema.ts";
+import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import { cut, type Message, type ProblemSeverity } from "../messages.ts";
 import { judged, overHttp, permanent, type Provider } from "../provider.ts";
 
@@ -8,7 +8,7 @@ import { judged, overHttp, permanent, type Provider } from "../provider.ts";
  */
 export const opsgenie = alertsApi<"opsgenie">(
   "Opsgenie",
-  ({ region }) => `${hosts[region]}/v2/alerts`,
+  ({ region }) => `${origins.opsgenie[region]}/v2/alerts`,
 );
 
 /**
@@ -18,10 +18,8 @@ export const opsgenie = alertsApi<"opsgenie">(
  */
 export const jsm = alertsApi<"jsm">(
   "Jira Service Management",
-  () => "https://api.atlassian.com/jsm/ops/integration/v2/alerts",
+  () => `${origins.jsm}/jsm/ops/integration/v2/alerts`,
 );
-
-const hosts = { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" };
 
 /** What opens a case creates an alert with the case as its alias, what closes it closes that. */
 function alertsApi<T extends "opsgenie" | "jsm">(

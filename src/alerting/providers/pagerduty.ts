@@ -1,3 +1,4 @@
+import { origins } from "../channels/kinds-schema.ts";
 import { cut, type Message } from "../messages.ts";
 import { final, judged, overHttp } from "../provider.ts";
 
@@ -12,7 +13,7 @@ export const pagerduty = overHttp<"pagerduty">({
     const { id, problem } = message;
     const event = { routing_key: routingKey, dedup_key: problem?.key ?? id };
     return {
-      url: `https://${hosts[region]}/v2/enqueue`,
+      url: `${origins.pagerduty[region]}/v2/enqueue`,
       body:
         problem?.isOver === true
           ? { ...event, event_action: "resolve" }
@@ -24,9 +25,6 @@ export const pagerduty = overHttp<"pagerduty">({
     return final("PagerDuty refuses the event; the integration key may be wrong.");
   },
 });
-
-/** https://support.pagerduty.com/main/docs/service-regions */
-const hosts = { us: "events.pagerduty.com", eu: "events.eu.pagerduty.com" };
 
 function detailsOf({ type, severity, at, title, facts, lines, url, alerts: [alert] }: Message) {
   const { data } = alert ?? {};

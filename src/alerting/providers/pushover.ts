@@ -1,4 +1,4 @@
-import type { ChannelSettings } from "../channels/kinds-schema.ts";
+import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { casesOf, cut, fitted, type Message } from "../messages.ts";
 import {
@@ -43,7 +43,7 @@ const form = { "Content-Type": "application/x-www-form-urlencoded" };
 
 function cancelOf({ apiToken }: Settings, tag: string): ToPost {
   return {
-    url: `https://api.pushover.net/1/receipts/cancel_by_tag/${encodeURIComponent(tag)}.json`,
+    url: `${origins.pushover}/1/receipts/cancel_by_tag/${encodeURIComponent(tag)}.json`,
     headers: form,
     body: new URLSearchParams({ token: apiToken }).toString(),
   };
@@ -53,7 +53,7 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
   const { userKey, apiToken, retry, expire } = settings;
   const priority = tone === "down" ? settings.priority : Math.min(0, settings.priority);
   return {
-    url: "https://api.pushover.net/1/messages.json",
+    url: `${origins.pushover}/1/messages.json`,
     headers: form,
     body: new URLSearchParams({
       token: apiToken,

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts";
-import { OwnTrouble, TargetFailure } from "./failures.ts";
+import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
 
 /**
  * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
@@ -10,10 +10,10 @@ import { OwnTrouble, TargetFailure } from "./failures.ts";
 export async function allowedAddresses(targets: TargetGuard, host: string, port: number | null) {
   const plain = host.replace(/^\[|\]$/g, "");
   const isName = isIP(plain) === 0;
-  if (isName) mustNotBe(targets.validateName(plain));
+  if (isName) mustNotBe(targets.validateName(plain), null);
   const found = isName ? await resolved(plain) : [plain];
   await targets.refresh();
-  for (const address of found) mustNotBe(targets.issueOf(address, port));
+  for (const address of found) mustNotBe(targets.issueOf(address, port), address);
   return found.map((address) => ({
     address,
     family: isIP(address) as 4 | 6,
@@ -21,9 +21,9 @@ export async function allowedAddresses(targets: TargetGuard, host: string, port:
   }));
 }
 
-function mustNotBe(issue: string | null) {
+function mustNotBe(issue: string | null, address: string | null) {
   if (issue === closedToSharers) throw new OwnTrouble(`the target ${issue} (see --allow-target)`);
-  if (issue !== null) throw new TargetFailure(`Blocked: the target ${issue}.`, true);
+  if (issue !== null) throw new Blocked(issue, address);
 }
 
 async function resolved(name: string): Promise<string[]> {

@@ -9,5 +9,16 @@ export class TargetFailure extends Error {
   }
 }
 
+/** This appliance does not allow connections there. */
+export class Blocked extends TargetFailure {
+  /** Null where the name alone is blocked. */
+  readonly address: string | null;
+
+  constructor(issue: string, address: string | null) {
+    super(`Blocked: the target ${issue}.`, true);
+    this.address = address;
+  }
+}
+
 /** It could not be tried for a reason on this side: nothing is known about the other one. */
 export class OwnTrouble extends Error {}

@@ -18,7 +18,7 @@ const forms = [
 ].map((form) => new RegExp(form));
 
 /** An HTTP-date in Unix milliseconds; null where it is none. */
-function httpDate(text: string, now: number): number | null {
+export function httpDate(text: string, now: number): number | null {
   const parts = forms.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return null;
   const numberOf = (name: string) => Number(parts[name]);

@@ -1,0 +1,206 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
+import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
+import { reasonFor } from "../../core/outgoing/reasons.ts";
+import type { Vault } from "../../core/secrets.ts";
+import type { TargetGuard } from "../../core/target-guard.ts";
+import { durationInWords } from "../../core/text.ts";
+import { files, freeBytesOf, inBinaryUnits } from "../../database/data-directory.ts";
+import { isEncrypted } from "../../database/encrypted-file.ts";
+import type { Store } from "../../database/store.ts";
+import { destinationOf } from "../backups/destination.ts";
+import { nextMoment, timeIn } from "../backups/rules.ts";
+import type { BackupPlan } from "../backups/schedule-schema.ts";
+import { planOf } from "../backups/schedule-service.ts";
+import { findSchedule, type ScheduleRow } from "../backups/schedule-store.ts";
+import { adviceOn, hostMs } from "./hosts.ts";
+
+const subject = "backup";
+/** Two periods of the daily schedule. */
+const lateMs = 2 * dayMs;
+const turningOn =
+  "Turn on scheduled backups under Settings → Backup; or write them with `signalbox backup FILE` and have `doctor --backups FOLDER` look at them.";
+
+type Looking = {
+  store: Store;
+  vault: Vault;
+  path: string;
+  clock: Clock;
+  /** Where other programs keep backups. */
+  folder?: string | undefined;
+};
+
+/** Whether the latest backup that is known of is young enough. */
+export async function examineBackups({
+  store,
+  vault,
+  path,
+  clock,
+  folder,
+}: Looking): Promise<Finding[]> {
+  const now = clock();
+  if (folder !== undefined) return [inFolder(folder, now)];
+  const row = await findSchedule(store);
+  const plan = planOf(vault, row);
+  if (row !== null && plan.enabled)
+    return [
+      bySchedule(row, plan, now),
+      ...(plan.to === "folder" ? place(plan.folder ?? "", path) : []),
+    ];
+  if (existsSync(join(path, ".signalbox.db-litestream")))
+    return [fine(subject, "litestream copies the database")];
+  const message = "no schedule, and no backup that is known of";
+  // Nothing is lost yet.
+  if (now - bornAt(path) < dayMs) return [skipped(subject, message, turningOn)];
+  return [warning(subject, message, turningOn)];
+}
+
+function bySchedule(row: ScheduleRow, plan: BackupPlan, now: number): Finding {
+  const { lastSuccessAt, failingSince, lastError } = row;
+  const trying = "Put that right, then choose Back up now under Settings → Backup.";
+  if (failingSince !== null)
+    return problem(subject, `it fails since ${failingSince}: ${lastError ?? ""}`, trying);
+  const since = Date.parse(lastSuccessAt ?? row.updatedAt);
+  const next = `the next is due at ${timestamp(nextMoment(plan, now))}`;
+  if (now - since <= lateMs)
+    return fine(
+      subject,
+      lastSuccessAt === null
+        ? `scheduled, ${next}`
+        : `the last was made ${ago(now, since)} ago, ${next}`,
+    );
+  return problem(
+    subject,
+    lastSuccessAt === null
+      ? `scheduled for ${ago(now, since)}, and none was made`
+      : `the last was made ${ago(now, since)} ago, at ${lastSuccessAt}`,
+    "Is the server running? `signalbox service status`; its log (`journalctl -u signalbox`) says why none was made.",
+  );
+}
+
+const ago = (now: number, at: number) => durationInWords(Math.max(0, now - at) / 1000);
+
+/** Whether the folder of scheduled backups takes one more. */
+function place(folder: string, path: string): Finding[] {
+  const where = "backup folder";
+  const owner = "Give it to the account that `serve` runs as: chown signalbox";
+  // It is made with the first backup.
+  const there = nearest(folder);
+  try {
+    accessSync(there, constants.W_OK);
+  } catch {
+    return [problem(where, `${there} can't be written by this user`, `${owner} ${there}`)];
+  }
+  const needed = statSync(files(path).database).size;
+  const free = freeBytesOf(there);
+  if (free < needed)
+    return [
+      problem(
+        where,
+        `${folder} has ${inBinaryUnits(free)} free, and a backup takes ${inBinaryUnits(needed)}`,
+        "Make room there, or keep fewer under Settings → Backup.",
+      ),
+    ];
+  const isSame = statSync(there).dev === statSync(path).dev;
+  return [
+    fine(
+      where,
+      isSame ? `${folder}, on the same disk as the data: copy them elsewhere, too` : folder,
+    ),
+  ];
+}
+
+function nearest(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder) ? folder : nearest(dirname(folder));
+}
+
+function bornAt(path: string): number {
+  try {
+    return Date.parse(
+      (JSON.parse(readFileSync(files(path).marker, "utf8")) as { createdAt: string }).createdAt,
+    );
+  } catch {
+    return 0;
+  }
+}
+
+/** The youngest file there that is a backup of ours, by when it was written. */
+function inFolder(folder: string, now: number): Finding {
+  const naming = "Name the folder that backups are written to: --backups FOLDER.";
+  if (!existsSync(folder)) return problem(subject, `${folder} does not exist`, naming);
+  const times = readdirSync(folder)
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file).isFile() && isBackup(file))
+    .map((file) => statSync(file).mtimeMs);
+  if (times.length === 0) return problem(subject, `${folder} holds no backup`, naming);
+  const message = `the last in ${folder} is ${ago(now, Math.max(...times))} old`;
+  return now - Math.max(...times) <= lateMs
+    ? fine(subject, message)
+    : problem(subject, message, "See what writes them: cron, a timer, `journalctl`.");
+}
+
+function isBackup(file: string): boolean {
+  const start = Buffer.alloc(16);
+  const handle = openSync(file, "r");
+  readSync(handle, start, 0, start.length, 0);
+  closeSync(handle);
+  return start.toString("latin1") === "SQLite format 3\0" || isEncrypted(start);
+}
+
+type Asking = { store: Store; vault: Vault; path: string; clock: Clock; targets: TargetGuard };
+
+/** Whether the last scheduled backup is where it was put; for a bucket with its own credentials. */
+export async function examineKept({
+  store,
+  vault,
+  path,
+  clock,
+  targets,
+}: Asking): Promise<Finding[]> {
+  const row = await findSchedule(store);
+  const plan = planOf(vault, row);
+  if (row === null || !plan.enabled || plan.to !== "s3" || plan.s3 === null) return [];
+  const where = "backup bucket";
+  const { endpoint, bucket } = plan.s3;
+  const name = `${bucket} at ${new URL(endpoint).origin}`;
+  try {
+    const destination = destinationOf(plan, {
+      workIn: path,
+      targets,
+      clock,
+      copyTo: () => Promise.reject(new Error("Nothing is copied.")),
+    });
+    const names = await Promise.race([destination.names(), late()]);
+    const backups = names.filter((one) => timeIn(one) !== null);
+    if (row.lastFile !== null && !backups.includes(row.lastFile))
+      return [
+        warning(
+          where,
+          `${name} does not hold ${row.lastFile}, the last that was sent`,
+          "See who removes it: a lifecycle rule of the bucket, or a person.",
+        ),
+      ];
+    return [fine(where, `${name} answers, with ${backups.length} backups`)];
+  } catch (error) {
+    const reason =
+      reasonFor(error)?.message ??
+      `The service answered ${(error as { code?: string }).code ?? "nothing in time"}.`;
+    return [problem(where, `${name}: ${reason}`, adviceOn(error, new URL(endpoint).origin))];
+  }
+}
+
+async function late(): Promise<never> {
+  await Bun.sleep(hostMs);
+  throw new Error("late");
+}

@@ -1,0 +1,68 @@
+import { and, eq, isNull } from "drizzle-orm";
+import { smtpOf } from "../../accounts/settings/service.ts";
+import type { SmtpSettings } from "../../accounts/settings/schema.ts";
+import { addressOf, channelKinds, type ChannelType } from "../../alerting/channels/kinds-schema.ts";
+import { settingsOf } from "../../alerting/channels/service.ts";
+import type { Vault } from "../../core/secrets.ts";
+import type { Store } from "../../database/store.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
+import { organizationSettings } from "../../database/tables/accounts.ts";
+import { organizations } from "../../database/tables/organizations.ts";
+
+/** A host that alerts go to, and who sends there. */
+export type ChannelHost = { origin: URL; channels: string[] };
+
+/** What alerts are sent through; `channels` are those of e-mail. */
+export type MailServer = { organization: string; smtp: SmtpSettings | null; channels: string[] };
+
+export type Destinations = {
+  hosts: ChannelHost[];
+  mailServers: MailServer[];
+  /** Names of what can't be opened with the key that is there. */
+  sealed: string[];
+};
+
+/** Where the alerts of all organizations go, without paths, which hold the secrets of chat services. */
+export async function destinationsOf(store: Store, vault: Vault): Promise<Destinations> {
+  const [channels, settings] = await Promise.all([
+    store.db
+      .select({ channel: alertChannels, organization: organizations.name })
+      .from(alertChannels)
+      .innerJoin(organizations, eq(organizations.id, alertChannels.organizationId))
+      .where(and(eq(alertChannels.enabled, true), isNull(organizations.deletedAt))),
+    store.db
+      .select({ row: organizationSettings, organization: organizations.name })
+      .from(organizationSettings)
+      .innerJoin(organizations, eq(organizations.id, organizationSettings.organizationId))
+      .where(isNull(organizations.deletedAt)),
+  ]);
+  const hosts = new Map<string, ChannelHost>();
+  const sealed: string[] = [];
+  for (const { channel, organization } of channels) {
+    const label = `${kindOf(channel.type).name} “${channel.name}” of ${organization}`;
+    try {
+      const url = addressOf(channel.type, settingsOf(vault, channel))?.url;
+      if (url === undefined) continue;
+      const host = hosts.get(url.origin) ?? { origin: new URL(url.origin), channels: [] };
+      hosts.set(url.origin, { ...host, channels: [...host.channels, label] });
+    } catch {
+      sealed.push(label);
+    }
+  }
+  const mailServers = settings.flatMap(({ row, organization }): MailServer[] => {
+    const own = channels.filter(
+      ({ channel: { organizationId, type } }) =>
+        organizationId === row.organizationId && kindOf(type).address === null,
+    );
+    const names = own.map(({ channel: { name } }) => name);
+    try {
+      return [{ organization, smtp: smtpOf(vault, row), channels: names }];
+    } catch {
+      sealed.push(`the mail server of ${organization}`);
+      return [];
+    }
+  });
+  return { hosts: [...hosts.values()], mailServers, sealed };
+}
+
+const kindOf = (type: string) => channelKinds[type as ChannelType];

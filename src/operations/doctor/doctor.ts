@@ -1,0 +1,248 @@
+import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { sharingOf } from "../../accounts/organizations/service.ts";
+import type { Clock } from "../../core/clock.ts";
+import { type Finding, problem, skipped } from "../../core/finding.ts";
+import { targetGuard } from "../../core/target-guard.ts";
+import { openToRead } from "../../database/data-directory.ts";
+import { examine } from "../../database/examine.ts";
+import type { Store } from "../../database/store.ts";
+import type { TrustedProxy } from "../../http/trusted-proxies.ts";
+import { findSchedule } from "../backups/schedule-store.ts";
+import { planOf } from "../backups/schedule-service.ts";
+import { examineBackups, examineKept } from "./backups.ts";
+import { examineClock } from "./clock.ts";
+import { destinationsOf } from "./destinations.ts";
+import { diskSpace, examineDisk } from "./disk.ts";
+import { examineHost, examineNetwork } from "./hosts.ts";
+import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
+import { examineMailServer } from "./mail.ts";
+import { examinePorts } from "./ports.ts";
+import { examineName, examineProxy } from "./proxy.ts";
+
+/** What `serve` would run with. */
+export type Settings = {
+  dataDir: string;
+  host: string;
+  port: number;
+  publicPort?: number | undefined;
+  url?: string | undefined;
+  trustProxy: readonly TrustedProxy[];
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+  keepResults: number;
+  keepHours: number;
+} & TargetSettings;
+
+type GuardOptions = NonNullable<Parameters<typeof targetGuard>[1]>;
+type TargetSettings = {
+  allowTarget: NonNullable<GuardOptions["allowed"]>;
+  denyTarget: NonNullable<GuardOptions["denied"]>;
+};
+
+type Options = {
+  migrations: string;
+  clock: Clock;
+  /** Names of variables that were taken out of the environment. */
+  ignored?: readonly string[];
+  /** A time server, with its port if that is not 123. */
+  ntp?: string | undefined;
+  /** Where other programs keep backups. */
+  backups?: string | undefined;
+  /** Skips all that leaves the machine. */
+  offline?: boolean;
+};
+
+export type Report = ({ area: string } & Finding)[];
+
+type Examination = {
+  area: string;
+  subject: string;
+  goesOut?: boolean;
+  examine: () => Promise<Finding[]>;
+};
+
+const atOnce = 8;
+/** What has not begun by then is skipped; one examination takes 10 s at most. */
+const budgetMs = 45_000;
+
+/** Examines everything that `serve` needs, in the order of the report; changes nothing. */
+export async function examineAppliance(settings: Settings, options: Options): Promise<Report> {
+  const path = resolve(settings.dataDir);
+  const data = examine(path, options.migrations);
+  const isReadable = data.every(
+    ({ subject, verdict }) => verdict !== "unusable" && !(subject === "schema" && verdict !== "ok"),
+  );
+  using opened = isReadable ? openToRead(path) : null;
+  const examinations = [
+    ...ofMachine(path, settings, options, opened?.store ?? null),
+    ...(opened === null ? [] : await ofData(path, opened, settings, options)),
+  ];
+  const isLeftOut = ({ goesOut }: Examination) => goesOut === true && options.offline === true;
+  const found = await inTurn(examinations.filter((one) => !isLeftOut(one)));
+  const leftOut = new Set(examinations.filter(isLeftOut).map(({ area }) => area)).difference(
+    new Set(found.map(({ area }) => area)),
+  );
+  const report = [
+    ...data.map((finding) => ({ area: "Data", ...finding })),
+    ...found,
+    ...[...leftOut].map((area) => ({ area, ...skipped("--offline", "not examined") })),
+    ...(isReadable
+      ? []
+      : [{ area: "Alert channels", ...skipped("all of them", "the data can't be read") }]),
+  ];
+  return areas.flatMap((area) => report.filter((finding) => finding.area === area));
+}
+
+const areas = [
+  "Data",
+  "Disk",
+  "Backups",
+  "Machine",
+  "Ports",
+  "Address",
+  "Clock",
+  "Network",
+  "Mail",
+  "Alert channels",
+];
+
+/** What can be examined without the data. */
+function ofMachine(
+  path: string,
+  settings: Settings,
+  { clock, ignored = [] }: Options,
+  store: Store | null,
+): Examination[] {
+  const machine = async () => {
+    if (!existsSync(path)) return [];
+    const { monitors, pings } = store === null ? none : await monitorsIn(store);
+    return [
+      ...examineMachine(path, monitors),
+      ...(await examinePing(pings)),
+      ...examineEnvironment(ignored),
+    ];
+  };
+  return [
+    { area: "Machine", subject: "machine", examine: machine },
+    { area: "Ports", subject: "ports", examine: () => examinePorts(settings, path) },
+    { area: "Address", subject: "address", examine: async () => examineProxy(settings, clock) },
+    {
+      area: "Address",
+      subject: "name of --url",
+      goesOut: true,
+      examine: () => examineName(settings),
+    },
+    ...(store === null && existsSync(path)
+      ? [{ area: "Disk", subject: "disk space", examine: async () => [diskSpace(path)] }]
+      : []),
+  ];
+}
+
+const none = { monitors: 0, pings: 0 };
+
+async function monitorsIn(store: Store): Promise<typeof none> {
+  const [row] = await store.query<typeof none>(
+    `select count(*) as monitors, coalesce(sum(m.type = 'ping'), 0) as pings
+     from monitors m join monitor_states s
+       on s.organization_id = m.organization_id and s.monitor_id = m.id
+     where not s.paused`,
+    [],
+  );
+  return row ?? none;
+}
+
+async function ofData(
+  path: string,
+  { store, vault }: ReturnType<typeof openToRead>,
+  settings: Settings,
+  { clock, ntp, backups: folder }: Options,
+): Promise<Examination[]> {
+  const { host, port, publicPort = port, allowTarget: allowed, denyTarget: denied } = settings;
+  const sharing = sharingOf(store);
+  const listeners = [port, publicPort].map((one) => ({ host, port: one }));
+  const targets = targetGuard(() => listeners, { allowed, denied, sharing });
+  const reaching = { targets, clock };
+  const looking = { store, vault, path, clock, targets };
+  const { hosts, mailServers, sealed } = await destinationsOf(store, vault);
+  const bucket = planOf(vault, await findSchedule(store)).s3;
+  const names = [
+    ...hosts.map(({ origin }) => origin.hostname),
+    ...mailServers.flatMap(({ smtp }) => smtp?.host ?? []),
+    ...(bucket === null ? [] : [new URL(bucket.endpoint).hostname]),
+  ];
+  const origins = hosts.map(({ origin }) => origin);
+  const clockOf = async () => [await examineClock({ ntp, origins, targets })];
+  return [
+    {
+      area: "Disk",
+      subject: "disk space",
+      examine: () => examineDisk(path, { store, clock, kept: settings }),
+    },
+    { area: "Backups", subject: "backup", examine: () => examineBackups({ ...looking, folder }) },
+    {
+      area: "Backups",
+      subject: "backup bucket",
+      goesOut: true,
+      examine: () => examineKept(looking),
+    },
+    { area: "Clock", subject: "clock", goesOut: true, examine: clockOf },
+    {
+      area: "Network",
+      subject: "network",
+      goesOut: true,
+      examine: () => examineNetwork([...new Set(names)]),
+    },
+    ...mailServers.map((server) => ({
+      area: "Mail",
+      subject: `mail server of ${server.organization}`,
+      goesOut: server.smtp !== null,
+      examine: () => examineMailServer(server, reaching),
+    })),
+    ...hosts.map((one) => ({
+      area: "Alert channels",
+      subject: one.origin.origin,
+      goesOut: true,
+      examine: async () => [await examineHost(one, reaching)],
+    })),
+    ...sealed.map((name) => ({
+      area: "Alert channels",
+      subject: "secrets",
+      examine: async () => [
+        problem(
+          "secrets",
+          `those of ${name} can't be opened`,
+          "Enter them again in the admin page.",
+        ),
+      ],
+    })),
+  ];
+}
+
+/** Runs so many at once that a machine is not busy with it, and gives the findings in their order. */
+async function inTurn(examinations: readonly Examination[]): Promise<Report> {
+  const results: Report[] = [];
+  const deadline = performance.now() + budgetMs;
+  let next = 0;
+  const worker = async () => {
+    for (let index = next++; index < examinations.length; index = next++) {
+      const { area, subject, examine } = examinations[index] as Examination;
+      const found =
+        performance.now() < deadline
+          ? await examine().catch((error: unknown) => [notExamined(subject, error)])
+          : [skipped(subject, "not examined: the others took too long")];
+      results[index] = found.map((finding) => ({ area, ...finding }));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results.flat();
+}
+
+function notExamined(subject: string, error: unknown): Finding {
+  const { code, name } = error as NodeJS.ErrnoException;
+  return problem(
+    subject,
+    `it could not be examined (${code ?? name})`,
+    "Run `doctor` as the account that `serve` runs as, or as root.",
+  );
+}

@@ -1,0 +1,146 @@
+import { existsSync, readFileSync } from "node:fs";
+import { getServers, lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import { type Clock, dayMs } from "../../core/clock.ts";
+import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
+import { nameServersAnswer } from "../../core/outgoing/addresses.ts";
+import { dial } from "../../core/outgoing/connection.ts";
+import { inTime } from "../../core/outgoing/exchange.ts";
+import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
+import { deniedHere, isPrivate, portOf, type TargetGuard } from "../../core/target-guard.ts";
+import { capitalized } from "../../core/text.ts";
+import type { ChannelHost } from "./destinations.ts";
+import { certificateDays } from "./proxy.ts";
+
+/** So long one host has to answer, in milliseconds. */
+export const hostMs = 5_000;
+
+export type Reaching = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
+
+/** Connects to the host of some channels as an alert would, and sends nothing. */
+export async function examineHost(
+  { origin, channels }: ChannelHost,
+  reaching: Reaching,
+): Promise<Finding> {
+  const subject = origin.origin;
+  const whose = `for ${listed(channels)}`;
+  const host = origin.hostname.replace(/^\[|\]$/g, "");
+  const isSecure = origin.protocol === "https:";
+  const port = portOf(origin);
+  try {
+    const secured = await inTime(outside(reaching), async (context) => {
+      context.step = "resolving the name";
+      const addresses = await context.addressesOf(host, port);
+      const connection = await dial(addresses, port, context, isSecure ? { name: host } : null);
+      return connection.secured;
+    });
+    if (secured === null) return fine(subject, `takes connections, ${whose}`);
+    if (secured.issue !== null)
+      return problem(subject, `${secured.issue} It is ${whose}`, certificateAdvice(host));
+    const end = Date.parse(secured.certificateExpiresAt ?? "");
+    const days = Math.floor((end - reaching.clock()) / dayMs);
+    const message = `takes connections, its certificate is valid for ${days} days; ${whose}`;
+    return days < certificateDays
+      ? warning(subject, message, `Whoever runs ${host} has to renew it before.`)
+      : fine(subject, message);
+  } catch (error) {
+    return problem(subject, `${sentenceOf(error)} It is ${whose}`, adviceOn(error, origin.origin));
+  }
+}
+
+export const outside = ({ targets, timeoutMs = hostMs }: Reaching) => ({
+  targets,
+  timeoutMs,
+  cancelled: new AbortController().signal,
+});
+
+export const certificateAdvice = (host: string) =>
+  `If ${host} has a certificate of your own authority, start serve and doctor with NODE_EXTRA_CA_CERTS=FILE; else it needs another one.`;
+
+/** What is known of a failed connection; any other error may hold what nobody should read, and is thrown again. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof TargetFailure) return error.message;
+  if (error instanceof OwnTrouble) return `${capitalized(error.message)}.`;
+  throw error;
+}
+
+/** The next step after a connection that failed; `what` is what a person would try. */
+export function adviceOn(error: unknown, what: string): string {
+  if (error instanceof OwnTrouble)
+    return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";
+  if (!(error instanceof Blocked))
+    return `From this machine try \`curl -v ${what}\`: the name, a firewall or the service itself may be wrong.`;
+  const { address, message } = error;
+  if (message.includes(deniedHere)) return "Change --deny-target, or name another host.";
+  if (message.includes("this appliance itself"))
+    return "It is the address of this appliance: name that of the service that takes the alerts.";
+  const bits = isIP(address ?? "") === 6 ? 128 : 32;
+  return `If it is meant, start \`serve\` with --allow-target ${address}/${bits}; else correct the address.`;
+}
+
+/** At most three by name. */
+export function listed(names: readonly string[]): string {
+  const shown = names.length > 3 ? names.slice(0, 2) : names;
+  const others = names.length - shown.length;
+  return others === 0 ? shown.join(", ") : `${shown.join(", ")} and ${others} others`;
+}
+
+const networkMs = 3_000;
+
+/** Whether these hosts' names can be resolved, and whether there is a way to their addresses. */
+export async function examineNetwork(hosts: readonly string[], root = "/"): Promise<Finding[]> {
+  const plain = hosts.map((host) => host.replace(/^\[|\]$/g, ""));
+  const names = plain.filter((host) => isIP(host) === 0);
+  const [answers, found] = await Promise.all([
+    names.length === 0 || nameServersAnswer(),
+    Promise.all(names.map((name) => Promise.race([addressesOf(name), nothing()]))),
+  ]);
+  const unknown = names.filter((_, index) => found[index]?.length === 0);
+  const addresses = [...plain.filter((host) => isIP(host) !== 0), ...found.flat()];
+  return [nameServers(names, unknown, answers), ...defaultRoute(addresses, root)];
+}
+
+const addressesOf = async (name: string): Promise<string[]> =>
+  (await lookup(name, { all: true }).catch(() => [])).map(({ address }) => address);
+
+const nothing = async (): Promise<string[]> => {
+  await Bun.sleep(networkMs);
+  return [];
+};
+
+function nameServers(
+  names: readonly string[],
+  unknown: readonly string[],
+  answers: boolean,
+): Finding {
+  const subject = "name servers";
+  if (names.length === 0) return skipped(subject, "nothing that is set up has a name to look up");
+  const servers = getServers().join(", ");
+  if (answers) return fine(subject, `${servers}: they answer`);
+  // All may stand in the hosts file.
+  if (unknown.length === 0) return fine(subject, "none answers, and none is needed");
+  return problem(
+    subject,
+    `${servers || "none"}: none answers, and ${listed(unknown)} can't be looked up`,
+    "Correct /etc/resolv.conf, or ask who runs the network.",
+  );
+}
+
+function defaultRoute(addresses: readonly string[], root: string): Finding[] {
+  const file = join(root, "proc/net/route");
+  if (!existsSync(file)) return [];
+  const subject = "default route";
+  const ways = readFileSync(file, "utf8").matchAll(/^(\S+)\s+00000000\s/gm);
+  const devices = [...ways].map(([, device]) => device);
+  if (devices.length > 0) return [fine(subject, `by ${devices.join(", ")}`)];
+  const far = addresses.filter((address) => isIP(address) === 4 && !isPrivate(address));
+  if (far.length === 0) return [fine(subject, "there is none, and none is needed")];
+  return [
+    problem(
+      subject,
+      `there is none, so that nothing gets to ${listed(far)}`,
+      "Set a gateway: `ip route add default via ADDRESS`.",
+    ),
+  ];
+}

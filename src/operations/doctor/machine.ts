@@ -1,0 +1,186 @@
+import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { fine, type Finding, problem, warning } from "../../core/finding.ts";
+import { pingCommand } from "../../core/ping-command.ts";
+import { excerpt } from "../../core/text.ts";
+import { inBinaryUnits } from "../../database/data-directory.ts";
+
+/** What a check, a client and the database may hold open beside the monitors. */
+const filesBesideChecks = 512;
+/** Under any load it stays below 400 MB; see `docs/promises.md`. */
+const memoryBytes = 512 * 1024 * 1024;
+
+/** Its limits and its file system; `root` stands in for `/` in tests. */
+export function examineMachine(path: string, checks: number, root = "/"): Finding[] {
+  return [...openFiles(checks, root), ...memory(root), ...fileSystem(path)];
+}
+
+function openFiles(checks: number, root: string): Finding[] {
+  const [, found] = /^Max open files +(\d+)/m.exec(textOf(root, "proc/self/limits")) ?? [];
+  if (found === undefined) return [];
+  const needed = filesBesideChecks + checks;
+  const message = `${found} may be open at once, ${needed} are enough for ${checks} monitors`;
+  if (Number(found) >= needed) return [fine("open files", message)];
+  return [
+    warning(
+      "open files",
+      message,
+      "`systemctl edit signalbox` with LimitNOFILE=65536 under [Service], or `ulimit -n 65536` before `serve`.",
+    ),
+  ];
+}
+
+function memory(root: string): Finding[] {
+  const limit = memoryLimit(root);
+  if (limit === null) return [];
+  const message = `its control group may use ${inBinaryUnits(limit)}`;
+  if (limit >= memoryBytes) return [fine("memory", message)];
+  return [
+    warning(
+      "memory",
+      `${message}; ${inBinaryUnits(memoryBytes)} are recommended`,
+      "Give it more: `MemoryMax=` in the unit, `--memory` of a container.",
+    ),
+  ];
+}
+
+/** The least that a control group around this process allows; null for no limit. Of version 2, or 1. */
+function memoryLimit(root: string): number | null {
+  const limits = textOf(root, "proc/self/cgroup")
+    .split("\n")
+    .flatMap((line) => {
+      const [, controllers = "", group = ""] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+      const isFirst = controllers.split(",").includes("memory");
+      if (!isFirst && (controllers !== "" || line === "")) return [];
+      const parts = group.split("/").filter(Boolean);
+      const groups = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+      const [at, file] = isFirst ? ["memory", "memory.limit_in_bytes"] : ["", "memory.max"];
+      return ["", ...groups].map((one) => textOf(root, join("sys/fs/cgroup", at, one, file)));
+    })
+    .map((text) => Number.parseInt(text, 10))
+    // Version 1 writes a number beyond any memory for none.
+    .filter((bytes) => bytes > 0 && bytes < 2 ** 50);
+  return limits.length === 0 ? null : Math.min(...limits);
+}
+
+/** By the numbers of statfs(2). */
+const fileSystems = new Map<number, [name: string, sort: "network" | "memory" | "container"]>([
+  [0x6969, ["NFS", "network"]],
+  [0x517b, ["SMB", "network"]],
+  [0xff534d42, ["SMB", "network"]],
+  [0xfe534d42, ["SMB", "network"]],
+  [0x01021997, ["9P", "network"]],
+  [0x00c36400, ["Ceph", "network"]],
+  [0x5346414f, ["AFS", "network"]],
+  [0x01021994, ["tmpfs", "memory"]],
+  [0x858458f6, ["ramfs", "memory"]],
+  [0x794c7630, ["overlayfs", "container"]],
+]);
+
+/** What is wrong with a file system of this number under a database. */
+export function fileSystem(path: string, type = statfsSync(path).type): Finding[] {
+  const [name = "", sort = ""] = fileSystems.get(type >>> 0) ?? [];
+  const subject = "file system";
+  if (sort === "network")
+    return [
+      problem(
+        subject,
+        `${path} is on ${name}, over the network: SQLite's log is not safe there`,
+        "Move the data directory to a disk of this machine: stop the server, copy it, and name it with --data-dir.",
+      ),
+    ];
+  if (sort === "memory")
+    return [
+      warning(
+        subject,
+        `${path} is in memory (${name}): it is lost with the next restart of the machine`,
+        "Name a directory on a disk with --data-dir.",
+      ),
+    ];
+  if (sort === "container")
+    return [
+      warning(
+        subject,
+        `${path} is in a container's own layer (${name}): it is lost with the container`,
+        `Mount a volume there: \`-v signalbox:${path}\`.`,
+      ),
+    ];
+  return [fine(subject, `${path} is on a disk of this machine`)];
+}
+
+/** Whether the system's ping may be used, by asking this machine itself. */
+export async function examinePing(monitors: number, ping = pingCommand()): Promise<Finding[]> {
+  if (monitors === 0) return [];
+  if (ping === null)
+    return [
+      problem(
+        "ping",
+        `there is no \`ping\` on this machine, and ${monitors} ping monitors need it`,
+        "Install it, such as with `apt install iputils-ping`.",
+      ),
+    ];
+  const { exited } = Bun.spawn([ping, "-c", "1", "127.0.0.1"], {
+    stdio: ["ignore", "ignore", "ignore"],
+    timeout: 5_000,
+  });
+  if ((await exited) === 0) return [fine("ping", "this user may ping")];
+  return [
+    problem(
+      "ping",
+      "this user may not ping",
+      'setcap cap_net_raw+ep "$(command -v ping)", or `sysctl net.ipv4.ping_group_range="0 2147483647"`.',
+    ),
+  ];
+}
+
+/** Variables that other programs take a proxy from, and this one does not. */
+export function examineEnvironment(ignored: readonly string[]): Finding[] {
+  return ignored.map((name) =>
+    fine("environment", `${name} is set and has no effect: every connection is a direct one`),
+  );
+}
+
+/** The program that listens on a port, as `nginx (pid 812)`; null where that can't be told. */
+export function listenerOn(port: number, root = "/"): string | null {
+  const inodes = ["proc/net/tcp", "proc/net/tcp6"].flatMap((file) =>
+    textOf(root, file)
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local = "", , state]) => state === "0A" && portIn(local) === port)
+      .map((columns) => `socket:[${columns[9]}]`),
+  );
+  if (inodes.length === 0) return null;
+  for (const pid of namesIn(join(root, "proc")).filter((name) => /^\d+$/.test(name)))
+    for (const handle of namesIn(join(root, "proc", pid, "fd")))
+      if (inodes.includes(linkOf(join(root, "proc", pid, "fd", handle))))
+        return `${excerpt(textOf(root, `proc/${pid}/comm`).trim())} (pid ${pid})`;
+  return null;
+}
+
+const portIn = (address: string) => Number.parseInt(address.split(":")[1] ?? "", 16);
+
+/** Empty where it can't be read: other systems, other users' processes, one that has just ended. */
+function textOf(root: string, path: string): string {
+  const file = join(root, path);
+  try {
+    return existsSync(file) ? readFileSync(file, "utf8") : "";
+  } catch {
+    return "";
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,62 @@
+import type { DeliveryContext } from "../../alerting/provider.ts";
+import { tryMailServer } from "../../alerting/providers/email.ts";
+import { dayMs } from "../../core/clock.ts";
+import { fine, type Finding, problem, warning } from "../../core/finding.ts";
+import { accessTokens } from "../../core/outgoing/access-tokens.ts";
+import { capitalized } from "../../core/text.ts";
+import { exchange } from "../../core/outgoing/exchange.ts";
+import type { MailServer } from "./destinations.ts";
+import {
+  adviceOn,
+  certificateAdvice,
+  listed,
+  outside,
+  type Reaching,
+  sentenceOf,
+} from "./hosts.ts";
+import { certificateDays } from "./proxy.ts";
+
+const settings = "Correct it under Settings → Mail server, and send a test mail from there.";
+
+/** Does all that comes before a mail, with the organization's own credentials; sends none. */
+export async function examineMailServer(
+  { organization, smtp, channels }: MailServer,
+  reaching: Reaching,
+): Promise<Finding[]> {
+  if (smtp === null) {
+    if (channels.length === 0) return [];
+    const message = `none is set, but ${listed(channels)} of ${organization} need one`;
+    return [problem("mail server", message, "Name one under Settings → Mail server.")];
+  }
+  const subject = `${smtp.host}:${smtp.port}`;
+  const whose = `it is the mail server of ${organization}`;
+  const context: DeliveryContext = {
+    ...outside(reaching),
+    now: reaching.clock(),
+    exchange,
+    smtp,
+    accessTokens: accessTokens(),
+    progress: null,
+    messageTo: null,
+  };
+  try {
+    const { verdict, certificateEnds } = await tryMailServer(smtp, context);
+    if (verdict.outcome === "failed")
+      return [problem(subject, `${verdict.reason} ${capitalized(whose)}`, settings)];
+    const user = smtp.user === null ? "asks for no user" : "takes the user and the credentials";
+    if (certificateEnds === null) return [fine(subject, `${user}, not encrypted; ${whose}`)];
+    const days = Math.floor((certificateEnds.getTime() - reaching.clock()) / dayMs);
+    const message = `${user}, its certificate is valid for ${days} days; ${whose}`;
+    return [
+      days < certificateDays
+        ? warning(subject, message, `Whoever runs ${smtp.host} has to renew it before.`)
+        : fine(subject, message),
+    ];
+  } catch (error) {
+    const message = sentenceOf(error);
+    const advice = message.includes("certificate")
+      ? certificateAdvice(smtp.host)
+      : adviceOn(error, `smtp://${subject}`);
+    return [problem(subject, `${message} ${capitalized(whose)}`, advice)];
+  }
+}

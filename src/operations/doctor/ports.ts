@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
+import { inTime } from "../../core/outgoing/exchange.ts";
+import { send } from "../../core/outgoing/http-request.ts";
+import { targetGuard } from "../../core/target-guard.ts";
+import { files, isDirectoryLocked } from "../../database/data-directory.ts";
+import { listenerOn } from "./machine.ts";
+
+type Settings = { host: string; port: number; publicPort?: number | undefined };
+
+/** Whether the ports are free, or answered by the server that runs on this data. */
+export async function examinePorts(settings: Settings, path: string): Promise<Finding[]> {
+  const { host, port, publicPort } = settings;
+  const running = isDirectoryLocked(path) ? addressIn(path) : null;
+  const findings = [await examinePort("port", { host, port, running, option: "--port" })];
+  if (publicPort !== undefined) {
+    const option = "--public-port";
+    findings.push(await examinePort("public port", { host, port: publicPort, running, option }));
+  }
+  return running === null ? findings : [await examineServer(running), ...findings];
+}
+
+function addressIn(path: string): URL | null {
+  const { address } = files(path);
+  return existsSync(address) ? URL.parse(readFileSync(address, "utf8").trim()) : null;
+}
+
+async function examineServer(running: URL): Promise<Finding> {
+  if ((await signalboxAt(running)) === "healthy")
+    return fine("server", `it runs and answers at ${running.origin}`);
+  return problem(
+    "server",
+    `it runs, but does not answer at ${running.origin}`,
+    "Read its log (`journalctl -u signalbox`), then restart it.",
+  );
+}
+
+type Wanted = { host: string; port: number; running: URL | null; option: string };
+
+async function examinePort(
+  subject: string,
+  { host, port, running, option }: Wanted,
+): Promise<Finding> {
+  if (port === 0) return fine(subject, "the system chooses one");
+  const code = whyNotListening(host, port);
+  if (code === null)
+    return running === null
+      ? fine(subject, `${port} is free`)
+      : skipped(
+          subject,
+          `${port} is free: the server that runs has other settings`,
+          "Give `doctor` the options that `serve` has, so that it examines what runs.",
+        );
+  if (code === "EACCES")
+    return problem(
+      subject,
+      `${port} needs more rights than this user has`,
+      `Run it with \`signalbox service install\`, or choose another ${option} from 1024 on.`,
+    );
+  if (code !== "EADDRINUSE")
+    return problem(subject, `this machine does not have the address ${host}`, "Change --host.");
+  if (running !== null && (await signalboxAt(withPort(running, port))) !== null)
+    return fine(subject, `${port} is that of the server that runs`);
+  const owner = listenerOn(port) ?? "another program";
+  return (running === null ? problem : warning)(
+    subject,
+    `${port} is taken by ${owner}`,
+    `Stop that program, or choose another ${option}.`,
+  );
+}
+
+function withPort(url: URL, port: number): URL {
+  const other = new URL(url);
+  other.port = String(port);
+  return other;
+}
+
+/** The code of the error with which listening there fails; null where it does not. */
+function whyNotListening(hostname: string, port: number): string | null {
+  try {
+    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "";
+  }
+}
+
+/** Whether what answers is a Signalbox, and healthy; the second port of one says no more than that. */
+async function signalboxAt(origin: URL): Promise<"healthy" | "other" | null> {
+  const request = {
+    url: new URL("/healthz", origin),
+    method: "GET",
+    headers: {},
+    body: null,
+    verifyTls: false,
+  };
+  try {
+    const { status, headers } = await inTime(
+      { targets: targetGuard(() => []), timeoutMs: 2_000, cancelled: new AbortController().signal },
+      async (context) => (await send(request, context)).answer,
+    );
+    if (!headers.has("x-request-id")) return null;
+    return status === 200 ? "healthy" : "other";
+  } catch {
+    return null;
+  }
+}

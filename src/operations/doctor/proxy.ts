@@ -1,0 +1,136 @@
+import { X509Certificate } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import { isIP, isIPv4 } from "node:net";
+import { networkInterfaces } from "node:os";
+import { type Clock, dayMs } from "../../core/clock.ts";
+import { fine, type Finding, problem, warning } from "../../core/finding.ts";
+import { isLoopback } from "../../core/target-guard.ts";
+import { tlsOf } from "../../http/listener.ts";
+import type { TrustedProxy } from "../../http/trusted-proxies.ts";
+
+type Settings = {
+  url?: string | undefined;
+  tlsCert?: string | undefined;
+  tlsKey?: string | undefined;
+  trustProxy: readonly TrustedProxy[];
+};
+
+/** A certificate that ends sooner is to be renewed now. */
+export const certificateDays = 14;
+
+/** What `--url`, `--trust-proxy` and the TLS files say, held against each other. */
+export function examineProxy(settings: Settings, clock: Clock): Finding[] {
+  return [...examineTls(settings, clock), ...examineUrl(settings), ...examineTrust(settings)];
+}
+
+function examineTls({ url, ...files }: Settings, clock: Clock): Finding[] {
+  let certificate: X509Certificate;
+  try {
+    const tls = tlsOf(files);
+    if (tls === null) return [];
+    certificate = new X509Certificate(tls.cert);
+  } catch (error) {
+    return [
+      problem(
+        "TLS files",
+        // The last sentence of a refused setting names it.
+        (error as Error).message,
+        "Name a PEM chain with --tls-cert and its own key, mode 0600, with --tls-key.",
+      ),
+    ];
+  }
+  const days = Math.floor((Date.parse(certificate.validTo) - clock()) / dayMs);
+  const subject = "TLS certificate";
+  const renewing = "Renew it, then `systemctl reload signalbox` (SIGHUP) reads the files again.";
+  const findings = [
+    days < 0
+      ? problem(subject, `it expired ${-days} days ago`, renewing)
+      : (days < certificateDays ? warning : fine)(subject, `it expires in ${days} days`, renewing),
+  ];
+  if (url === undefined) return findings;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const covers = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  if (covers === undefined)
+    findings.push(
+      problem(
+        subject,
+        `it is not for ${host}, which --url names`,
+        "Get a certificate for that name, or correct --url.",
+      ),
+    );
+  return findings;
+}
+
+function examineUrl({ url, tlsCert, trustProxy }: Settings): Finding[] {
+  const subject = "--url";
+  if (url === undefined)
+    return [fine(subject, "not set: links in alerts have the first address of this machine")];
+  const isSecure = url.startsWith("https:");
+  if (isSecure && tlsCert === undefined && trustProxy.length === 0)
+    return [
+      warning(
+        subject,
+        `${url} is https, but there is neither --tls-cert nor --trust-proxy`,
+        "Where a proxy does TLS, name its address: --trust-proxy 127.0.0.1; else --tls-cert and --tls-key.",
+      ),
+    ];
+  if (!isSecure && tlsCert !== undefined)
+    return [
+      warning(subject, `${url} is http, but --tls-cert makes every port https`, "Write https://."),
+    ];
+  return [fine(subject, url)];
+}
+
+function examineTrust({ trustProxy }: Settings): Finding[] {
+  if (trustProxy.length === 0) return [];
+  const subject = "--trust-proxy";
+  const wide = trustProxy.flatMap((one) => {
+    if (typeof one === "string") return [];
+    const [network, prefix] = one;
+    return prefix < (isIPv4(network) ? 8 : 32) ? [`${network}/${prefix}`] : [];
+  });
+  if (wide.length === 0) return [fine(subject, trustProxy.map(textOf).join(", "))];
+  return [
+    warning(
+      subject,
+      `${wide.join(", ")} is more than any network of proxies: whoever is in it can pretend to be anybody`,
+      "Name the proxies alone, such as --trust-proxy 127.0.0.1 10.0.5.2.",
+    ),
+  ];
+}
+
+const textOf = (one: TrustedProxy) => (typeof one === "string" ? one : one.join("/"));
+
+/** Whether the name of `--url` leads here; elsewhere a proxy has to be trusted. */
+export async function examineName({ url, trustProxy }: Settings): Promise<Finding[]> {
+  if (url === undefined) return [];
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const subject = "name of --url";
+  const found = await lookup(host, { all: true }).catch(() => []);
+  if (found.length === 0)
+    return [
+      warning(
+        subject,
+        `${host} is not known on this machine`,
+        "Links in alerts lead there: correct --url, or have the name set up in DNS.",
+      ),
+    ];
+  const own = new Set(
+    Object.values(networkInterfaces()).flatMap((list) =>
+      (list ?? []).map(({ address }) => address),
+    ),
+  );
+  const others = found
+    .map(({ address }) => address)
+    .filter((address) => !own.has(address) && !isLoopback(address));
+  if (others.length === 0) return [fine(subject, `${host} is this machine`)];
+  const where = `${host} is ${others.join(", ")}, another machine`;
+  if (trustProxy.length > 0) return [fine(subject, `${where}; a proxy is trusted`)];
+  return [
+    warning(
+      subject,
+      where,
+      "If that is a proxy, name the address it comes from with --trust-proxy. A router that forwards ports needs nothing.",
+    ),
+  ];
+}

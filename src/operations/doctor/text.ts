@@ -1,0 +1,46 @@
+import type { Finding } from "../../core/finding.ts";
+import type { Report } from "./doctor.ts";
+
+const columns = 80;
+const verdictWidth =
+  Math.max(...["skipped", "warning", "problem", "unusable"].map(({ length }) => length)) + 1;
+
+/** The report as people read it in a terminal: an area a paragraph, next steps behind arrows. */
+export function textOf(report: Report): string {
+  const areas = Map.groupBy(report, ({ area }) => area);
+  const paragraphs = [...areas].map(([area, findings]) =>
+    [area, ...findings.flatMap(linesOf)].join("\n"),
+  );
+  return `${paragraphs.join("\n\n")}\n`;
+}
+
+function linesOf({ verdict, subject, message, advice }: Finding): string[] {
+  const lines = wrapped(`${subject}: ${message}`, verdict.padEnd(verdictWidth));
+  return advice === null ? lines : [...lines, ...wrapped(advice, `${" ".repeat(verdictWidth)}→ `)];
+}
+
+/** Breaks at spaces; words longer than a line, such as paths and commands, stay whole. */
+function wrapped(text: string, lead: string): string[] {
+  const lines: string[] = [];
+  let line = lead;
+  for (const word of text.split(" ")) {
+    if (line.trim() !== lead.trim() && line.length + word.length > columns) {
+      lines.push(line.trimEnd());
+      line = " ".repeat(lead.length);
+    }
+    line += `${word} `;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/** `1 problem and 2 warnings`; null where nothing was found. */
+export function summaryOf(report: Report): string | null {
+  const counted = (["unusable", "problem", "warning"] as const).flatMap((verdict) => {
+    const count = report.filter((finding) => finding.verdict === verdict).length;
+    if (count === 0) return [];
+    return verdict === "unusable"
+      ? [`${count} that keep \`serve\` from starting`]
+      : [`${count} ${verdict}${count === 1 ? "" : "s"}`];
+  });
+  return counted.length === 0 ? null : counted.join(" and ");
+}

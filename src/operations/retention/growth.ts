@@ -1,0 +1,33 @@
+/** Bytes on the disk of one of each, with its indexes, as `bun run bench year` measures them. */
+export const rowBytes = {
+  result: 24,
+  hour: 32,
+  day: 35,
+  removedMonitor: 10,
+  stateChange: 385,
+  event: 250,
+  auditEntry: 310,
+  delivery: 1_670,
+  notice: 700,
+  idempotentAnswer: 1_200,
+  session: 500,
+  incident: 1_400,
+  maintenanceWindow: 800,
+};
+
+/** What grows by so many bytes a day, for so many days until its oldest rows are removed. */
+export type Growing = { bytesPerDay: number; daysLeft: number };
+
+export const bytesPerDay = (all: readonly Growing[]) =>
+  all.filter(({ daysLeft }) => daysLeft > 0).reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0);
+
+/** Days until all of it together has taken `free` bytes; Infinity where that never comes. */
+export function daysUntilFull(free: number, all: readonly Growing[]): number {
+  const growing = all.filter(({ bytesPerDay, daysLeft }) => bytesPerDay > 0 && daysLeft > 0);
+  if (growing.length === 0) return Infinity;
+  const rate = bytesPerDay(growing);
+  const until = Math.min(...growing.map(({ daysLeft }) => daysLeft));
+  if (free <= rate * until) return free / rate;
+  const later = growing.map((one) => ({ ...one, daysLeft: one.daysLeft - until }));
+  return until + daysUntilFull(free - rate * until, later);
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import { createSocket } from "node:dgram";
+import { mkdirSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { examineClock, timeServers } from "../../../src/operations/doctor/clock.ts";
+import { scratch } from "../../support/scratch.ts";
+import { answer, target } from "../../support/target.ts";
+
+const newDirectory = scratch();
+const targets = targetGuard(() => []);
+
+/** A time server whose clock is wrong by so many milliseconds, and which answers as a test says. */
+async function timeServer(wrongMs: number, { stratum = 2, mark = true } = {}) {
+  const socket = createSocket("udp4");
+  socket.on("message", (question, from) => {
+    const answer = Buffer.alloc(48);
+    answer.set([(4 << 3) | 4, stratum]);
+    if (mark) question.copy(answer, 24, 40, 48);
+    const now = Date.now() + wrongMs;
+    for (const at of [32, 40]) {
+      answer.writeUInt32BE(Math.floor(now / 1000) + 2_208_988_800, at);
+      answer.writeUInt32BE(Math.floor(((now % 1000) / 1000) * 2 ** 32), at + 4);
+    }
+    socket.send(answer, from.port, from.address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  return {
+    ntp: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => void socket.close(),
+  };
+}
+
+describe("the clock is compared with a time server", () => {
+  test.each([
+    [0, "ok", "agrees with"],
+    [10_000, "warning", "is 10 s behind 127.0.0.1"],
+    [90_000, "problem", "is 90 s behind 127.0.0.1"],
+    [-90_000, "problem", "is 90 s ahead of 127.0.0.1"],
+  ])("that is off by %i ms: %s", async (wrongMs, verdict, message) => {
+    using server = await timeServer(wrongMs);
+    const found = await examineClock({ ntp: server.ntp, origins: [], targets });
+    expect(found).toMatchObject({ verdict, message: expect.stringContaining(message) });
+    expect(found.advice?.includes("timedatectl set-ntp true") ?? false).toBe(verdict !== "ok");
+  });
+
+  test.each([
+    ["does not know the time itself", { stratum: 16 }],
+    ["answers another question", { mark: false }],
+  ])("but not with one that %s", async (_what, how) => {
+    using server = await timeServer(90_000, how);
+    const found = await examineClock({ ntp: server.ntp, origins: [], targets, timeoutMs: 100 });
+    expect(found).toMatchObject({ verdict: "skipped", subject: "clock" });
+  });
+});
+
+describe("where no time server answers", () => {
+  test.each([
+    [0, "ok"],
+    [90_000, "problem"],
+  ])("a web server's date that is off by %i ms is taken: %s", async (wrongMs, verdict) => {
+    const date = new Date(Date.now() + wrongMs).toUTCString();
+    await using site = await target(answer(200, "", { date }));
+    const origins = [new URL(site.at("/secret/path"))];
+    using lost = await timeServer(0, { stratum: 16 });
+    const found = await examineClock({ ntp: lost.ntp, origins, targets });
+    expect(found).toMatchObject({ verdict, message: expect.stringContaining(`:${site.port}`) });
+    expect(site.asked.map(({ method, path }) => [method, path])).toEqual([["HEAD", "/"]]);
+  });
+
+  test("nor any web server, that is no finding", async () => {
+    const found = await examineClock({ ntp: "127.0.0.1:1", origins: [], targets, timeoutMs: 100 });
+    expect(found).toMatchObject({ verdict: "skipped" });
+  });
+});
+
+test("the time servers are those of chrony, ntpd and timesyncd, each once", async () => {
+  const root = newDirectory();
+  const files = {
+    "etc/chrony/chrony.conf":
+      "pool ntp.lan iburst\n# server no.lan\nserver 10.0.0.1\nserver fd00::1\n",
+    "etc/ntp.conf": "server ntp.lan prefer\nserver 127.127.1.0\n",
+    "etc/systemd/timesyncd.conf.d/lan.conf": "[Time]\nNTP=a.lan b.lan\n#FallbackNTP=no.lan\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(root, name, ".."), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  expect(await timeServers(root)).toEqual(["ntp.lan", "10.0.0.1", "[fd00::1]", "a.lan", "b.lan"]);
+});

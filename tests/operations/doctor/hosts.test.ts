@@ -1,0 +1,99 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { systemClock } from "../../../src/core/clock.ts";
+import { parseDenied, targetGuard } from "../../../src/core/target-guard.ts";
+import { examineHost, examineNetwork } from "../../../src/operations/doctor/hosts.ts";
+import { freePort } from "../../support/binary.ts";
+import { scratch } from "../../support/scratch.ts";
+import { secureListener } from "../../support/secure-listener.ts";
+import { canBeSilent, silentAddress } from "../../support/silent-address.ts";
+import { target } from "../../support/target.ts";
+
+const newDirectory = scratch();
+const deny = parseDenied("*.denied.lan") ?? { name: "" };
+const targets = targetGuard(() => [{ host: "127.0.0.1", port: 3210 }], { denied: [deny] });
+
+const examined = (origin: string, timeoutMs?: number) =>
+  examineHost(
+    { origin: new URL(origin), channels: ["Slack “Ops” of Acme"] },
+    { targets, clock: systemClock, ...(timeoutMs !== undefined && { timeoutMs }) },
+  );
+
+test("a host that takes connections is sent nothing", async () => {
+  await using site = await target();
+  const found = await examined(site.at());
+  expect(found).toEqual({
+    verdict: "ok",
+    subject: `http://127.0.0.1:${site.port}`,
+    message: "takes connections, for Slack “Ops” of Acme",
+    advice: null,
+  });
+  expect(site.asked).toEqual([]);
+});
+
+describe("what keeps an alert from its host is said with the next step", () => {
+  test.each([
+    ["a blocked address", "http://169.254.1.2", "link-local", "--allow-target 169.254.1.2/32"],
+    ["a blocked address of IPv6", "http://[fe80::1]", "link-local", "--allow-target fe80::1/128"],
+    [
+      "this appliance",
+      "http://127.0.0.1:3210",
+      "this appliance itself",
+      "name that of the service",
+    ],
+    ["a denied name", "https://chat.denied.lan", "--deny-target", "Change --deny-target"],
+    ["a closed port", `http://127.0.0.1:${freePort()}`, "refused", "curl -v http://127.0.0.1"],
+  ])("%s", async (_what, origin, message, advice) => {
+    expect(await examined(origin)).toMatchObject({
+      verdict: "problem",
+      message: expect.stringContaining(message),
+      advice: expect.stringContaining(advice),
+    });
+  });
+
+  test.skipIf(!canBeSilent)("a port that says nothing", async () => {
+    using silent = silentAddress();
+    expect(await examined(`http://127.0.0.1:${silent.port}`, 100)).toMatchObject({
+      verdict: "problem",
+      message: expect.stringContaining("Timed out"),
+      advice: expect.stringContaining("a firewall"),
+    });
+  });
+
+  test.each([
+    ["selfSigned", "self-signed"],
+    ["expired", "expired"],
+  ] as const)("a certificate that is %s", async (name, message) => {
+    await using server = await secureListener(name);
+    expect(await examined(`https://127.0.0.1:${server.port}`)).toMatchObject({
+      verdict: "problem",
+      message: expect.stringContaining(message),
+      advice: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
+    });
+  });
+});
+
+describe("the network", () => {
+  const route = (text: string) => {
+    const root = newDirectory();
+    mkdirSync(join(root, "proc/net"), { recursive: true });
+    writeFileSync(join(root, "proc/net/route"), `Iface\tDestination\tGateway\n${text}`);
+    return root;
+  };
+  const lan = () => route("eth0\t000200C0\t00000000\n");
+  const verdicts = async (hosts: string[], root: string) =>
+    (await examineNetwork(hosts, root)).map(({ subject, verdict }) => `${subject}: ${verdict}`);
+
+  test("of a machine without a way out is fine where only the LAN is alerted", async () => {
+    const fine = ["name servers: skipped", "default route: ok"];
+    expect(await verdicts(["192.168.1.5", "127.0.0.1"], lan())).toEqual(fine);
+    expect(await verdicts([], lan())).toEqual(fine);
+  });
+
+  test("needs a default route to what is not of the LAN", async () => {
+    const out = route("eth0\t00000000\t010200C0\n");
+    expect((await verdicts(["8.8.8.8"], lan()))[1]).toBe("default route: problem");
+    expect((await verdicts(["8.8.8.8"], out))[1]).toBe("default route: ok");
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  examineEnvironment,
+  examineMachine,
+  examinePing,
+  fileSystem,
+  listenerOn,
+} from "../../../src/operations/doctor/machine.ts";
+import { scratch } from "../../support/scratch.ts";
+
+const newDirectory = scratch();
+
+/** A machine whose `/` holds these files. */
+function rootWith(files: Record<string, string>): string {
+  const root = newDirectory();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(root, name, ".."), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}
+
+function verdictOf(subject: string, files: Record<string, string>, monitors = 0) {
+  const root = rootWith(files);
+  const found = examineMachine(root, monitors, root).find((one) => one.subject === subject);
+  return found && [found.verdict, found.message, found.advice];
+}
+
+const limits = (count: number) => ({
+  "proc/self/limits": `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${count}                 4096                 files\n`,
+});
+
+describe("open files", () => {
+  test.each([
+    [1024, 512, "ok"],
+    [1024, 513, "warning"],
+  ])("of %i, for %i monitors: %s", (count, monitors, verdict) => {
+    const [found, message, advice] = verdictOf("open files", limits(count), monitors) ?? [];
+    expect([found, message?.includes(String(512 + monitors))]).toEqual([verdict, true]);
+    expect(advice?.includes("LimitNOFILE=65536") ?? false).toBe(verdict === "warning");
+  });
+});
+
+describe("memory", () => {
+  const second = (bytes: string) => ({
+    "proc/self/cgroup": "0::/system.slice/signalbox.service\n",
+    "sys/fs/cgroup/memory.max": "max\n",
+    "sys/fs/cgroup/system.slice/memory.max": bytes,
+    "sys/fs/cgroup/system.slice/signalbox.service/memory.max": "max\n",
+  });
+  const first = (bytes: string) => ({
+    "proc/self/cgroup": "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n",
+    "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes": bytes,
+  });
+  test.each([
+    ["a group of version 2 above the service", second("268435456\n"), "warning"],
+    ["a group of version 2", second("1073741824\n"), "ok"],
+    ["a container of version 1", first("268435456\n"), "warning"],
+    ["version 1 without a limit", first("9223372036854771712\n"), undefined],
+    ["version 2 without a limit", second("max\n"), undefined],
+  ])("%s", (_what, files, verdict) => {
+    expect(verdictOf("memory", files)?.[0]).toBe(verdict);
+  });
+});
+
+test.each([
+  [0x6969, "problem", "NFS"],
+  [0xfe534d42 | 0, "problem", "SMB"],
+  [0x01021994, "warning", "tmpfs"],
+  [0x794c7630, "warning", "overlayfs"],
+  [0xef53, "ok", "a disk of this machine"],
+])("a file system of type %i: %s", (type, verdict, name) => {
+  const [found] = fileSystem("/data", type);
+  expect(found).toMatchObject({ verdict, message: expect.stringContaining(name) });
+  expect(found?.advice === null).toBe(verdict === "ok");
+});
+
+describe("ping", () => {
+  test("is asked for only where monitors need it", async () => {
+    expect(await examinePing(0, null)).toEqual([]);
+    expect(await examinePing(2, null)).toMatchObject([
+      { verdict: "problem", advice: expect.stringContaining("iputils-ping") },
+    ]);
+  });
+
+  test.each([
+    ["true", "ok"],
+    ["false", "problem"],
+  ])("that ends like `%s`: %s", async (command, verdict) => {
+    expect(await examinePing(1, Bun.which(command))).toMatchObject([{ verdict }]);
+  });
+});
+
+test("a proxy of the environment is said to have no effect", () => {
+  expect(examineEnvironment(["HTTP_PROXY"])).toMatchObject([
+    { verdict: "ok", message: expect.stringContaining("HTTP_PROXY is set and has no effect") },
+  ]);
+});
+
+test("who listens on a port is found by its socket", () => {
+  const root = rootWith({
+    "proc/net/tcp": [
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
+      "   0: 0100007F:0C8A 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1 0",
+      "   1: 00000000:0C8A 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 22 1 0",
+    ].join("\n"),
+    "proc/41/comm": "other\n",
+    "proc/812/comm": "nginx\n",
+  });
+  for (const [pid, socket] of [
+    ["41", "socket:[11]"],
+    ["812", "socket:[22]"],
+  ] as const) {
+    mkdirSync(join(root, "proc", pid, "fd"));
+    symlinkSync(socket, join(root, "proc", pid, "fd", "3"));
+  }
+  expect([listenerOn(3210, root), listenerOn(3211, root)]).toEqual(["nginx (pid 812)", null]);
+});

@@ -1,0 +1,70 @@
+import { chmodSync } from "node:fs";
+import { expect, test } from "bun:test";
+import { configOf } from "../../../src/config.ts";
+import { dayMs } from "../../../src/core/clock.ts";
+import { examineName, examineProxy } from "../../../src/operations/doctor/proxy.ts";
+import { selfSigned } from "../../support/certificates.ts";
+import { have } from "../../support/real-targets.ts";
+import { scratch } from "../../support/scratch.ts";
+
+const newDirectory = scratch();
+
+const findings = (flags: Record<string, unknown>, now = Date.now()) =>
+  examineProxy(configOf(flags, {}), () => now)
+    .filter(({ verdict }) => verdict !== "ok")
+    .map(({ verdict, subject, advice }) => [verdict, subject, advice]);
+
+test.each([
+  ["nothing", {}],
+  ["an http address", { url: "http://box.lan:3210" }],
+  ["https behind a proxy", { url: "https://status.lan", trustProxy: ["127.0.0.1"] }],
+  ["a network of proxies", { trustProxy: ["10.0.5.0/24", "fd00:5::/48", "unix:"] }],
+])("%s is fine", (_what, flags) => {
+  expect(findings(flags)).toEqual([]);
+});
+
+test("https needs somebody who does TLS", () => {
+  expect(findings({ url: "https://status.lan" })).toEqual([
+    ["warning", "--url", expect.stringContaining("--trust-proxy 127.0.0.1")],
+  ]);
+});
+
+test.each([["0.0.0.0/1"], ["64.0.0.0/2"], ["2000::/3"]])("%s is no network of proxies", (range) => {
+  expect(findings({ trustProxy: ["127.0.0.1", range] })).toEqual([
+    ["warning", "--trust-proxy", expect.stringContaining("Name the proxies alone")],
+  ]);
+});
+
+test.skipIf(!have("openssl"))("TLS files are read, dated and held against --url", () => {
+  const folder = newDirectory();
+  const { cert: tlsCert, key: tlsKey } = selfSigned(folder, "box", "DNS:box.lan,IP:10.0.0.5");
+  const other = selfSigned(folder, "other", "DNS:other.lan");
+  const files = { tlsCert, tlsKey };
+  const now = Date.now();
+  const expiring = ["warning", "TLS certificate", expect.stringContaining("SIGHUP")];
+  expect(findings(files, now - 20 * dayMs)).toEqual([]);
+  expect(findings(files, now)).toEqual([expiring]);
+  expect(findings(files, now + 3 * dayMs)[0]?.[0]).toBe("problem");
+  for (const url of ["https://box.lan", "https://10.0.0.5"])
+    expect(findings({ ...files, url }, now - 20 * dayMs)).toEqual([]);
+  expect(findings({ ...files, url: "https://else.lan" }, now - 20 * dayMs)).toEqual([
+    ["problem", "TLS certificate", expect.stringContaining("correct --url")],
+  ]);
+  expect(findings({ ...files, url: "http://box.lan" }, now - 20 * dayMs)).toEqual([
+    ["warning", "--url", "Write https://."],
+  ]);
+  const unusable = ["problem", "TLS files", expect.stringContaining("--tls-key")];
+  expect(findings({ tlsCert, tlsKey: other.key })).toEqual([unusable]);
+  expect(findings({ tlsCert: `${tlsCert}.gone`, tlsKey })).toEqual([unusable]);
+  chmodSync(tlsKey, 0o644);
+  expect(findings(files)).toEqual([unusable]);
+});
+
+test("the name of --url leads to this machine, or to a proxy that is trusted", async () => {
+  const verdict = async (flags: Record<string, unknown>) =>
+    (await examineName(configOf(flags, {}))).map((found) => found.verdict);
+  expect(await verdict({})).toEqual([]);
+  expect(await verdict({ url: "http://localhost:3210" })).toEqual(["ok"]);
+  expect(await verdict({ url: "http://192.0.2.7" })).toEqual(["warning"]);
+  expect(await verdict({ url: "http://192.0.2.7", trustProxy: ["192.0.2.7"] })).toEqual(["ok"]);
+});
