@@ -6,6 +6,9 @@ const day = 86_400_000;
 /** How many days those certificates are valid that have not expired. */
 export const validDays = 30;
 
+/** How many days `expiring` is valid, which is soon to be renewed. */
+export const expiringDays = 5;
+
 const settings = `
 [req]
 distinguished_name = subject
@@ -33,7 +36,7 @@ const namesElsewhere = "subjectAltName=DNS:elsewhere.test";
 /** Certificates for this machine with one fault each, as `<name>.pem` and `<name>.key` in the folder. */
 export const certificates = ["good", "selfSigned", "expired", "wrongName"] as const;
 
-/** Writes the certificates and `authority.pem`, which signed all but the self-signed one. */
+/** Writes the certificates, `expiring` and `authority.pem`, which signed all but the self-signed one. */
 export function writeCertificates(folder: string) {
   writeFileSync(join(folder, "openssl.conf"), settings);
   writeFileSync(join(folder, "issued.txt"), "");
@@ -61,6 +64,7 @@ export function writeCertificates(folder: string) {
   signed("good", namesHere, now - day, now + validDays * day);
   signed("wrongName", namesElsewhere, now - day, now + validDays * day);
   signed("expired", namesHere, now - 2 * day, now - day);
+  signed("expiring", namesHere, now - day, now + expiringDays * day);
 }
 
 /** Writes a certificate that is its own authority, as `<name>.pem` and `<name>.key`; returns the files. */

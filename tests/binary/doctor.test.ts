@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:tls";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Report } from "../../src/operations/doctor/doctor.ts";
+import { freePort } from "../support/binary.ts";
+import { expiringDays, writeCertificates } from "../support/certificates.ts";
+import { clientOf, machine, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
+import { have } from "../support/real-targets.ts";
+import { canary } from "../support/samples.ts";
+
+type Box = Awaited<ReturnType<typeof machineWithKey>>;
+
+/** How much room there is on this machine, and what its disk is, is not ours to test. */
+const ofThisMachine = /^(disk space|growth|room for copies|file system|memory|open files)$/;
+
+async function doctor(box: Box, args: string[], env?: Record<string, string>) {
+  const { exitCode, stdout, stderr } = await box.run(["doctor", "--json", ...args], {
+    ...(env && { env: { ...process.env, ...env } }),
+  });
+  const report = JSON.parse(stdout) as Report;
+  const isWrong = ({ verdict }: { verdict: string }) => !["ok", "skipped"].includes(verdict);
+  expect(exitCode).toBe(report.some(isWrong) ? 1 : 0);
+  const findings = report.filter(
+    ({ subject, ...finding }) => isWrong(finding) && !ofThisMachine.test(subject),
+  );
+  return { report, findings, stderr };
+}
+
+/** Of all files, but for the bookkeeping of who has the database open. */
+function contentOf(folder: string) {
+  const names = readdirSync(folder).filter((name) => !/-shm$|-wal$/.test(name));
+  return names.map((name) => [
+    name,
+    Bun.CryptoHasher.hash("sha256", readFileSync(join(folder, name)), "hex"),
+  ]);
+}
+
+describe("doctor", () => {
+  test("finds nothing on a new appliance, before and while it runs, and changes nothing", async () => {
+    await using box = await machineWithKey();
+    const before = contentOf(box.dataDir);
+    const { report, findings, stderr } = await doctor(box, ["--offline", "--port", "0"]);
+    expect(findings).toEqual([]);
+    expect(stderr).not.toContain("problem");
+    for (const finding of report)
+      expect(Object.keys(finding)).toEqual(["area", "verdict", "subject", "message", "advice"]);
+    expect(contentOf(box.dataDir)).toEqual(before);
+    const { port } = await box.serve();
+    const running = contentOf(box.dataDir);
+    const beside = await doctor(box, ["--offline", "--host", "127.0.0.1", "--port", String(port)]);
+    expect(beside.findings).toEqual([]);
+    expect(beside.report.filter(({ area }) => area === "Ports")).toMatchObject([
+      { subject: "server", verdict: "ok" },
+      { subject: "port", verdict: "ok" },
+    ]);
+    expect(contentOf(box.dataDir)).toEqual(running);
+  });
+
+  test("says of each thing that is wrong what to do, in a terminal as well", async () => {
+    await using box = await machineWithKey();
+    const server = await box.serve();
+    await setUp(clientOf(server.url, box.key), {
+      "closed port": `http://127.0.0.1:${freePort()}`,
+      "cloud's own": "http://169.254.169.254",
+    });
+    await server.stop();
+    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    chmodSync(join(box.dataDir, "secret.key"), 0o644);
+    const args = ["--host", "127.0.0.1", "--port", String(taken.port), "--ntp", "127.0.0.1:1"];
+    const wrong = [...args, "--url", "https://127.0.0.1"];
+    const { report, findings } = await doctor(box, wrong, { HTTP_PROXY: "http://proxy.lan" });
+    const advice = Object.fromEntries(findings.map((one) => [one.subject, one.advice]));
+    const expected: Record<string, string> = {
+      permissions: `chmod 600 ${box.dataDir}/secret.key`,
+      port: "choose another --port",
+      "--url": "--trust-proxy",
+      "mail server": "Settings → Mail server",
+      "http://169.254.169.254": "--allow-target 169.254.169.254/32",
+    };
+    for (const [subject, what] of Object.entries(expected))
+      expect([subject, advice[subject]]).toEqual([subject, expect.stringContaining(what)]);
+    expect(findings).toHaveLength(Object.keys(expected).length + 1);
+    expect(JSON.stringify(report)).toContain("HTTP_PROXY is set and has no effect");
+    expect(JSON.stringify(report)).not.toContain(canary);
+
+    const text = await box.run(["doctor", ...wrong]);
+    expect(text.exitCode).toBe(1);
+    expect(text.stdout).toMatch(/^problem +permissions: [^→]*secret\.key is open to others\n +→ /m);
+    expect(text.stderr).toMatch(/^signalbox: \d+ problems .*see above what to do\.$/m);
+    expect(text.stdout + text.stderr).not.toContain(canary);
+    await taken.stop(true);
+  });
+
+  test.skipIf(!have("openssl"))("counts the days of a channel's certificate", async () => {
+    await using box = await machineWithKey();
+    writeCertificates(box.directory);
+    const file = (name: string) => readFileSync(join(box.directory, name));
+    const https = createServer({ key: file("expiring.key"), cert: file("expiring.pem") });
+    await new Promise<void>((resolve) => https.listen(0, "127.0.0.1", resolve));
+    const { port } = https.address() as AddressInfo;
+    const server = await box.serve();
+    await setUp(clientOf(server.url, box.key), { Bot: `https://127.0.0.1:${port}` });
+    await server.stop();
+    const { findings } = await doctor(box, ["--port", "0", "--ntp", "127.0.0.1:1"], {
+      NODE_EXTRA_CA_CERTS: join(box.directory, "authority.pem"),
+    });
+    https.close();
+    expect(findings.find(({ area }) => area === "Alert channels")).toMatchObject({
+      verdict: "warning",
+      message: expect.stringContaining(`valid for ${expiringDays - 1} days`),
+      advice: expect.stringContaining("renew"),
+    });
+  });
+
+  test("makes nothing where nothing is", async () => {
+    await using box = machine();
+    expect((await box.run(["doctor", "--offline"])).exitCode).toBe(3);
+    expect(existsSync(box.dataDir)).toBe(false);
+  });
+
+  test("refuses what is no time server", async () => {
+    await using box = machine();
+    const { exitCode, stderr } = await box.run(["doctor", "--ntp", "a b"]);
+    expect([exitCode, stderr.includes("--ntp")]).toEqual([2, true]);
+  });
+});
+
+/** Makes webhooks that lead to these origins, and an e-mail channel without a mail server. */
+async function setUp(api: Outside, origins: Record<string, string>) {
+  const make = async (body: object) =>
+    expect((await api("POST", "/api/v1/alert-channels", body)).status).toBe(201);
+  await make({ type: "email", name: "Mail", to: ["a@team.example"] });
+  for (const [name, origin] of Object.entries(origins))
+    await make({ type: "webhook", name, url: `${origin}/${canary}` });
+}

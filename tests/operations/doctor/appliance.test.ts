@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createOrganization } from "../../../src/accounts/organizations/service.ts";
+import { updateSettings } from "../../../src/accounts/settings/service.ts";
+import { SettingsPatch } from "../../../src/accounts/settings/schema.ts";
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import { createAlertChannel, settingsOf } from "../../../src/alerting/channels/service.ts";
+import type { Provider } from "../../../src/alerting/provider.ts";
+import { providers } from "../../../src/alerting/providers.ts";
+import { commandLineScope } from "../../../src/cli/with-data.ts";
+import { configOf } from "../../../src/config.ts";
+import { assets } from "../../../src/core/assets.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import type { Finding } from "../../../src/core/finding.ts";
+import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { type DataDirectory, openDataDirectory } from "../../../src/database/data-directory.ts";
+import { alertChannels } from "../../../src/database/tables/alerting.ts";
+import { destinationsOf } from "../../../src/operations/doctor/destinations.ts";
+import { examineAppliance, type Report } from "../../../src/operations/doctor/doctor.ts";
+import { textOf } from "../../../src/operations/doctor/text.ts";
+import { alertOf, telling } from "../../support/delivering.ts";
+import { mailServer } from "../../support/mail-server.ts";
+import { canary, newChannels, signingCanary } from "../../support/samples.ts";
+import { target } from "../../support/target.ts";
+
+let path: string;
+let data: DataDirectory;
+let report: Report;
+let asked: string[];
+let mailed: number;
+
+const types = Object.keys(channelKinds) as ChannelType[];
+const withoutHost: readonly ChannelType[] = ["email"];
+
+beforeAll(async () => {
+  path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  data = openDataDirectory(path, { migrations: assets.migrations, clock: systemClock });
+  await using mail = await mailServer({ users: { jo: canary } }, { allowInsecureAuth: true });
+  await using site = await target();
+  const { id } = await createOrganization(data.store, systemClock, "Acme");
+  const scope = commandLineScope(data, id);
+  const mine = { type: "webhook", name: "Bot", url: site.at(`/hooks/${canary}?token=${canary}`) };
+  await createAlertChannel(scope, NewAlertChannel.parse(mine));
+  for (const type of types)
+    for (const { secrets, others } of homesOf(type))
+      await createAlertChannel(
+        scope,
+        NewAlertChannel.parse({ type, name: `The ${type}`, ...others, ...secrets }),
+      );
+  const { host, port } = mail.smtp();
+  const smtp = { host, port, user: "jo", password: canary, tls: "none", from: "a@team.example" };
+  await updateSettings(scope, SettingsPatch.parse({ smtp }));
+  const settings = configOf(
+    // Nothing of this test leaves the machine, whatever the names stand for.
+    { dataDir: path, port: "0", denyTarget: ["*.lan", "*.example", "*.com"] },
+    {},
+  );
+  report = await examineAppliance(settings, {
+    migrations: assets.migrations,
+    clock: systemClock,
+    ntp: "127.0.0.1:1",
+  });
+  mailed = mail.mails.length;
+  asked = site.asked.map(({ path }) => path);
+});
+
+afterAll(() => {
+  data.close();
+  rmSync(path, { recursive: true });
+});
+
+function homesOf(type: ChannelType) {
+  const { secrets = {}, others = {}, instead } = newChannels[type] ?? {};
+  return [{ secrets, others }, ...(instead === undefined ? [] : [instead])];
+}
+
+const of = (area: string) => report.filter((finding) => finding.area === area) as Finding[];
+
+describe("each type of channel", () => {
+  test.each(types)("%s has its host examined, or none of its own", async (type) => {
+    const rows = (await data.store.db.select().from(alertChannels)).filter(
+      (row) => row.type === type,
+    );
+    const origins: string[] = [];
+    for (const row of rows)
+      await (providers[type] as Provider<ChannelType>).deliver(
+        settingsOf(data.vault, row) as never,
+        telling(alertOf("monitor.down")),
+        {
+          now: 0,
+          targets: targetGuard(() => []),
+          timeoutMs: 1,
+          cancelled: new AbortController().signal,
+          smtp: null,
+          accessTokens: accessTokens(),
+          progress: null,
+          messageTo: null,
+          exchange: async ({ url }) => {
+            origins.push(url.origin);
+            return { status: 200, headers: new Map(), body: "ok" };
+          },
+        },
+      );
+    // What is delivered goes where the doctor looks, and nowhere else.
+    const { hosts } = await destinationsOf(data.store, data.vault);
+    const examined = hosts.filter(({ channels }) =>
+      channels.some((name) => name.includes(`“The ${type}”`)),
+    );
+    const hostsOf = examined.map(({ origin }) => origin.origin);
+    if (type !== "webhook") expect(new Set(hostsOf)).toEqual(new Set(origins));
+    expect(origins.length === 0).toBe(withoutHost.includes(type));
+    for (const origin of origins)
+      expect(of("Alert channels").map(({ subject }) => subject)).toContain(origin);
+  });
+});
+
+test("what is denied is said with its setting; a host that answers is fine", () => {
+  const slack = of("Alert channels").find(({ subject }) => subject === "https://chat.example");
+  expect(slack).toMatchObject({
+    verdict: "problem",
+    advice: "Change --deny-target, or name another host.",
+  });
+  expect(slack?.message).toContain("and 3 others");
+  expect(of("Alert channels").filter(({ verdict }) => verdict === "ok")).toMatchObject([
+    { message: "takes connections, for Webhook “Bot” of Acme" },
+  ]);
+});
+
+test("the mail server takes the credentials, and gets no mail", () => {
+  expect(of("Mail")).toMatchObject([
+    { verdict: "ok", message: expect.stringContaining("takes the user and the credentials") },
+  ]);
+  expect(mailed).toBe(0);
+});
+
+test("a web server is asked for its date alone, when no time server answers", () => {
+  expect(new Set(asked)).toEqual(new Set(["/"]));
+});
+
+test("no secret stands in what is reported", () => {
+  const written = JSON.stringify(report) + textOf(report);
+  expect(written).toContain("chat.example");
+  expect([written.includes(canary), written.includes(signingCanary)]).toEqual([false, false]);
+});
+
+test("every finding has its next step, and what is fine has none", () => {
+  const wrong = report.filter(
+    ({ verdict, advice }) => verdict !== "skipped" && (verdict === "ok") !== (advice === null),
+  );
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { assets } from "../../../src/core/assets.ts";
+import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/clock.ts";
+import { splitSecrets } from "../../../src/core/kind-secrets.ts";
+import { sealAll } from "../../../src/core/secrets.ts";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { type DataDirectory, openDataDirectory } from "../../../src/database/data-directory.ts";
+import { copyDatabase } from "../../../src/database/copy.ts";
+import { backupKinds, BackupPlan } from "../../../src/operations/backups/schedule-schema.ts";
+import { putSchedule, type ScheduleRow } from "../../../src/operations/backups/schedule-store.ts";
+import { examineBackups, examineKept } from "../../../src/operations/doctor/backups.ts";
+import { freePort } from "../../support/binary.ts";
+import { canary } from "../../support/samples.ts";
+
+const now = Date.now();
+let path: string;
+let folder: string;
+let data: DataDirectory;
+
+beforeAll(() => {
+  path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  folder = join(path, "backups");
+  data = openDataDirectory(path, { migrations: assets.migrations, clock: systemClock });
+});
+afterAll(() => {
+  data.close();
+  rmSync(path, { recursive: true });
+});
+
+async function scheduled(plan: object, outcome: Partial<ScheduleRow> = {}) {
+  data.database.run("delete from backup_schedule");
+  const { settings, secrets } = splitSecrets(backupKinds, "schedule", BackupPlan.parse(plan));
+  const row: ScheduleRow = {
+    id: 1,
+    settings: JSON.stringify(settings),
+    secrets: sealAll(data.vault, "appliance/backup", secrets),
+    version: 1,
+    updatedAt: timestamp(now - hourMs),
+    triedFor: now,
+    retryAt: null,
+    lastSuccessAt: null,
+    lastFile: null,
+    lastBytes: null,
+    failingSince: null,
+    lastError: null,
+    ...outcome,
+  };
+  await data.store.atomic(putSchedule(data.store, row));
+}
+
+const looking = () => ({ ...data, path, targets: targetGuard(() => []) });
+const examined = (at = now, others?: string) =>
+  examineBackups({ ...looking(), clock: () => at, folder: others });
+
+test("a new appliance has nothing to lose; an older one needs backups", async () => {
+  expect(await examined()).toMatchObject([{ verdict: "skipped" }]);
+  expect(await examined(now + 2 * dayMs)).toMatchObject([
+    { verdict: "warning", advice: expect.stringContaining("Settings → Backup") },
+  ]);
+});
+
+test("litestream's copies are known", async () => {
+  const copies = join(path, ".signalbox.db-litestream");
+  mkdirSync(copies);
+  expect(await examined(now + 2 * dayMs)).toMatchObject([{ verdict: "ok" }]);
+  rmSync(copies, { recursive: true });
+});
+
+test("a schedule is judged by its last backup", async () => {
+  const plan = { enabled: true, to: "folder", folder };
+  const verdict = async (outcome: Partial<ScheduleRow>) => {
+    await scheduled(plan, outcome);
+    const [found, place] = await examined();
+    expect(place).toMatchObject({ subject: "backup folder", verdict: "ok" });
+    return [found?.verdict, found?.message];
+  };
+  expect((await verdict({}))[0]).toBe("ok");
+  expect((await verdict({ updatedAt: timestamp(now - 3 * dayMs) }))[1]).toBe(
+    "scheduled for 3 d, and none was made",
+  );
+  expect((await verdict({ lastSuccessAt: timestamp(now - dayMs) }))[0]).toBe("ok");
+  expect((await verdict({ lastSuccessAt: timestamp(now - 2 * dayMs - 1) }))[0]).toBe("problem");
+  const failing = { failingSince: timestamp(now - dayMs), lastError: "No space is left." };
+  const [failed, why] = await verdict({ lastSuccessAt: timestamp(now - dayMs), ...failing });
+  expect([failed, why?.includes("No space is left.")]).toEqual(["problem", true]);
+});
+
+test("the folder of another program is judged by the youngest backup in it", async () => {
+  expect(await examined(now, folder)).toMatchObject([{ verdict: "problem" }]);
+  mkdirSync(folder);
+  writeFileSync(join(folder, "notes.txt"), "no backup at all");
+  expect(await examined(now, folder)).toMatchObject([
+    { verdict: "problem", message: `${folder} holds no backup` },
+  ]);
+  copyDatabase(path, join(folder, "monday.db"), null);
+  expect(await examined(Date.now(), folder)).toMatchObject([{ verdict: "ok" }]);
+  const old = new Date(now - 3 * dayMs);
+  utimesSync(join(folder, "monday.db"), old, old);
+  expect(await examined(now, folder)).toMatchObject([{ verdict: "problem" }]);
+});
+
+test("a bucket is asked with its credentials, which stay unsaid", async () => {
+  let keys = ["nightly/signalbox-2026-11-22-030000.db"];
+  let status = 200;
+  const bucket = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      new Response(
+        status === 200
+          ? `<ListBucketResult>${keys.map((key) => `<Contents><Key>${key}</Key></Contents>`).join("")}</ListBucketResult>`
+          : `<Error><Code>AccessDenied</Code><Message>${canary}</Message></Error>`,
+        { status },
+      ),
+  });
+  const at = async (endpoint: string) => {
+    const s3 = {
+      endpoint,
+      bucket: "acme-backups",
+      prefix: "nightly/",
+      accessKeyId: "key",
+      secretAccessKey: canary,
+    };
+    await scheduled(
+      { enabled: true, to: "s3", s3 },
+      {
+        lastSuccessAt: timestamp(now),
+        lastFile: "signalbox-2026-11-22-030000.db",
+      },
+    );
+    const found = await examineKept({ ...looking(), clock: () => now });
+    expect(JSON.stringify(found)).not.toContain(canary);
+    return found;
+  };
+  const here = `http://127.0.0.1:${bucket.port}`;
+  expect(await at(here)).toMatchObject([
+    { verdict: "ok", message: `acme-backups at ${here} answers, with 1 backups` },
+  ]);
+  keys = [];
+  expect(await at(here)).toMatchObject([
+    { verdict: "warning", message: expect.stringContaining("does not hold signalbox-2026-11-22") },
+  ]);
+  status = 403;
+  expect(await at(here)).toMatchObject([
+    { verdict: "problem", message: expect.stringContaining("AccessDenied") },
+  ]);
+  await bucket.stop(true);
+  expect(await at(`http://127.0.0.1:${freePort()}`)).toMatchObject([{ verdict: "problem" }]);
+  expect(await at("http://169.254.169.254")).toMatchObject([
+    { verdict: "problem", advice: expect.stringContaining("--allow-target 169.254.169.254/32") },
+  ]);
+});

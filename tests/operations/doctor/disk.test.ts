@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { assets } from "../../../src/core/assets.ts";
+import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/clock.ts";
+import { openDataDirectory } from "../../../src/database/data-directory.ts";
+import { examineDisk } from "../../../src/operations/doctor/disk.ts";
+import { daysUntilFull } from "../../../src/operations/retention/growth.ts";
+import { scratch } from "../../support/scratch.ts";
+
+const newDirectory = scratch();
+const mebibyte = 1024 ** 2;
+
+/** What is found on a disk with so much room, under so many monitors that are checked every second for three days. */
+async function examined(freeBytes: number, monitors = 0) {
+  const path = newDirectory();
+  const { database, store, close } = openDataDirectory(path, {
+    migrations: assets.migrations,
+    clock: systemClock,
+  });
+  const now = Date.now();
+  const at = timestamp(now);
+  database.run("PRAGMA foreign_keys = OFF");
+  for (let index = 0; index < monitors; index++) {
+    database.run(
+      `insert into monitors (organization_id, id, name, type, description, position, tags, interval_seconds,
+         timeout_seconds, retries, retry_interval_seconds, paused, muted, settings, secrets, version, created_at, updated_at)
+       values ('o', ?, 'Shop', 'tcp', '', 0, '[]', 1, 1, 0, 1, 0, 0, '{}', '{}', 1, ?, ?)`,
+      [`m${index}`, at, at],
+    );
+    database.run(
+      `insert into monitor_states (organization_id, monitor_id, status, since, paused, failures, epoch)
+       values ('o', ?, 'up', ?, 0, 0, 0)`,
+      [`m${index}`, at],
+    );
+    database.run(
+      "insert into heartbeats (monitor_key, at, status, seconds) select max(key), ?, 0, 1 from monitor_states",
+      [now - 3 * dayMs],
+    );
+  }
+  database.run(
+    `insert into uptime_hours (hour, monitor_key, up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum)
+     values (?, 1, 3600, 0, 0, 0, 0, 0, 0)`,
+    [Math.floor((now - 3 * dayMs) / hourMs)],
+  );
+  const kept = { keepResults: 14, keepHours: 400 };
+  const findings = await examineDisk(path, { store, clock: () => now, kept }, freeBytes);
+  close();
+  return (subject: string) => findings.find((finding) => finding.subject === subject);
+}
+
+test("a disk with room is fine", async () => {
+  const found = await examined(Number.MAX_SAFE_INTEGER, 1);
+  for (const subject of ["disk space", "growth", "room for copies", "size", "log"])
+    expect(found(subject)).toMatchObject({ verdict: "ok", advice: null });
+});
+
+test("a disk that gets full is said with the day", async () => {
+  // 86,400 results of 24 bytes a day each: ten monitors take 20 MiB a day, and do so for eleven days more.
+  const found = await examined(200 * mebibyte, 10);
+  expect(found("disk space")).toMatchObject({ verdict: "problem" });
+  expect(found("growth")).toMatchObject({
+    verdict: "warning",
+    message: "it takes 20 MiB more a day: the disk is full in 10 days",
+    advice: expect.stringContaining("--keep-results"),
+  });
+});
+
+test("results stop growing when the oldest are removed", async () => {
+  const found = await examined(1_500 * mebibyte, 10);
+  expect(found("growth")).toMatchObject({ verdict: "ok" });
+});
+
+test("an upgrade needs room for a copy", async () => {
+  const found = await examined(mebibyte / 8);
+  expect(found("room for copies")).toMatchObject({
+    verdict: "warning",
+    advice: expect.stringContaining("--require-copy"),
+  });
+});
+
+describe("days until a disk is full", () => {
+  test.each([
+    [100, [], Infinity],
+    [100, [{ bytesPerDay: 10, daysLeft: Infinity }], 10],
+    [100, [{ bytesPerDay: 10, daysLeft: 9 }], Infinity],
+    [100, [{ bytesPerDay: 10, daysLeft: -1 }], Infinity],
+    // 60 in five days, then 8 a day.
+    [
+      100,
+      [
+        { bytesPerDay: 4, daysLeft: 5 },
+        { bytesPerDay: 8, daysLeft: Infinity },
+      ],
+      10,
+    ],
+  ])("%i bytes, growing by %j: %i", (free, growing, days) => {
+    expect(daysUntilFull(free, growing)).toBe(days);
+  });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { files, lockDirectory } from "../../../src/database/data-directory.ts";
+import { examinePorts } from "../../../src/operations/doctor/ports.ts";
+import { freePort } from "../../support/binary.ts";
+import { scratch } from "../../support/scratch.ts";
+
+const newDirectory = scratch();
+const host = "127.0.0.1";
+
+/** Something that answers like a server of ours, or unlike one. */
+const answering = (headers: Record<string, string>) =>
+  Bun.serve({ port: 0, hostname: host, fetch: () => Response.json({}, { headers }) });
+
+const verdicts = async (
+  settings: { port: number; publicPort?: number; host?: string },
+  path = newDirectory(),
+) =>
+  (await examinePorts({ host, ...settings }, path)).map(({ subject, verdict, message, advice }) => [
+    `${subject}: ${verdict}`,
+    `${message} ${advice}`,
+  ]);
+
+test("free ports are fine, and so is one that the system chooses", async () => {
+  const found = await verdicts({ port: freePort(), publicPort: 0 });
+  expect(found.map(([what]) => what)).toEqual(["port: ok", "public port: ok"]);
+});
+
+test("a port that another program has is said with that program", async () => {
+  const other = answering({});
+  const [found] = await verdicts({ port: other.port ?? 0 });
+  expect(found).toEqual(["port: problem", expect.stringContaining("Stop that program")]);
+  if (process.platform === "linux") expect(found?.[1]).toContain(`(pid ${process.pid})`);
+  await other.stop(true);
+});
+
+test("an address that this machine does not have", async () => {
+  const [found] = await verdicts({ port: freePort(), host: "192.0.2.1" });
+  expect(found).toEqual(["port: problem", expect.stringContaining("Change --host.")]);
+});
+
+test("the server that runs on the data may have its ports, and is asked whether it answers", async () => {
+  const path = newDirectory();
+  const unlock = lockDirectory(path);
+  const server = answering({ "x-request-id": "1" });
+  const port = server.port ?? 0;
+  writeFileSync(files(path).address, `http://${host}:${port}\n`);
+  const of = async (settings: { port: number; publicPort?: number }) =>
+    (await verdicts(settings, path)).map(([what]) => what);
+  expect(await of({ port, publicPort: port })).toEqual([
+    "server: ok",
+    "port: ok",
+    "public port: ok",
+  ]);
+  // It has other settings than those that are examined.
+  expect(await of({ port: freePort() })).toEqual(["server: ok", "port: skipped"]);
+  await server.stop(true);
+  expect((await of({ port }))[0]).toBe("server: problem");
+  unlock();
+  // What it left behind says nothing any more.
+  expect(await of({ port })).toEqual(["port: ok"]);
+});
