@@ -93,12 +93,12 @@ function database(path: string, migrations: string): Finding[] {
         : unusable("integrity", damage.join("; "), restoring),
       orphans === 0
         ? fine("references", "every row has its parent")
-        : problem("references", `${orphans} rows without their parent`, restoring),
+        : problem("references", `rows without their parent: ${orphans}`, restoring),
       pending === 0
         ? fine("schema", "up to date")
         : problem(
             "schema",
-            `${pending} migrations to run`,
+            `older than this program; migrations to run: ${pending}`,
             "Stop the server and run `signalbox migrate`, or start the new `signalbox serve`.",
           ),
       ...(existsSync(key) ? [secrets(database, key)] : []),

@@ -9,6 +9,7 @@ import { expiringDays, writeCertificates } from "../support/certificates.ts";
 import { clientOf, machine, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
 import { have } from "../support/real-targets.ts";
 import { canary } from "../support/samples.ts";
+import { timeServer } from "../support/time-server.ts";
 
 type Box = Awaited<ReturnType<typeof machineWithKey>>;
 
@@ -60,15 +61,16 @@ describe("doctor", () => {
 
   test("says of each thing that is wrong what to do, in a terminal as well", async () => {
     await using box = await machineWithKey();
-    const server = await box.serve();
+    const server = await box.serve({ flags: ["--allow-target", "169.254.169.254/32"] });
     await setUp(clientOf(server.url, box.key), {
       "closed port": `http://127.0.0.1:${freePort()}`,
       "cloud's own": "http://169.254.169.254",
     });
     await server.stop();
+    using wrongClock = await timeServer(-90_000);
     const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     chmodSync(join(box.dataDir, "secret.key"), 0o644);
-    const args = ["--host", "127.0.0.1", "--port", String(taken.port), "--ntp", "127.0.0.1:1"];
+    const args = ["--host", "127.0.0.1", "--port", String(taken.port), "--ntp", wrongClock.ntp];
     const wrong = [...args, "--url", "https://127.0.0.1"];
     const { report, findings } = await doctor(box, wrong, { HTTP_PROXY: "http://proxy.lan" });
     const advice = Object.fromEntries(findings.map((one) => [one.subject, one.advice]));
@@ -76,6 +78,7 @@ describe("doctor", () => {
       permissions: `chmod 600 ${box.dataDir}/secret.key`,
       port: "choose another --port",
       "--url": "--trust-proxy",
+      clock: "timedatectl set-ntp true",
       "mail server": "Settings → Mail server",
       "http://169.254.169.254": "--allow-target 169.254.169.254/32",
     };
@@ -87,7 +90,9 @@ describe("doctor", () => {
 
     const text = await box.run(["doctor", ...wrong]);
     expect(text.exitCode).toBe(1);
-    expect(text.stdout).toMatch(/^problem +permissions: [^→]*secret\.key is open to others\n +→ /m);
+    expect(text.stdout).toMatch(
+      /^problem +permissions: [^→]*secret\.key is\s+open\s+to\s+others\n +→ /m,
+    );
     expect(text.stderr).toMatch(/^signalbox: \d+ problems .*see above what to do\.$/m);
     expect(text.stdout + text.stderr).not.toContain(canary);
     await taken.stop(true);
@@ -103,7 +108,8 @@ describe("doctor", () => {
     const server = await box.serve();
     await setUp(clientOf(server.url, box.key), { Bot: `https://127.0.0.1:${port}` });
     await server.stop();
-    const { findings } = await doctor(box, ["--port", "0", "--ntp", "127.0.0.1:1"], {
+    using clock = await timeServer(0);
+    const { findings } = await doctor(box, ["--port", "0", "--ntp", clock.ntp], {
       NODE_EXTRA_CA_CERTS: join(box.directory, "authority.pem"),
     });
     https.close();

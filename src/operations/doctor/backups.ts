@@ -191,7 +191,7 @@ export async function examineKept({
           "See who removes it: a lifecycle rule of the bucket, or a person.",
         ),
       ];
-    return [fine(where, `${name} answers, with ${backups.length} backups`)];
+    return [fine(where, `${name} answers, backups in it: ${backups.length}`)];
   } catch (error) {
     const reason =
       reasonFor(error)?.message ??

@@ -89,7 +89,12 @@ export async function examineAppliance(settings: Settings, options: Options): Pr
     ...[...leftOut].map((area) => ({ area, ...skipped("--offline", "not examined") })),
     ...(isReadable
       ? []
-      : [{ area: "Alert channels", ...skipped("all of them", "the data can't be read") }]),
+      : [
+          {
+            area: "Alert channels",
+            ...skipped("all of them", "not examined: the data can't be read as it is"),
+          },
+        ]),
   ];
   return areas.flatMap((area) => report.filter((finding) => finding.area === area));
 }

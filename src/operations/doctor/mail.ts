@@ -25,7 +25,7 @@ export async function examineMailServer(
 ): Promise<Finding[]> {
   if (smtp === null) {
     if (channels.length === 0) return [];
-    const message = `none is set, but ${listed(channels)} of ${organization} need one`;
+    const message = `none is set in ${organization}, but alerts are to go by it: ${listed(channels)}`;
     return [problem("mail server", message, "Name one under Settings → Mail server.")];
   }
   const subject = `${smtp.host}:${smtp.port}`;

@@ -116,7 +116,7 @@ describe("a connection", () => {
     const targets = targetGuard(() => [{ host: "127.0.0.1", port }]);
     for (const host of ["127.0.0.1", "localhost"])
       expect(await outcomeOf(server.smtp({ host }), [ann], { targets })).toBe(
-        "TargetFailure: Blocked: the target is this appliance itself.",
+        "Blocked: Blocked: the target is this appliance itself.",
       );
     expect(server.connections()).toBe(0);
   });

@@ -137,7 +137,7 @@ test("a bucket is asked with its credentials, which stay unsaid", async () => {
   };
   const here = `http://127.0.0.1:${bucket.port}`;
   expect(await at(here)).toMatchObject([
-    { verdict: "ok", message: `acme-backups at ${here} answers, with 1 backups` },
+    { verdict: "ok", message: `acme-backups at ${here} answers, backups in it: 1` },
   ]);
   keys = [];
   expect(await at(here)).toMatchObject([

@@ -25,7 +25,7 @@ test("a server that greets is fine, and is asked for nothing more", async () => 
 test("none at all is a problem only of those who have e-mail channels", async () => {
   expect(await found(null)).toEqual([]);
   expect(await found(null, ["On-call"])).toMatchObject([
-    { verdict: "problem", message: "none is set, but On-call of Acme need one" },
+    { verdict: "problem", message: "none is set in Acme, but alerts are to go by it: On-call" },
   ]);
 });
 
