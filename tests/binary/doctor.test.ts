@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Report } from "../../src/operations/doctor/doctor.ts";
 import { freePort } from "../support/binary.ts";
 import { expiringDays, writeCertificates } from "../support/certificates.ts";
-import { clientOf, machine, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
+import { clientOf, machine, machineWithKey, type Outside } from "../support/outside.ts";
 import { have } from "../support/real-targets.ts";
 import { canary } from "../support/samples.ts";
 import { timeServer } from "../support/time-server.ts";

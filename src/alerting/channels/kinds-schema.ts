@@ -379,7 +379,7 @@ export function addressOf(
   type: string,
   settings: Readonly<Record<string, unknown>>,
 ): { path: string | null; url: URL } | null {
-  const { address = null } = channelKinds[type as ChannelType] ?? {};
+  const { address } = channelKinds[type as ChannelType];
   const path = typeof address === "string" ? address : null;
   const text = typeof address === "function" ? address(settings as never) : settings[path ?? ""];
   const url = typeof text === "string" ? URL.parse(text) : null;

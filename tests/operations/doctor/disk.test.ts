@@ -12,10 +12,11 @@ const mebibyte = 1024 ** 2;
 /** What is found on a disk with so much room, under so many monitors that are checked every second for three days. */
 async function examined(freeBytes: number, monitors = 0) {
   const path = newDirectory();
-  const { database, store, close } = openDataDirectory(path, {
+  const data = openDataDirectory(path, {
     migrations: assets.migrations,
     clock: systemClock,
   });
+  const { database, store } = data;
   const now = Date.now();
   const at = timestamp(now);
   database.run("PRAGMA foreign_keys = OFF");
@@ -43,7 +44,7 @@ async function examined(freeBytes: number, monitors = 0) {
   );
   const kept = { keepResults: 14, keepHours: 400 };
   const findings = await examineDisk(path, { store, clock: () => now, kept }, freeBytes);
-  close();
+  data.close();
   return (subject: string) => findings.find((finding) => finding.subject === subject);
 }
 
