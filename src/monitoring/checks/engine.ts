@@ -196,6 +196,12 @@ export function checkEngine(context: EngineContext) {
         results.waiting(),
       ),
       family(
+        "signalbox_results_delay_seconds",
+        "gauge",
+        "How long the result that waits longest has not been written.",
+        Math.max(0, clock() - (results.waitingSince() ?? clock())) / 1_000,
+      ),
+      family(
         "signalbox_results_dropped_total",
         "counter",
         "Results of checks that were given up because they could not be written for too long.",

@@ -138,6 +138,8 @@ export function recorder(store: Store, log: Log, signals: Signals) {
     },
     /** How many results are not written yet. */
     waiting: () => waiting.length,
+    /** When the check ended whose result waits longest, in Unix milliseconds; null where none does. */
+    waitingSince: () => waiting[0]?.result.heartbeat.at ?? null,
     /** How many were given up because there were too many. */
     dropped: () => dropped,
     /** Writes what was gathered. */
