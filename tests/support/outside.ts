@@ -49,16 +49,18 @@ export type Outside = (
   method: string,
   path: string,
   body?: unknown,
+  headers?: Record<string, string>,
 ) => Promise<{ status: number; headers: Headers; json: any }>;
 
 /** A client of a running server. */
 export function clientOf(url: string, key: string): Outside {
-  return async (method, path, body) => {
+  return async (method, path, body, further = {}) => {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
         Authorization: `Bearer ${key}`,
         ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...further,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });

@@ -1,0 +1,90 @@
+import { expect } from "bun:test";
+import { unknownId } from "./appliance.ts";
+import { inbox } from "./inbox.ts";
+import type { Outside } from "./outside.ts";
+import { nouns } from "./records.ts";
+
+/** What everybody relies on, asked of a running server from outside, by a key and by one of another organization. */
+export async function contractRound(api: Outside, stranger: Outside) {
+  for (const [noun, { create, patch }] of Object.entries(nouns)) {
+    const all = `/api/v1/${noun}`;
+    const listed = async (by = api) => {
+      const { data, meta } = (await by("GET", all)).json;
+      const ids: string[] = data.map((one: { id: string }) => one.id);
+      return { ids, total: meta?.total ?? ids.length };
+    };
+    const before = (await listed()).total;
+    const body = { ...create };
+    const key = { "Idempotency-Key": crypto.randomUUID() };
+    const created = await api("POST", all, body, key);
+    expect([noun, created.status]).toEqual([noun, 201]);
+    const { id } = created.json.data;
+    const path = `${all}/${id}`;
+    expect(new URL(created.headers.get("location") ?? "", "http://x").pathname).toBe(path);
+    const again = await api("POST", all, body, key);
+    expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
+    expect(again.json).toEqual(created.json);
+    const reused = await api("POST", all, { ...body, ...patch }, key);
+    expect([reused.status, reused.json.error.code]).toEqual([422, "IDEMPOTENCY_KEY_REUSED"]);
+    expect((await api("POST", all, {})).status).toBe(422);
+
+    const read = await api("GET", path);
+    expect([read.status, read.json.data.id]).toEqual([200, id]);
+    const list = await listed();
+    expect([noun, list.total]).toEqual([noun, before + 1]);
+    expect(list.ids).toContain(id);
+
+    for (const [method, given] of [["GET"], ["PATCH", patch], ["DELETE"]] as const) {
+      const [theirs, none] = [
+        await stranger(method, path, given),
+        await stranger(method, `${all}/${unknownId}`, given),
+      ];
+      for (const { json } of [theirs, none]) delete json.error.requestId;
+      expect([noun, method, theirs.status, theirs.json]).toEqual([noun, method, 404, none.json]);
+    }
+    expect((await listed(stranger)).ids).not.toContain(id);
+
+    const etag = { "If-Match": read.headers.get("etag") ?? "" };
+    const patched = await api("PATCH", path, patch, etag);
+    expect([noun, patched.status, patched.json.data]).toEqual([
+      noun,
+      200,
+      expect.objectContaining(patch),
+    ]);
+    for (const method of ["PATCH", "DELETE"]) {
+      const stale = await api(method, path, method === "PATCH" ? patch : undefined, etag);
+      expect([noun, method, stale.status]).toEqual([noun, method, 412]);
+    }
+    const gone = await api("DELETE", path);
+    expect([noun, gone.status, gone.json]).toEqual([noun, 200, { data: { deleted: true } }]);
+    expect((await api("GET", path)).status).toBe(404);
+    expect((await listed()).total).toBe(before);
+  }
+}
+
+/** An outage and its end, each told once and in order to a receiver made for it. */
+export async function alertRound(api: Outside) {
+  await using hook = await inbox();
+  const made = async (path: string, body: object) =>
+    (await api("POST", `/api/v1/${path}`, body)).json.data;
+  const to = { type: "webhook", name: "Round", url: hook.at("/hook"), incidents: false };
+  const alertChannelIds = [(await made("alert-channels", to)).id];
+  const job = { type: "push", name: "Round", interval: 86_400, retries: 0, alertChannelIds };
+  const { id, pushUrl } = await made("monitors", job);
+  for (const [status, count] of [
+    ["up", 0],
+    ["down", 1],
+    ["down", 1],
+    ["up", 2],
+  ] as const) {
+    expect((await fetch(`${pushUrl}?status=${status}`)).status).toBe(200);
+    await hook.untilArrived((all) => all.length >= count);
+  }
+  const arrived = hook.arrived().map(({ type, monitorId }) => [type, monitorId]);
+  expect(arrived).toEqual([
+    ["monitor.down", id],
+    ["monitor.up", id],
+  ]);
+  await api("DELETE", `/api/v1/monitors/${id}`);
+  await api("DELETE", `/api/v1/alert-channels/${alertChannelIds[0]}`);
+}
