@@ -1,4 +1,7 @@
-// Set before anything is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
+import { writeFilesAtOnce } from "./cli/output.ts";
+
+writeFilesAtOnce();
+// Set before anything else is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
 // follow a proxy or skip certificate checks because of a variable left in somebody's shell.
 process.env["NODE_ENV"] = "production";
 const hijackers = /^(https?_proxy|all_proxy|no_proxy|node_tls_reject_unauthorized)$/i;
@@ -16,4 +19,3 @@ await Promise.all(
   [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.end(done))),
 );
 process.exit(exitCode);
-export {};

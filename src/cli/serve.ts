@@ -7,6 +7,7 @@ import { logTo } from "../core/log.ts";
 import { type Config, configOf, startedBy } from "../config.ts";
 import { DataError } from "../core/errors.ts";
 import { leaveAddress, openInBrowser, runningPage } from "./desktop.ts";
+import { tell } from "./output.ts";
 import { serviceManager } from "./service-manager.ts";
 
 /** What `serve` can be told. */
@@ -78,7 +79,7 @@ export function addServe(program: Command) {
 
 async function serve(config: Config, readAgain: () => Config) {
   const { startApp } = await import("../app.ts");
-  const log = logTo((line) => process.stderr.write(line), config);
+  const log = logTo((line) => tell(process.stderr, line), config);
   const manager = serviceManager(startedBy());
   const starting = startApp(config, { log, ...assets });
   // On a terminal it says that the window was closed; to a service, that files have changed.
@@ -97,7 +98,7 @@ async function serve(config: Config, readAgain: () => Config) {
     ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
   ];
   const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
-  process.stdout.write(`${lines.join("\n")}\n`);
+  tell(process.stdout, `${lines.join("\n")}\n`);
   if (config.open) openInBrowser(app.setUpLink ?? here);
   await stopped;
   log.info("stopping");

@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { inbox } from "../support/inbox.ts";
 import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
 import { smallDisk } from "../support/small-disk.ts";
@@ -131,5 +133,31 @@ test.skipIf(possible === null)(
     const again = await box.serve({ flags: unlimited });
     expect(await wrongIncidents(clientOf(again.url, box.key), told)).toEqual([]);
     expect(await again.stop()).toBe(0);
+  },
+);
+
+test.skipIf(possible === null)(
+  "a full disk that the log is on, too, keeps nobody from serving or stopping",
+  async () => {
+    using small = disk();
+    await using box = await machineWithKey(small.path);
+    const output = openSync(join(box.directory, "serve.log"), "a");
+    const port = freePort();
+    const args = ["serve", "--data-dir", box.dataDir, "--port", String(port), ...unlimited];
+    const child = Bun.spawn([binary, ...args], { stdio: ["ignore", output, output] });
+    try {
+      const url = `http://127.0.0.1:${port}`;
+      await untilHealthy(url);
+      const api = clientOf(url, box.key);
+      small.fill();
+      // The line of each fills what is left of a block, until a part of one does.
+      for (let request = 0; request < 100; request++)
+        expect((await api("POST", "/api/v1/incidents", { title: "Slow" })).status).toBe(503);
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    } finally {
+      child.kill("SIGKILL");
+      closeSync(output);
+    }
   },
 );
