@@ -138,8 +138,12 @@ export async function loadSnapshot(
   organizationId: string,
   { monitorIds, incidentIds }: { monitorIds: readonly string[]; incidentIds: readonly string[] },
 ): Promise<Snapshot> {
+  // A portion of the log holds many events of one subject, which is read once.
   const read = <Row>(text: string, ids?: readonly string[]) =>
-    store.query<Row>(text, [...(ids === undefined ? [] : [JSON.stringify(ids)]), organizationId]);
+    store.query<Row>(text, [
+      ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),
+      organizationId,
+    ]);
   const [incidents, updates] =
     incidentIds.length === 0
       ? [[], []]
@@ -152,10 +156,8 @@ export async function loadSnapshot(
         ]);
   // The monitors of automatic incidents say who was told already.
   const wanted = [
-    ...new Set([
-      ...monitorIds,
-      ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
-    ]),
+    ...monitorIds,
+    ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
   ];
   const [monitors, attached, channels, notified, memories, gathering, cases] = await Promise.all([
     read<MonitorRow>(monitorText, wanted),
@@ -166,7 +168,7 @@ export async function loadSnapshot(
     read<Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string }>(
       gatheringText,
     ),
-    read<OpenCase>(casesText, [...new Set([...monitorIds, ...incidentIds])]),
+    read<OpenCase>(casesText, [...monitorIds, ...incidentIds]),
   ]);
   const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
   const updatesOf = Map.groupBy(updates, ({ incidentId }) => incidentId);
