@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Finding, fine, problem, unusable } from "../core/finding.ts";
 import { vaultOf } from "../core/secrets.ts";
@@ -11,14 +11,13 @@ import { hasUnfinishedRestore } from "./unfinished-restore.ts";
 /** Reads the whole data directory and says what it found; for any size, so it may take minutes. */
 export function examine(directory: string, migrations: string): Finding[] {
   const path = resolve(directory);
-  if (!existsSync(path))
-    return [
-      unusable(
-        "data directory",
-        `${path} does not exist`,
-        "Name the right one with --data-dir, or start `signalbox serve`, which makes it.",
-      ),
-    ];
+  try {
+    accessSync(path, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const message = `${path} ${isMissing ? "does not exist" : "can't be read by this user"}`;
+    return [unusable("data directory", message, isMissing ? naming : asTheOwner)];
+  }
   const file = join(path, "signalbox.db");
   return [
     fine("data directory", path),
@@ -38,6 +37,9 @@ export function examine(directory: string, migrations: string): Finding[] {
         ]),
   ];
 }
+
+const naming = "Name the right one with --data-dir, or start `signalbox serve`, which makes it.";
+export const asTheOwner = "Run `doctor` as the account that `serve` runs as, or as root.";
 
 function permissions(path: string): Finding[] {
   if (process.platform === "win32") return [];
@@ -106,6 +108,15 @@ function database(path: string, migrations: string): Finding[] {
     database.close();
     return findings;
   } catch (error) {
+    const { code = "" } = error as { code?: string };
+    if (/^(SQLITE_(CANTOPEN|READONLY|PERM|IOERR)|EACCES)/.test(code))
+      return [
+        unusable(
+          "database",
+          `${file} can't be opened (${code})`,
+          `${asTheOwner} Else the disk may be full, read-only or broken.`,
+        ),
+      ];
     const reason = error instanceof Error ? error.message : String(error);
     // What ours say ends with the next step.
     const [message = reason, ...advice] = reason.split(". ");

@@ -4,7 +4,7 @@ import { createServer } from "node:tls";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Report } from "../../src/operations/doctor/doctor.ts";
-import { freePort } from "../support/binary.ts";
+import { binary, freePort } from "../support/binary.ts";
 import { expiringDays, writeCertificates } from "../support/certificates.ts";
 import { clientOf, machine, machineWithKey, type Outside } from "../support/outside.ts";
 import { have } from "../support/real-targets.ts";
@@ -118,6 +118,26 @@ describe("doctor", () => {
       message: expect.stringContaining(`valid for ${expiringDays - 1} days`),
       advice: expect.stringContaining("renew"),
     });
+  });
+
+  const asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", binary];
+  const mayBeNobody =
+    process.getuid?.() === 0 && Bun.spawnSync([...asNobody, "version"]).exitCode === 0;
+
+  test.skipIf(!mayBeNobody)("never has data restored that it may not read", async () => {
+    await using box = await machineWithKey();
+    const args = ["doctor", "--offline", "--json", "--port", "0", "--data-dir", box.dataDir];
+    const asked = () => {
+      const { exitCode, stdout } = Bun.spawnSync([...asNobody, ...args]);
+      const found = (JSON.parse(stdout.toString()) as Report).filter(
+        ({ verdict }) => verdict === "unusable",
+      );
+      return [exitCode, found.map(({ subject }) => subject), found[0]?.advice];
+    };
+    const advice = expect.stringContaining("as the account that `serve` runs as");
+    expect(asked()).toEqual([3, ["data directory"], advice]);
+    for (const name of [".", ".."]) chmodSync(join(box.dataDir, name), 0o755);
+    expect(asked()).toEqual([3, ["database"], advice]);
   });
 
   test("makes nothing where nothing is", async () => {

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { type Finding, problem, skipped } from "../../core/finding.ts";
 import { targetGuard } from "../../core/target-guard.ts";
 import { openToRead } from "../../database/data-directory.ts";
-import { examine } from "../../database/examine.ts";
+import { asTheOwner, examine } from "../../database/examine.ts";
 import type { Store } from "../../database/store.ts";
 import type { TrustedProxy } from "../../http/trusted-proxies.ts";
 import { findSchedule } from "../backups/schedule-store.ts";
@@ -18,7 +18,7 @@ import { examineHost, examineNetwork } from "./hosts.ts";
 import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
 import { examineMailServer } from "./mail.ts";
 import { examinePorts } from "./ports.ts";
-import { examineName, examineProxy } from "./proxy.ts";
+import { examineName, examineSettings } from "./settings.ts";
 
 /** What `serve` would run with. */
 export type Settings = {
@@ -30,6 +30,7 @@ export type Settings = {
   trustProxy: readonly TrustedProxy[];
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
+  metricsTokenFile?: string | undefined;
   keepResults: number;
   keepHours: number;
 } & TargetSettings;
@@ -105,7 +106,7 @@ const areas = [
   "Backups",
   "Machine",
   "Ports",
-  "Address",
+  "Settings",
   "Clock",
   "Network",
   "Mail",
@@ -131,9 +132,13 @@ function ofMachine(
   return [
     { area: "Machine", subject: "machine", examine: machine },
     { area: "Ports", subject: "ports", examine: () => examinePorts(settings, path) },
-    { area: "Address", subject: "address", examine: async () => examineProxy(settings, clock) },
     {
-      area: "Address",
+      area: "Settings",
+      subject: "settings",
+      examine: async () => examineSettings(settings, clock),
+    },
+    {
+      area: "Settings",
       subject: "name of --url",
       goesOut: true,
       examine: () => examineName(settings),
@@ -245,9 +250,5 @@ async function inTurn(examinations: readonly Examination[]): Promise<Report> {
 
 function notExamined(subject: string, error: unknown): Finding {
   const { code, name } = error as NodeJS.ErrnoException;
-  return problem(
-    subject,
-    `it could not be examined (${code ?? name})`,
-    "Run `doctor` as the account that `serve` runs as, or as root.",
-  );
+  return problem(subject, `it could not be examined (${code ?? name})`, asTheOwner);
 }

@@ -11,7 +11,7 @@ import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures
 import { deniedHere, isPrivate, portOf, type TargetGuard } from "../../core/target-guard.ts";
 import { capitalized } from "../../core/text.ts";
 import type { ChannelHost } from "./destinations.ts";
-import { certificateDays } from "./proxy.ts";
+import { certificateDays } from "./settings.ts";
 
 /** So long one host has to answer, in milliseconds. */
 export const hostMs = 5_000;

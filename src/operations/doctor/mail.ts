@@ -14,7 +14,7 @@ import {
   type Reaching,
   sentenceOf,
 } from "./hosts.ts";
-import { certificateDays } from "./proxy.ts";
+import { certificateDays } from "./settings.ts";
 
 const settings = "Correct it under Settings → Mail server, and send a test mail from there.";
 

@@ -1,8 +1,9 @@
-import { chmodSync } from "node:fs";
 import { expect, test } from "bun:test";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { configOf } from "../../../src/config.ts";
 import { dayMs } from "../../../src/core/clock.ts";
-import { examineName, examineProxy } from "../../../src/operations/doctor/proxy.ts";
+import { examineName, examineSettings } from "../../../src/operations/doctor/settings.ts";
 import { selfSigned } from "../../support/certificates.ts";
 import { have } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";
@@ -10,7 +11,7 @@ import { scratch } from "../../support/scratch.ts";
 const newDirectory = scratch();
 
 const findings = (flags: Record<string, unknown>, now = Date.now()) =>
-  examineProxy(configOf(flags, {}), () => now)
+  examineSettings(configOf(flags, {}), () => now)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject, advice }) => [verdict, subject, advice]);
 
@@ -58,6 +59,16 @@ test.skipIf(!have("openssl"))("TLS files are read, dated and held against --url"
   expect(findings({ tlsCert: `${tlsCert}.gone`, tlsKey })).toEqual([unusable]);
   chmodSync(tlsKey, 0o644);
   expect(findings(files)).toEqual([unusable]);
+});
+
+test("the token of metrics is read", () => {
+  const file = join(newDirectory(), "token");
+  const unusable = ["problem", "metrics token", expect.stringContaining("openssl rand -hex 32")];
+  expect(findings({ metricsTokenFile: file })).toEqual([unusable]);
+  writeFileSync(file, "short");
+  expect(findings({ metricsTokenFile: file })).toEqual([unusable]);
+  writeFileSync(file, "a".repeat(64));
+  expect(findings({ metricsTokenFile: file })).toEqual([]);
 });
 
 test("the name of --url leads to this machine, or to a proxy that is trusted", async () => {

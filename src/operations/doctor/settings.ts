@@ -6,21 +6,40 @@ import { type Clock, dayMs } from "../../core/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { isLoopback } from "../../core/target-guard.ts";
 import { tlsOf } from "../../http/listener.ts";
+import { metricsToken } from "../metrics/token.ts";
 import type { TrustedProxy } from "../../http/trusted-proxies.ts";
 
 type Settings = {
   url?: string | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
+  metricsTokenFile?: string | undefined;
   trustProxy: readonly TrustedProxy[];
 };
 
 /** A certificate that ends sooner is to be renewed now. */
 export const certificateDays = 14;
 
-/** What `--url`, `--trust-proxy` and the TLS files say, held against each other. */
-export function examineProxy(settings: Settings, clock: Clock): Finding[] {
-  return [...examineTls(settings, clock), ...examineUrl(settings), ...examineTrust(settings)];
+/** What `--url`, `--trust-proxy` and the files say, held against each other. */
+export function examineSettings(settings: Settings, clock: Clock): Finding[] {
+  return [
+    ...examineTls(settings, clock),
+    ...examineUrl(settings),
+    ...examineTrust(settings),
+    ...examineToken(settings),
+  ];
+}
+
+function examineToken({ metricsTokenFile: file }: Settings): Finding[] {
+  if (file === undefined) return [];
+  const subject = "metrics token";
+  try {
+    metricsToken(file);
+    return [fine(subject, `${file} can be used`)];
+  } catch (error) {
+    const advice = "Write one with `openssl rand -hex 32`, for the account of `serve` alone.";
+    return [problem(subject, (error as Error).message, advice)];
+  }
 }
 
 function examineTls({ url, ...files }: Settings, clock: Clock): Finding[] {
