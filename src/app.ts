@@ -13,9 +13,9 @@ import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/own-hosts.ts";
 import { type Listener, targetGuard } from "./core/target-guard.ts";
 import { checkEngine } from "./monitoring/checks/engine.ts";
-import type { Config } from "./config.ts";
+import { type Config, environmentFor } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/copy.ts";
-import { openDataDirectory } from "./database/data-directory.ts";
+import { openData } from "./database/data.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { responseCache } from "./http/response-cache.ts";
 import { eventReader } from "./events/reader.ts";
@@ -108,19 +108,20 @@ export async function startApp(
   let tls = tlsOf(config);
   const token = metricsToken(config.metricsTokenFile);
   const contention = writeContention();
-  const data = openDataDirectory(config.dataDir, {
+  const data = await openData(config, {
     migrations,
     clock,
     init: config.init,
     upgrade: true,
     requireCopy: config.requireCopy,
     onMissingCopy: (message) => log.warn(message),
+    onWait: () => log.info("another machine upgrades the data: waiting for it"),
     exclusive: true,
     sharesCommits: contention.isContended,
   });
   const listeners: Listener[] = [];
   const { store, vault } = data;
-  const sealed = sealPlainSecrets(data, [
+  const sealed = await sealPlainSecrets(data, [
     { name: "monitors", noun: "monitor", kinds: monitorKinds },
     { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
   ]);
@@ -157,7 +158,8 @@ export async function startApp(
   const keys = apiKeyCache(store, clock);
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   const setUp = firstRun ?? noSetUp(data.path);
-  const copyTo = (file: string, sealing: Sealing | null) => copyInChild(data.path, file, sealing);
+  const copyTo = (file: string, sealing: Sealing | null) =>
+    copyInChild(data.path, file, sealing, environmentFor(config));
   const backups = backupDownloads({ directory: data.path, clock, copyTo });
   const scheduled = scheduledBackups({ ...shared, workIn: data.path, copyTo });
   const byNetwork = (count: number) => networkLimit(count, clock);
@@ -324,7 +326,7 @@ export async function startApp(
       loop.stop();
       await ended(() => backups.end());
       await ended(() => store.atomic(lastSeen()));
-      data.close();
+      await data.close();
     },
   };
 }

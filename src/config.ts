@@ -7,6 +7,7 @@ import { limitsOf, usualLimits } from "./core/limits.ts";
 import { readSettings, type Setting } from "./core/settings-file.ts";
 import { parseDenied, parseRange } from "./core/target-guard.ts";
 import { AppError } from "./core/errors.ts";
+import { wrongAddress } from "./database/address.ts";
 import { parseTrustedProxy } from "./http/trusted-proxies.ts";
 import { invalid, parse, validationError } from "./core/validation.ts";
 
@@ -40,6 +41,16 @@ const Config = z.strictObject({
   /** Where further settings are. */
   config: z.string().min(1).optional(),
   dataDir: z.string().min(1).default("./signalbox-data"),
+  /** The cluster that holds the data, where the data directory does not. */
+  database: z
+    .string()
+    .superRefine((text, context) => {
+      const message = wrongAddress(text);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .optional(),
+  /** Where the password for it is. */
+  databasePasswordFile: z.string().min(1).optional(),
   host: z.string().min(1).default("0.0.0.0"),
   /** 0 lets the system choose. */
   port: port.default(3210),
@@ -153,6 +164,19 @@ export function configOf(
 function valueIn(name: string, text: string): unknown {
   if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
   return switches.includes(name) ? text === "true" || text === "1" : text;
+}
+
+/** The environment in which a command of ours works on the same data: others see no environment, but arguments. */
+export function environmentFor({
+  database,
+  databasePasswordFile,
+}: Pick<Config, "database" | "databasePasswordFile">): Record<string, string | undefined> {
+  const { [variableOf("config")]: _, ...others } = process.env;
+  return {
+    ...others,
+    [variableOf("database")]: database,
+    [variableOf("databasePasswordFile")]: databasePasswordFile,
+  };
 }
 
 type Desktop = {

@@ -1,10 +1,11 @@
 import { statSync } from "node:fs";
 import type { Command } from "commander";
-import { configOf } from "../config.ts";
 import { invalid } from "../core/validation.ts";
 import { copyDatabase } from "../database/copy.ts";
+import { clusterOf } from "../database/data.ts";
+import { copyCluster } from "../database/rqlite-data.ts";
 import { passphraseOf, withPassphrase } from "./passphrase.ts";
-import { type DataOptions, onData } from "./with-data.ts";
+import { type DataOptions, onData, placeOf } from "./with-data.ts";
 
 type BackupFlags = DataOptions & { passphraseFile?: string; includeKey?: boolean };
 
@@ -15,13 +16,16 @@ export function addBackup(program: Command) {
   onData(withPassphrase(command))
     .description("write a copy of the database, also while the server runs")
     .option("--include-key", "have secret.key in it, too; needs a passphrase")
-    .action((file: string, options: BackupFlags) => {
-      const { dataDir } = configOf({ dataDir: options.dataDir });
+    .action(async (file: string, options: BackupFlags) => {
+      const place = placeOf(options);
       const passphrase = passphraseOf(options.passphraseFile);
       const withKey = options.includeKey === true;
       if (withKey && passphrase === null)
         throw invalid("--include-key", "needs --passphrase-file: the key opens everything");
-      copyDatabase(dataDir, file, passphrase === null ? null : { passphrase, withKey });
+      const sealing = passphrase === null ? null : { passphrase, withKey };
+      const cluster = clusterOf(place);
+      if (cluster === null) copyDatabase(place.dataDir, file, sealing);
+      else await copyCluster(cluster, place.dataDir, file, sealing);
       const bytes = statSync(file).size;
       process.stdout.write(
         options.json ? `${JSON.stringify({ file, bytes }, null, 2)}\n` : `${file}\n`,

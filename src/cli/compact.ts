@@ -1,43 +1,52 @@
 import type { Command } from "commander";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { freeBytesOf, inBinaryUnits } from "../database/data-directory.ts";
-import { type DataOptions, onData, withData } from "./with-data.ts";
+import { assets } from "../core/assets.ts";
+import { systemClock } from "../core/clock.ts";
+import {
+  type DataDirectory,
+  freeBytesOf,
+  inBinaryUnits,
+  openDataDirectory,
+} from "../database/data-directory.ts";
+import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
 export function addCompact(program: Command) {
   onData(program.command("compact"))
     .description(
       "give disk space back that removed rows have left; the server must be stopped first",
     )
-    .action((options: DataOptions) =>
-      withData(
-        options,
-        async ({ database, path }) => {
-          const file = join(path, "signalbox.db");
-          const before = statSync(file).size;
-          const { used = before } =
-            database
-              .query<{ used: number }, []>(
-                `select (page_count - freelist_count) * page_size as used
-                 from pragma_page_count, pragma_freelist_count, pragma_page_size`,
-              )
-              .get() ?? {};
-          // The log takes the new pages before the file does, beside a copy of them.
-          const room = 2 * used;
-          if (freeBytesOf(path) < room)
-            throw new Error(
-              `This takes up to ${inBinaryUnits(room)} beside the database, and the disk has less. Nothing was changed.`,
-            );
-          database.run("VACUUM");
-          database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-          const after = statSync(file).size;
-          if (options.json) process.stdout.write(`${JSON.stringify({ file, before, after })}\n`);
-          else
-            process.stdout.write(
-              `${file}: ${inBinaryUnits(before)}, now ${inBinaryUnits(after)}\n`,
-            );
-        },
-        { exclusive: true },
-      ),
+    .action((options: DataOptions) => {
+      const dataDir = directoryOf(options, "rqlited does it with -auto-vacuum-int");
+      const { migrations } = assets;
+      const data = openDataDirectory(dataDir, { migrations, clock: systemClock, exclusive: true });
+      try {
+        compact(data, options.json);
+      } finally {
+        data.close();
+      }
+    });
+}
+
+function compact({ database, path }: DataDirectory, json: boolean | undefined) {
+  const file = join(path, "signalbox.db");
+  const before = statSync(file).size;
+  const { used = before } =
+    database
+      .query<{ used: number }, []>(
+        `select (page_count - freelist_count) * page_size as used
+         from pragma_page_count, pragma_freelist_count, pragma_page_size`,
+      )
+      .get() ?? {};
+  // The log takes the new pages before the file does, beside a copy of them.
+  const room = 2 * used;
+  if (freeBytesOf(path) < room)
+    throw new Error(
+      `This takes up to ${inBinaryUnits(room)} beside the database, and the disk has less. Nothing was changed.`,
     );
+  database.run("VACUUM");
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const after = statSync(file).size;
+  if (json) process.stdout.write(`${JSON.stringify({ file, before, after })}\n`);
+  else process.stdout.write(`${file}: ${inBinaryUnits(before)}, now ${inBinaryUnits(after)}\n`);
 }

@@ -6,6 +6,7 @@ import { invalid } from "../core/validation.ts";
 import { configOf } from "../config.ts";
 import { summaryOf, textOf } from "../operations/doctor/text.ts";
 import { serveOptions } from "./serve.ts";
+import { notForClusters } from "./with-data.ts";
 
 type DoctorFlags = Record<string, unknown> & {
   json?: boolean;
@@ -28,7 +29,10 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
       if (ntp !== undefined && !URL.canParse(`ntp://${ntp}`))
         throw invalid("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");
       const { examineAppliance } = await import("../operations/doctor/doctor.ts");
-      const report = await examineAppliance(configOf(flags), {
+      const config = configOf(flags);
+      if (config.database !== undefined)
+        throw notForClusters("each node tells of itself at /status");
+      const report = await examineAppliance(config, {
         migrations: assets.migrations,
         clock: systemClock,
         ignored,

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
 import { AppError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
-import type { DataDirectory } from "../database/data-directory.ts";
+import type { Data } from "../database/data-directory.ts";
 import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
 import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
 
@@ -65,7 +65,7 @@ export function addKeys(program: Command) {
     );
 }
 
-async function keysOf(data: DataDirectory, slug?: string) {
+async function keysOf(data: Data, slug?: string) {
   const organizations =
     slug === undefined
       ? await listOrganizations(data.store)

@@ -2,16 +2,16 @@ import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
-import { type Config, configOf } from "../config.ts";
-import { openDataDirectory } from "../database/data-directory.ts";
-import { type DataOptions, onData } from "./with-data.ts";
+import { configOf } from "../config.ts";
+import { type DataPlace, openData } from "../database/data.ts";
+import { type DataOptions, onData, placeOf } from "./with-data.ts";
 
 export function addMigrate(program: Command) {
   onData(program.command("migrate"))
     .description("bring older data up to this version; its server must be stopped first")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it")
-    .action(({ json, ...flags }: DataOptions & { requireCopy?: boolean }) => {
-      const migrated = upgraded(configOf(flags));
+    .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
+      const migrated = await upgraded(placeOf(options), configOf(options).requireCopy);
       process.stdout.write(
         json
           ? `${JSON.stringify({ migrated })}\n`
@@ -23,21 +23,23 @@ export function addMigrate(program: Command) {
 }
 
 /** How many migrations ran. Only data that needs some has to be ours alone. */
-function upgraded({ dataDir, requireCopy }: Config): number {
+async function upgraded(place: DataPlace, requireCopy: boolean): Promise<number> {
   const options = { migrations: assets.migrations, clock: systemClock };
+  const say = (message: string) => void process.stderr.write(`${message}\n`);
   try {
-    openDataDirectory(dataDir, options).close();
+    await (await openData(place, options)).close();
     return 0;
   } catch (error) {
     if (!(error instanceof DataError) || error.code !== "MIGRATION_REFUSED") throw error;
-    const data = openDataDirectory(dataDir, {
+    const data = await openData(place, {
       ...options,
       upgrade: true,
       requireCopy,
-      onMissingCopy: (message) => process.stderr.write(`${message}\n`),
+      onMissingCopy: say,
+      onWait: () => say("Another machine upgrades the data: waiting for it."),
       exclusive: true,
     });
-    data.close();
+    await data.close();
     return data.migrated;
   }
 }

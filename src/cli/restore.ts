@@ -1,10 +1,9 @@
 import type { Command } from "commander";
-import { configOf } from "../config.ts";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { restore, type Restored } from "../database/restore.ts";
 import { passphraseOf, withPassphrase } from "./passphrase.ts";
-import { type DataOptions, onData } from "./with-data.ts";
+import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
 type RestoreFlags = DataOptions & { key?: string; passphraseFile?: string; dryRun?: boolean };
 
@@ -19,7 +18,10 @@ export function addRestore(program: Command) {
     )
     .option("--dry-run", "only verify that it could be restored")
     .action((file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
-      const { dataDir } = configOf({ dataDir: options.dataDir });
+      const dataDir = directoryOf(
+        options,
+        "restore into an empty directory without it, and load that database into the cluster; see docs/cluster.md",
+      );
       const { migrations } = assets;
       const passphrase = passphraseOf(options.passphraseFile);
       const clock = systemClock;

@@ -8,11 +8,12 @@ import { type Config, configOf, startedBy } from "../config.ts";
 import { DataError } from "../core/errors.ts";
 import { leaveAddress, openInBrowser, runningPage } from "./desktop.ts";
 import { tell } from "./output.ts";
+import { warnOfPassword, withDatabase } from "./with-data.ts";
 import { serviceManager } from "./service-manager.ts";
 
 /** What `serve` can be told. */
 export function serveOptions(command: Command): Command {
-  return command
+  return withDatabase(command)
     .option("--config <file>", "settings, a line each such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
@@ -65,6 +66,7 @@ export function addServe(program: Command) {
     )
     .action(async (flags: Record<string, unknown>) => {
       const config = configOf(flags);
+      warnOfPassword(flags["database"] as string | undefined);
       try {
         await serve(config, () => configOf(flags));
       } catch (error) {

@@ -10,7 +10,7 @@ import { EmailAddress } from "../core/fields.ts";
 import { randomToken } from "../core/ids.ts";
 import { Role } from "../core/roles.ts";
 import { invalid, parse } from "../core/validation.ts";
-import type { DataDirectory } from "../database/data-directory.ts";
+import type { Data } from "../database/data-directory.ts";
 import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
 import { mustBeStrongPassword } from "../accounts/people/store.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
@@ -138,11 +138,11 @@ function inFull({ name, email, organizations }: PersonSummary): string {
 /** Of the organization that the command names. */
 type Named = { org?: string };
 
-async function organizationIdOf({ store }: DataDirectory, { org }: Named) {
+async function organizationIdOf({ store }: Data, { org }: Named) {
   return org === undefined ? undefined : (await getOrganization(store, org)).id;
 }
 
-async function createUser(data: DataDirectory, options: NewUserOptions) {
+async function createUser(data: Data, options: NewUserOptions) {
   const { id: organizationId, name: organization } = await getOrganization(data.store, options.org);
   const email = parse(EmailAddress, options.email, "--email");
   const scope = commandLineScope(data, organizationId);
@@ -199,7 +199,7 @@ function tell(made: object, password: string | null, json: boolean | undefined) 
   }
 }
 
-async function usersOf(data: DataDirectory, slug?: string) {
+async function usersOf(data: Data, slug?: string) {
   const organizations =
     slug === undefined
       ? await listOrganizations(data.store)

@@ -4,37 +4,80 @@ import type { Scope } from "../events/scope.ts";
 import { systemClock } from "../core/clock.ts";
 import { noLimits } from "../core/limits.ts";
 import { ownHostsOf } from "../core/own-hosts.ts";
+import { invalid } from "../core/validation.ts";
+import { hasPassword } from "../database/address.ts";
 import { targetGuard } from "../core/target-guard.ts";
 import { configOf } from "../config.ts";
-import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
+import type { Data } from "../database/data-directory.ts";
+import { type DataPlace, openData } from "../database/data.ts";
 
-export type DataOptions = { dataDir?: string; json?: boolean };
+export type DataOptions = {
+  dataDir?: string;
+  database?: string;
+  databasePasswordFile?: string;
+  json?: boolean;
+};
 
 /** The options that every command on data has. */
 export function onData(command: Command): Command {
-  return command
-    .option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)")
-    .option("--json", "print JSON for machines");
+  return withDatabase(
+    command.option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)"),
+  ).option("--json", "print JSON for machines");
 }
 
-/** Runs `use` on the data directory, also while a server runs on it, unless it needs it for itself. */
+/** Where the data is, if not in the data directory. */
+export function withDatabase(command: Command): Command {
+  return command
+    .option(
+      "--database <address>",
+      "the rqlite cluster that holds the data, such as rqlite://user@host1:4001,host2:4001 (SIGNALBOX_DATABASE)",
+    )
+    .option("--database-password-file <file>", "file with the password for it");
+}
+
+/** Where these options and the environment say that the data is. */
+export function placeOf({ dataDir, database, databasePasswordFile }: DataOptions): DataPlace {
+  warnOfPassword(database);
+  return configOf({ dataDir, database, databasePasswordFile });
+}
+
+export function warnOfPassword(database: string | undefined) {
+  if (database !== undefined && hasPassword(database))
+    process.stderr.write(
+      "signalbox: whoever lists the processes of this machine sees the password in --database: " +
+        "use SIGNALBOX_DATABASE or --database-password-file\n",
+    );
+}
+
+/** The data directory, for what a cluster does by itself or not at all; `instead` says how. */
+export function directoryOf(options: DataOptions, instead: string): string {
+  const { dataDir, database } = placeOf(options);
+  if (database !== undefined) throw notForClusters(instead);
+  return dataDir;
+}
+
+export const notForClusters = (instead: string) =>
+  invalid("--database", `is not for this command: ${instead}`);
+
+/** Runs `use` on the data, also while a server runs on it. */
 export async function withData<T>(
   options: DataOptions,
-  use: (data: DataDirectory) => Promise<T>,
-  { exclusive = false }: { exclusive?: boolean } = {},
+  use: (data: Data) => Promise<T>,
 ): Promise<T> {
-  const { dataDir } = configOf({ dataDir: options.dataDir });
   const { migrations } = assets;
-  const data = openDataDirectory(dataDir, { migrations, clock: systemClock, exclusive });
+  const data = await openData(placeOf(options), { migrations, clock: systemClock });
   try {
     return await use(data);
   } finally {
-    data.close();
+    await data.close();
   }
 }
 
 /** Whoever sits at the command line, acting for one organization. */
-export function commandLineScope(data: DataDirectory, organizationId: string): Scope {
+export function commandLineScope(
+  data: Pick<Data, "store" | "vault">,
+  organizationId: string,
+): Scope {
   return {
     store: data.store,
     clock: systemClock,

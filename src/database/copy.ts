@@ -36,7 +36,12 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
 export type Copying = ReturnType<typeof copyInChild>;
 
 /** The same in a process of its own: copying a large database would hold up everything else. */
-export function copyInChild(directory: string, to: string, sealing: Sealing | null = null) {
+export function copyInChild(
+  directory: string,
+  to: string,
+  sealing: Sealing | null = null,
+  env?: Record<string, string | undefined>,
+) {
   const self = Bun.isStandaloneExecutable
     ? [process.execPath]
     : [process.execPath, join(import.meta.dir, "..", "main.ts")];
@@ -48,6 +53,7 @@ export function copyInChild(directory: string, to: string, sealing: Sealing | nu
     stdin: sealing ? Buffer.from(sealing.passphrase) : "ignore",
     stdout: "ignore",
     stderr: "pipe",
+    ...(env && { env }),
   });
   /** Rejects with what the child said of its failure. */
   async function done() {

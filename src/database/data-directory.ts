@@ -21,6 +21,7 @@ import { join, resolve } from "node:path";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
+import type { Store } from "./store.ts";
 import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { writeBackup } from "./backup-file.ts";
@@ -29,12 +30,24 @@ import { missingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
 
 /** "SBOX": tells our database from any other SQLite file. */
-const applicationId = 0x53424f58;
+export const applicationId = 0x53424f58;
 
 /** Databases up to this size are read through at every start; `doctor` checks any size. */
 const checkedAtStartBytes = 128 * 1024 * 1024;
 /** Up to this size what indexes say is compared as well, which takes three times as long. */
 const comparedAtStartBytes = 16 * 1024 * 1024;
+
+/** What a process works on: a file in its data directory, or a cluster beside that. */
+export type Data = {
+  path: string;
+  store: Store;
+  vault: Vault;
+  /** Migrations that ran while opening. */
+  migrated: number;
+  /** Overwrites what removed values have left behind. */
+  scrub(): Promise<void>;
+  close(): Promise<void>;
+};
 
 export type DataDirectory = {
   path: string;
@@ -57,6 +70,8 @@ export type OpenOptions = {
   requireCopy?: boolean;
   /** Told that an upgrade goes on without that copy. */
   onMissingCopy?: (message: string) => void;
+  /** Told where another machine upgrades the data, and this one waits. */
+  onWait?: () => void;
   /** Bytes that may still be written below a directory. */
   freeBytes?: (path: string) => number;
   /** Holds the directory for this process alone. */
@@ -128,7 +143,7 @@ function unusable(message: string): DataError {
   return new DataError("DATA_UNUSABLE", message);
 }
 
-function makeDirectory(path: string) {
+export function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     // Somebody's home or /tmp, named by mistake, keeps its mode.
@@ -281,7 +296,7 @@ const keptCopies = 2;
 
 /** Keeps the older data, and of earlier copies the last one. Throws MIGRATION_REFUSED where there is no room and the copy is required. */
 function copyBeforeUpgrade(database: Database, path: string, options: OpenOptions) {
-  const { freeBytes = freeBytesOf, onMissingCopy = () => {} } = options;
+  const { freeBytes = freeBytesOf } = options;
   try {
     const [[pages, size] = []] = database
       .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
@@ -291,17 +306,28 @@ function copyBeforeUpgrade(database: Database, path: string, options: OpenOption
     const free = freeBytes(path);
     if (free < needed)
       throw new Error(`${inBinaryUnits(free)} are free, ${inBinaryUnits(needed)} are needed`);
-    writeBackup(database, join(path, `${copyPrefix}${options.clock()}`));
+    writeBackup(database, copyBeforeUpgradeIn(path, options));
   } catch (error) {
-    const why = `There is no copy of the data from before the upgrade (${(error as Error).message}).`;
-    if (options.requireCopy)
-      throw new DataError(
-        "MIGRATION_REFUSED",
-        `${why} Nothing was changed. Make room, or upgrade without --require-copy.`,
-      );
-    onMissingCopy(why);
-    return;
+    return goOnWithoutCopy(error as Error, options);
   }
+  removeOlderCopies(path);
+}
+
+export const copyBeforeUpgradeIn = (path: string, { clock }: OpenOptions) =>
+  join(path, `${copyPrefix}${clock()}`);
+
+/** Throws MIGRATION_REFUSED where the copy is required. */
+export function goOnWithoutCopy(error: Error, { requireCopy, onMissingCopy }: OpenOptions) {
+  const why = `There is no copy of the data from before the upgrade (${error.message}).`;
+  if (requireCopy)
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      `${why} Nothing was changed. Make room, or upgrade without --require-copy.`,
+    );
+  onMissingCopy?.(why);
+}
+
+export function removeOlderCopies(path: string) {
   const copies = readdirSync(path).filter((name) =>
     /^signalbox\.db\.before-upgrade-\d+$/.test(name),
   );
@@ -363,7 +389,7 @@ export function readKey(file: string): Uint8Array {
 }
 
 /** Writes a file that appears whole or not at all; the first of several writers wins. */
-function writeOnce(file: string, text: string) {
+export function writeOnce(file: string, text: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   writeNew(fresh, text);

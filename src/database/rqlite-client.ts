@@ -1,16 +1,6 @@
-import { AppError, DataError } from "../core/errors.ts";
+import { AppError } from "../core/errors.ts";
+import type { ClusterAddress } from "./address.ts";
 import type { Parameter } from "./store.ts";
-
-/** Where a rqlite cluster answers, and as whom. */
-export type ClusterAddress = {
-  /** `host:port` of every node that may be asked. */
-  hosts: readonly string[];
-  user: string | null;
-  password: string | null;
-  isSecure: boolean;
-  /** Certificates (PEM) that its nodes are trusted by, in place of the system's. */
-  ca: string | null;
-};
 
 export type Result = {
   columns?: string[];
@@ -227,6 +217,27 @@ export function rqliteClient(
       }
     },
 
+    /** What each node that answers says of itself. Throws UNAVAILABLE where none does. */
+    async statuses(): Promise<Map<string, unknown>> {
+      const found = new Map<string, unknown>();
+      let reason = "";
+      for (const host of hosts) {
+        const signal = AbortSignal.timeout(patience.silentMs + patience.probeMs);
+        try {
+          const response = await send(host, "/status", { signal });
+          if (response.status === 401) throw refusedCredentials();
+          if (response.ok) found.set(host, await response.json());
+          else reason = `${host} answers ${response.status}`;
+        } catch (error) {
+          if (error instanceof AppError) throw error;
+          avoid(host);
+          reason = `${host}: ${(error as Error).message}`;
+        }
+      }
+      if (found.size === 0) throw unavailable(reason);
+      return found;
+    },
+
     /** A request beside queries and writes, to the first node that takes it. Throws UNAVAILABLE. */
     async raw(path: string, init: RequestInit = {}): Promise<Response> {
       let reason = "";
@@ -300,28 +311,4 @@ export function sqlError(message: string): Error {
   if (/disk is full|disk I\/O error|readonly database/.test(message)) return unavailable(message);
   const code = codes.find(([pattern]) => pattern.test(message))?.[1] ?? "SQLITE_ERROR";
   return Object.assign(new Error(message), { code });
-}
-
-/** Reads what the command line or the environment names. Throws what is wrong with it, never what stands there. */
-export function clusterAddressOf(
-  text: string,
-): Omit<ClusterAddress, "ca"> & { caFile: string | null } {
-  const [, scheme, user, password, list = "", query = ""] =
-    /^(rqlites?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(text) ?? [];
-  const hosts = list.split(",").map((host) => (/:\d+$/.test(host) ? host : `${host}:4001`));
-  const parameters = new URLSearchParams(query);
-  const isKnown = [...parameters.keys()].every((name) => name === "ca");
-  if (scheme === undefined || !isKnown || !hosts.every((host) => URL.canParse(`http://${host}`)))
-    throw new DataError(
-      "DATA_UNUSABLE",
-      "--database must be such as rqlite://user@host1:4001,host2:4001,host3:4001",
-    );
-  return {
-    // As a redirect names them.
-    hosts: hosts.map((host) => new URL(`http://${host}`).host || host),
-    user: user ? decodeURIComponent(user) : null,
-    password: password === undefined ? null : decodeURIComponent(password),
-    isSecure: scheme === "rqlites",
-    caFile: parameters.get("ca"),
-  };
 }

@@ -28,9 +28,10 @@ type Upgrade = {
 };
 
 /** How many migrations this binary knows that the database has not had. Throws MIGRATION_REFUSED as `migrate` does. */
-export async function pendingRqliteMigrations({ client, folder }: Upgrade): Promise<number> {
+export async function pendingRqliteMigrations({ client, folder }: Upgrade) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
-  return pendingAfter(await appliedIn(client), ours).length;
+  const applied = await appliedIn(client);
+  return { pending: pendingAfter(applied, ours).length, isNew: applied.length === 0 };
 }
 
 /**

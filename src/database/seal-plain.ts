@@ -1,7 +1,9 @@
-import type { Database } from "bun:sqlite";
 import { splitSecrets } from "../core/kind-secrets.ts";
 import type { Kinds } from "../core/kinds.ts";
 import { sealAll, type Vault } from "../core/secrets.ts";
+import type { Data } from "./data-directory.ts";
+import { setValue, valueOf } from "./portions.ts";
+import type { Store } from "./store.ts";
 
 type Row = {
   organizationId: string;
@@ -18,34 +20,31 @@ export type SealedTable = { name: string; noun: string; kinds: Kinds };
  * Seals what stands in settings although its type calls it a secret by now, as an older version left
  * it there; once for each change of what is a secret. Returns how many records that were.
  */
-export function sealPlainSecrets(
-  { database, vault }: { database: Database; vault: Vault },
+export async function sealPlainSecrets(
+  { store, vault, scrub }: Pick<Data, "store" | "vault" | "scrub">,
   tables: readonly SealedTable[],
-): number {
+): Promise<number> {
   // Looking at 30,000 monitors takes as long as all the rest of a start.
-  if (sealedBy(database) === fingerprintOf(tables)) return 0;
-  const changes = tables.flatMap((table) =>
-    rowsOf(database, table).flatMap((row) => {
+  if ((await sealedBy(store)) === fingerprintOf(tables)) return 0;
+  const rows = await Promise.all(tables.map((table) => rowsOf(store, table)));
+  const changes = tables.flatMap((table, i) =>
+    (rows[i] ?? []).flatMap((row) => {
       const sealed = sealedRow(vault, table, row);
       return sealed === null ? [] : [{ table, row, sealed }];
     }),
   );
-  database.transaction(() => {
-    for (const { table, row, sealed } of changes)
-      database
-        .query(
-          `update ${table.name} set settings = ?, secrets = ?
-          where organization_id = ? and id = ?`,
-        )
-        .run(sealed.settings, sealed.secrets, row.organizationId, row.id);
-    database
-      .query("insert or replace into housekeeping (name, value) values ('sealed by', ?)")
-      .run(fingerprintOf(tables));
-  })();
+  await store.atomic([
+    ...changes.map(({ table, row, sealed }) => ({
+      // What somebody writes meanwhile is sealed by itself.
+      text: `update ${table.name} set settings = ?, secrets = ?
+        where organization_id = ? and id = ? and settings = ?`,
+      parameters: [sealed.settings, sealed.secrets, row.organizationId, row.id, row.settings],
+    })),
+    setValue("sealed by", fingerprintOf(tables)),
+  ]);
   if (changes.length === 0) return 0;
   // What was there before would stay in free pages and in the log.
-  database.run("VACUUM");
-  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  await scrub();
   return changes.length;
 }
 
@@ -59,23 +58,17 @@ function fingerprintOf(tables: readonly SealedTable[]): number {
 }
 
 /** The fingerprint under which everything was sealed last; null where it never was. */
-function sealedBy(database: Database): number | null {
-  const row = database
-    .query<{ value: number }, []>("select value from housekeeping where name = 'sealed by'")
-    .get();
-  return row?.value ?? null;
-}
+const sealedBy = (store: Store) => valueOf(store, "sealed by");
 
-function rowsOf(database: Database, { name, kinds }: SealedTable): Row[] {
+function rowsOf(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {
   const types = Object.keys(kinds).filter(
     (type) => Object.keys(kinds[type]?.secrets ?? {}).length > 0,
   );
-  return database
-    .query<Row, [string]>(
-      `select organization_id as organizationId, id, type, settings, secrets from ${name}
-       where type in (select value from json_each(?))`,
-    )
-    .all(JSON.stringify(types));
+  return store.query<Row>(
+    `select organization_id as organizationId, id, type, settings, secrets from ${name}
+     where type in (select value from json_each(?))`,
+    [JSON.stringify(types)],
+  );
 }
 
 function sealedRow(

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Vault } from "../core/secrets.ts";
+import type { Store } from "./store.ts";
 
 /** Every sealed value that is kept, with the place it is sealed for; by its table. */
 const sources: Record<string, string> = {
@@ -40,14 +41,21 @@ function opens(vault: Vault, sealed: string, place: string): boolean {
   }
 }
 
+/** The same of a store with all tables. */
+export async function isKeyOfStore(store: Pick<Store, "query">, vault: Vault): Promise<boolean> {
+  const all = `${Object.values(sources).join(" union all ")} limit ?`;
+  const values = await store.query<SealedValue>(all, [tried]);
+  return values.length === 0 || values.some(({ sealed, place }) => opens(vault, sealed, place));
+}
+
+type SealedValue = { place: string; sealed: string };
+
 /** An older database may lack a table. */
-function sealedValues(database: Database, limit: number): { place: string; sealed: string }[] {
+function sealedValues(database: Database, limit: number): SealedValue[] {
   const tables = database
     .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
     .all();
   const present = tables.flatMap(({ name }) => sources[name] ?? []);
   if (present.length === 0) return [];
-  return database
-    .query<{ place: string; sealed: string }, [number]>(`${present.join(" union all ")} limit ?`)
-    .all(limit);
+  return database.query<SealedValue, [number]>(`${present.join(" union all ")} limit ?`).all(limit);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
 import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/copy.ts";
-import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { openData } from "../../src/database/data.ts";
 import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/schema.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
@@ -42,7 +42,8 @@ async function older() {
         secrets = json_remove(secrets, '$."headers.X-Api-Key"', '$."headers.X.Team"') where id = ?`,
       [JSON.stringify(headers), id],
     );
-  const seal = () => sealPlainSecrets({ database, vault: appliance.vault }, tables);
+  const { store, vault } = appliance;
+  const seal = () => sealPlainSecrets({ store, vault, scrub: async () => {} }, tables);
   return { ...made, shop: shop.id as string, bot: bot.id as string, seal };
 }
 
@@ -52,7 +53,7 @@ test("what an older version kept plain is sealed, and read as if it had always b
   expect(JSON.stringify(database.query("select settings from monitors").values())).toContain(
     canary,
   );
-  expect(seal()).toBe(2);
+  expect(await seal()).toBe(2);
   expect(secretsOf("monitor", shop)).toEqual({ bearerToken: "token", ...headers });
   expect(secretsOf("alert-channel", bot)).toEqual({ secret: signingCanary, ...headers });
   const shown = await monitorOf(shop);
@@ -66,37 +67,38 @@ test("that happens once, and to nothing else", async () => {
   const { seal, database } = await older();
   const rows = () => database.query("select id, settings, secrets, version from monitors").values();
   const untouched = rows().filter(([, settings]) => !String(settings).includes(canary));
-  seal();
+  await seal();
   expect(rows()).toEqual(expect.arrayContaining(untouched));
   const after = rows();
-  expect(seal()).toBe(0);
+  expect(await seal()).toBe(0);
   expect(rows()).toEqual(after);
 });
 
 test("a backup made afterwards holds nothing of it", async () => {
   const directory = newDirectory();
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
-  const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
+  const data = await openData({ dataDir: directory }, { migrations: assets.migrations, clock });
   const { id: organization } = await createOrganization(data.store, clock, "Ours");
   const headers = { "X-Api-Key": canary.repeat(300) };
   const settings = JSON.stringify({ url: "http://bot.lan", headers });
-  for (let index = 0; index < 20; index++)
-    data.database.run(
-      `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
+  await data.store.atomic(
+    Array.from({ length: 20 }, (_, index) => ({
+      text: `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
         settings, secrets, version, created_at, updated_at)
        values (?, ?, 'Bot', 'webhook', 1, 0, 1, ?, '{}', 1, '', '')`,
-      [organization, `c${index}`, settings],
-    );
+      parameters: [organization, `c${index}`, settings],
+    })),
+  );
   const backup = () => {
     const file = join(newDirectory(), "backup.db");
     copyDatabase(directory, file);
     return readFileSync(file).includes(canary);
   };
   expect(backup()).toBe(true);
-  expect(sealPlainSecrets(data, tables)).toBe(20);
+  expect(await sealPlainSecrets(data, tables)).toBe(20);
   expect(backup()).toBe(false);
   // Neither in free pages nor in the log, also while the database is open.
   for (const file of readdirSync(directory))
     expect([file, readFileSync(join(directory, file)).includes(canary)]).toEqual([file, false]);
-  data.close();
+  await data.close();
 });

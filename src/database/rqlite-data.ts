@@ -1,0 +1,219 @@
+import { Database } from "bun:sqlite";
+import { existsSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { AppError, DataError } from "../core/errors.ts";
+import { newId, sha256 } from "../core/ids.ts";
+import { type Vault, vaultOf } from "../core/secrets.ts";
+import type { ClusterAddress } from "./address.ts";
+import { copyPrefix, writeBackup } from "./backup-file.ts";
+import type { Sealing } from "./copy.ts";
+import {
+  applicationId,
+  copyBeforeUpgradeIn,
+  type Data,
+  files,
+  goOnWithoutCopy,
+  lockDirectory,
+  makeDirectory,
+  newKey,
+  type OpenOptions,
+  readKey,
+  removeOlderCopies,
+  writeOnce,
+} from "./data-directory.ts";
+import { type RqliteClient, rqliteClient, unavailable } from "./rqlite-client.ts";
+import { migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
+import { rqliteStore } from "./rqlite.ts";
+import { isKeyOfStore } from "./sealed-values.ts";
+import type { Store } from "./store.ts";
+
+/** The oldest that does what the store asks of it: an earlier one may keep half of a batch that failed. */
+const oldestVersion = "8.26";
+/** The oldest SQLite that has every function of ours: aggregates with an order. */
+const oldestSqlite = "3.44";
+
+/**
+ * Opens a cluster, with the data directory for what each machine has for itself. Throws DataError as
+ * `openDataDirectory` does.
+ */
+export async function openOnRqlite(
+  directory: string,
+  address: ClusterAddress,
+  options: OpenOptions,
+): Promise<Data> {
+  const path = resolve(directory);
+  makeDirectory(path);
+  const unlock = options.exclusive ? lockDirectory(path) : () => {};
+  try {
+    const client = rqliteClient(address);
+    await mustBeUsable(client);
+    const migrated = await bringUpToDate(client, path, options);
+    const store = rqliteStore(client, options.clock);
+    const vault = await openVault(path, store);
+    return {
+      path,
+      store,
+      vault,
+      migrated,
+      async scrub() {
+        await client.raw("/db/execute", { method: "POST", body: '["vacuum"]' });
+      },
+      async close() {
+        await store.settled();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw asDataError(error);
+  }
+}
+
+/** Copies a cluster as `copyDatabase` does a file: one moment of it, which `restore` takes. */
+export async function copyCluster(
+  address: ClusterAddress,
+  directory: string,
+  to: string,
+  sealing: Sealing | null,
+): Promise<void> {
+  const path = resolve(directory);
+  makeDirectory(path);
+  try {
+    await copy(rqliteClient(address), path, to, sealing);
+  } catch (error) {
+    throw asDataError(error);
+  }
+}
+
+async function copy(client: RqliteClient, path: string, to: string, sealing: Sealing | null) {
+  if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
+  const plain = join(path, `${copyPrefix}${newId(Date.now())}.rqlite`);
+  try {
+    await Bun.write(plain, await client.raw("/db/backup"));
+    using database = new Database(plain, { strict: true });
+    for (const table of ["write_markers", "migration_lease"])
+      database.run(`drop table if exists ${table}`);
+    database.run(`pragma application_id = ${applicationId}`);
+    const secretKey = sealing?.withKey ? readKey(files(path).key) : null;
+    const encryption = sealing && { passphrase: sealing.passphrase, secretKey, workIn: path };
+    writeBackup(database, to, encryption ?? undefined);
+  } finally {
+    rmSync(plain, { force: true });
+  }
+}
+
+type Status = {
+  build?: { version?: string };
+  store?: { db_conf?: { fk_constraints?: boolean }; sqlite3?: { version?: string } };
+};
+
+/** Asks every node that answers: one that applies the same log by other rules would end up with other data. */
+async function mustBeUsable(client: RqliteClient) {
+  for (const [host, { build, store }] of await readyNodes(client)) {
+    const refuse = (why: string) =>
+      new DataError("DATA_UNUSABLE", `The database node ${host} ${why}.`);
+    if (store?.db_conf?.fk_constraints !== true)
+      throw refuse("does not hold references together: start it with -fk");
+    const version = build?.version ?? "";
+    if (isOlder(version, oldestVersion))
+      throw refuse(
+        `is rqlite ${version}: ${oldestVersion} is the oldest that is known to be right`,
+      );
+    const sqlite = store.sqlite3?.version ?? "";
+    if (isOlder(sqlite, oldestSqlite))
+      throw refuse(`has SQLite ${sqlite}: ${oldestSqlite} is the oldest that will do`);
+  }
+}
+
+/** What the nodes say of themselves that have opened their database. */
+async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
+  for (let tries = 0; tries < 50; tries++) {
+    const all = (await client.statuses()) as Map<string, Status>;
+    const ready = [...all].filter(([, { store }]) => store?.db_conf !== undefined);
+    if (ready.length > 0) return ready;
+    await Bun.sleep(100);
+  }
+  throw unavailable("they are still starting");
+}
+
+/** Builds from source may say no more than their major version, which then has to do. */
+export function isOlder(version: string, oldest: string): boolean {
+  const [found = [], wanted = []] = [version, oldest].map((text) =>
+    text.replace(/^v/, "").split(".").map(Number),
+  );
+  for (const [i, part] of wanted.entries()) {
+    const its = found[i];
+    if (its === undefined && i > 0) return false;
+    if (its !== part) return !(Number(its) > part);
+  }
+  return false;
+}
+
+async function bringUpToDate(client: RqliteClient, path: string, options: OpenOptions) {
+  const { clock, migrations: folder, onWait } = options;
+  const upgrade = { client, folder, clock, ...(onWait && { onWait }) };
+  const { pending, isNew } = await pendingRqliteMigrations(upgrade);
+  if (pending === 0) return 0;
+  if (!options.upgrade && !isNew)
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      "This data was written by an older Signalbox. Upgrade it with `signalbox migrate` or `signalbox serve`.",
+    );
+  const beforeChange = async () => {
+    try {
+      await copy(client, path, copyBeforeUpgradeIn(path, options), null);
+      removeOlderCopies(path);
+    } catch (error) {
+      goOnWithoutCopy(error as Error, options);
+    }
+  };
+  return migrateRqlite({ ...upgrade, beforeChange });
+}
+
+/** What `housekeeping` keeps of the key, so that no node ever begins with another one. */
+const keyName = "fingerprint of the key";
+
+async function openVault(path: string, store: Store): Promise<Vault> {
+  const { key } = files(path);
+  const [known] = await store.query<{ value: number }>(
+    "select value from housekeeping where name = ?",
+    [keyName],
+  );
+  if (!existsSync(key)) {
+    const isFirst = known === undefined && (await isKeyOfStore(store, vaultOf(new Uint8Array(32))));
+    if (!isFirst)
+      throw new DataError(
+        "DATA_UNUSABLE",
+        `${key} is missing. All machines on one cluster have the same: copy it from another one, or from your backup.`,
+      );
+    writeOnce(key, newKey());
+  }
+  const bytes = readKey(key);
+  const vault = vaultOf(bytes);
+  const fingerprint = Number.parseInt(sha256(`signalbox/${sha256(bytes)}`).slice(0, 12), 16);
+  if (known === undefined && (await isKeyOfStore(store, vault)))
+    await store.atomic([
+      {
+        text: "insert or ignore into housekeeping (name, value) values (?, ?)",
+        parameters: [keyName, fingerprint],
+      },
+    ]);
+  const [now] = await store.query<{ value: number }>(
+    "select value from housekeeping where name = ?",
+    [keyName],
+  );
+  if (now?.value === fingerprint) return vault;
+  throw new DataError(
+    "DATA_UNUSABLE",
+    `${key} is another key than that of this database: it opens none of the stored secrets. All machines on one cluster have the same: copy it from another one, or from your backup.`,
+  );
+}
+
+function asDataError(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
+  const { cause } = error;
+  return new DataError(
+    "DATA_UNUSABLE",
+    `No node of the database can be used: ${cause instanceof Error ? cause.message : "none answers"}.`,
+  );
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { signalbox } from "../support/binary.ts";
+import { clientOf, machine, succeeded } from "../support/outside.ts";
+import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const password = "not-in-any-output";
+
+describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
+  let node: RqliteNode;
+  beforeAll(async () => {
+    const auth = join(newDirectory(), "auth.json");
+    writeFileSync(auth, JSON.stringify([{ username: "box", password, perms: ["all"] }]));
+    node = await startOneNode(["-auth", auth]);
+  });
+  afterAll(() => node.kill());
+
+  test("serves, is backed up, says what is not for it, and keeps its password to itself", async () => {
+    await using box = machine();
+    const { PATH = "" } = process.env;
+    const env = { PATH, SIGNALBOX_DATABASE: `rqlite://box:${password}@${node.host}` };
+    const run = (...args: string[]) => box.run(args, { env });
+
+    await succeeded(run("orgs", "create", "Acme"));
+    const key = await succeeded(run("keys", "create", "--org", "acme", "--name", "Script"));
+    expect(await succeeded(run("migrate"))).toBe("The data is up to date.");
+    const server = await box.serve({ env });
+    const api = clientOf(server.url, key);
+    const { json } = await api("POST", "/api/v1/incidents", { title: "Slow" });
+    expect((await api("GET", `/api/v1/incidents/${json.data.id}`)).json.data.title).toBe("Slow");
+    // Of another process: no answer from memory.
+    await succeeded(run("orgs", "create", "Globex"));
+    expect(JSON.parse(await succeeded(run("orgs", "list", "--json")))).toHaveLength(2);
+
+    const file = join(box.directory, "backup.db");
+    await succeeded(run("backup", file));
+    const other = join(box.directory, "restored");
+    const restored = { ...process.env, SIGNALBOX_DATABASE: undefined, SIGNALBOX_DATA_DIR: other };
+    const secretKey = join(box.dataDir, "secret.key");
+    await succeeded(signalbox(["restore", file, "--key", secretKey], { env: restored }));
+    const listed = await succeeded(signalbox(["orgs", "list", "--json"], { env: restored }));
+    expect(JSON.parse(listed)).toHaveLength(2);
+
+    for (const command of [["compact"], ["doctor"], ["restore", file]]) {
+      const { exitCode, stderr } = await run(...command);
+      expect([command, exitCode, stderr]).toEqual([
+        command,
+        2,
+        expect.stringContaining("--database is not for this command"),
+      ]);
+    }
+    const inArguments = await box.run(
+      ["orgs", "list", "--database", `rqlite://box:${password}@${node.host}`],
+      { env: { PATH } },
+    );
+    expect(inArguments.stderr).toContain("whoever lists the processes");
+    expect(await server.stop()).toBe(0);
+    const said = await new Response(server.child.stdout).text();
+    for (const text of [said, inArguments.stdout, inArguments.stderr])
+      expect(text).not.toContain(password);
+    expect(readdirSync(box.dataDir).toSorted()).toEqual(["secret.key", "signalbox.lock"]);
+    expect(readFileSync(file).includes(password)).toBe(false);
+  }, 60_000);
+});

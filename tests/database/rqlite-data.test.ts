@@ -1,0 +1,298 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
+import { assets } from "../../src/core/assets.ts";
+import { clusterAddressOf, hasPassword, wrongAddress } from "../../src/database/address.ts";
+import { clusterOf, openData } from "../../src/database/data.ts";
+import { openDataDirectory, type OpenOptions } from "../../src/database/data-directory.ts";
+import { restore } from "../../src/database/restore.ts";
+import { rqliteClient } from "../../src/database/rqlite-client.ts";
+import { copyCluster, isOlder } from "../../src/database/rqlite-data.ts";
+import { selfSigned } from "../support/certificates.ts";
+import { migrationFolder, migrationsBefore } from "../support/migration-folder.ts";
+import { addressOf, hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+const usual = { migrations: assets.migrations, clock };
+const nodes: RqliteNode[] = [];
+
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map((node) => node.kill()));
+});
+
+/** A cluster of one, and the machines that open it, each with a directory of its own. */
+async function newCluster(flags: string[] = [], credentials = "") {
+  const node = await startOneNode(flags);
+  nodes.push(node);
+  const database = `rqlite://${credentials}${node.host}`;
+  const client = rqliteClient(addressOf(node));
+  const machine = (directory = newDirectory()) => ({
+    directory,
+    open: (options: Partial<OpenOptions> = {}) =>
+      openData({ dataDir: directory, database }, { ...usual, ...options }),
+    refusal: (options: Partial<OpenOptions> = {}) =>
+      openData({ dataDir: directory, database }, { ...usual, ...options }).then(
+        () => null,
+        ({ code, message }) => ({ code, message }),
+      ),
+  });
+  const rows = async (text: string) => (await client.query([[text]]))[0]?.values ?? [];
+  const write = (...texts: string[]) =>
+    client.execute(
+      texts.map((text) => [text] as const),
+      async () => false,
+    );
+  return { node, database, machine, rows, write };
+}
+
+const schema = `select type, name, sql from sqlite_schema where name not like 'sqlite_%'
+  and tbl_name not in ('write_markers', 'migration_lease') order by type, name`;
+
+describe.skipIf(!hasRqlite)("opening a cluster", () => {
+  test("makes the same tables as in a file, at first use", async () => {
+    const { machine, rows } = await newCluster();
+    const data = await machine().open();
+    expect(data.migrated).toBeGreaterThan(10);
+    const file = openDataDirectory(newDirectory(), usual);
+    expect(await rows(schema)).toEqual(file.database.query(schema).values() as never);
+    const again = await createOrganization(data.store, clock, "Ours");
+    expect((await listOrganizations(data.store)).map(({ id }) => id)).toEqual([again.id]);
+    await data.close();
+    file.close();
+  });
+
+  test("two machines at once: one upgrades, the other waits; the directory holds no database", async () => {
+    const { machine, rows } = await newCluster();
+    const [one, other] = [machine(), machine()];
+    writeFileSync(join(one.directory, "secret.key"), "07".repeat(32));
+    copyFileSync(join(one.directory, "secret.key"), join(other.directory, "secret.key"));
+    const data = await Promise.all([one.open(), other.open()]);
+    const [[count] = []] = await rows("select count(*) from __drizzle_migrations");
+    expect(data.map(({ migrated }) => migrated).toSorted((a, b) => a - b)).toEqual([
+      0,
+      Number(count),
+    ]);
+    expect(await rows("select * from migration_lease")).toEqual([]);
+    expect(readdirSync(one.directory)).toEqual(["secret.key"]);
+    await Promise.all(data.map((each) => each.close()));
+  });
+
+  test("the key is the same on every machine", async () => {
+    const { machine } = await newCluster();
+    const [first, second] = [machine(), machine()];
+    await (await first.open()).close();
+    expect(await second.refusal()).toMatchObject({
+      code: "DATA_UNUSABLE",
+      message: expect.stringMatching(/secret\.key is missing. All machines .* have the same/),
+    });
+    const key = join(second.directory, "secret.key");
+    writeFileSync(key, "08".repeat(32));
+    expect(await second.refusal()).toMatchObject({
+      code: "DATA_UNUSABLE",
+      message: expect.stringContaining("another key than that of this database"),
+    });
+    copyFileSync(join(first.directory, "secret.key"), key);
+    await (await second.open()).close();
+  });
+
+  test("older data is upgraded by who may, after a copy; newer data and another history are refused", async () => {
+    const { machine } = await newCluster();
+    const { directory, open, refusal } = machine();
+    const older = migrationsBefore(newDirectory(), "index_statistics");
+    await (await open({ migrations: older })).close();
+    expect(await refusal()).toMatchObject({
+      code: "MIGRATION_REFUSED",
+      message: expect.stringContaining("written by an older Signalbox"),
+    });
+    const data = await open({ upgrade: true });
+    expect(data.migrated).toBe(1);
+    await data.close();
+    expect(readdirSync(directory).toSorted()).toEqual([
+      "secret.key",
+      `signalbox.db.before-upgrade-${clock()}`,
+    ]);
+    expect(await refusal({ migrations: older, upgrade: true })).toMatchObject({
+      code: "MIGRATION_REFUSED",
+      message: expect.stringContaining("written by a newer Signalbox"),
+    });
+    const edited = migrationFolder(newDirectory(), ["create table other (id text) strict"], null);
+    expect((await refusal({ migrations: edited }))?.code).toBe("MIGRATION_REFUSED");
+  });
+
+  test.each([
+    [
+      "a statement fails",
+      "create table half (id text) strict;--> statement-breakpoint\ninsert into nowhere values (1)",
+      "no such table",
+    ],
+    [
+      "a table with rows is rebuilt",
+      "create table half (id text) strict;--> statement-breakpoint\nDROP TABLE `organizations`",
+      "rebuilds the table organizations",
+    ],
+    [
+      "a reference is left open",
+      "create table half (id text references organizations (id)) strict;--> statement-breakpoint\npragma defer_foreign_keys = on;--> statement-breakpoint\ninsert into half values ('gone')",
+      "constraint failed",
+    ],
+  ])("where %s, a migration changes nothing", async (_, text, why) => {
+    const { machine, rows } = await newCluster();
+    const { open, refusal } = machine();
+    const data = await open();
+    await createOrganization(data.store, clock, "Ours");
+    await data.close();
+    const before = await rows(schema);
+    const migrations = migrationFolder(newDirectory(), [text]);
+    expect(await refusal({ migrations, upgrade: true })).toMatchObject({
+      code: "MIGRATION_REFUSED",
+      message: expect.stringContaining(why),
+    });
+    expect(await rows(schema)).toEqual(before);
+    expect(await rows("select name from organizations")).toEqual([["Ours"]]);
+    expect(await rows("select * from migration_lease")).toEqual([]);
+  });
+
+  test("a machine that died during an upgrade is waited for until its lease is over", async () => {
+    const { machine, rows, write } = await newCluster();
+    const { open } = machine();
+    const older = migrationsBefore(newDirectory(), "index_statistics");
+    await (await open({ migrations: older })).close();
+    await write(
+      `insert into migration_lease (one, owner, ends_at) values (1, 'dead', ${clock() + 5_000})`,
+    );
+    let now = clock();
+    let waits = 0;
+    const data = await open({
+      upgrade: true,
+      clock: () => now,
+      onWait: () => {
+        waits++;
+        now += 60_000;
+      },
+    });
+    expect([data.migrated, waits]).toEqual([1, 1]);
+    expect(await rows("select * from migration_lease")).toEqual([]);
+    await data.close();
+  });
+
+  test("a node that does not hold references together is refused", async () => {
+    const { machine } = await newCluster(["-fk=false"]);
+    expect(await machine().refusal()).toMatchObject({
+      code: "DATA_UNUSABLE",
+      message: expect.stringMatching(/^The database node .* start it with -fk\.$/),
+    });
+  });
+
+  test("a wrong password is told, and not what it was; one from a file is taken", async () => {
+    const directory = newDirectory();
+    const auth = join(directory, "auth.json");
+    const password = "p@ss:w/rd%";
+    writeFileSync(auth, JSON.stringify([{ username: "box", password, perms: ["all"] }]));
+    const { node, machine, database } = await newCluster(["-auth", auth], "box:wrong-one@");
+    const refused = await machine().refusal();
+    expect(refused?.message).toBe(
+      "No node of the database can be used: it refuses this user or password.",
+    );
+    const databasePasswordFile = join(directory, "password");
+    writeFileSync(databasePasswordFile, `${password}\n`);
+    const dataDir = newDirectory();
+    await (await openData({ dataDir, database, databasePasswordFile }, usual)).close();
+    const encoded = `rqlite://box:${encodeURIComponent(password)}@${node.host}`;
+    await (await openData({ dataDir, database: encoded }, usual)).close();
+  });
+
+  test("TLS is verified by the CA file that the address names", async () => {
+    const { cert, key } = selfSigned(newDirectory(), "node", "IP:127.0.0.1");
+    const { node, machine } = await newCluster(["-http-cert", cert, "-http-key", key]);
+    const dataDir = machine().directory;
+    const open = (database: string) => openData({ dataDir, database }, usual);
+    await (await open(`rqlites://${node.host}?ca=${cert}`)).close();
+    const refused = await open(`rqlites://${node.host}`).catch(({ message }) => message);
+    expect(refused).toMatch(/No node of the database can be used: .*certificate/);
+  });
+
+  test("nobody there is DATA_UNUSABLE", async () => {
+    const { node, machine } = await newCluster();
+    await node.kill();
+    expect((await machine().refusal())?.message).toStartWith(
+      "No node of the database can be used: ",
+    );
+  });
+});
+
+describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
+  test("is a backup like any other: restored, it is the same data in a file", async () => {
+    const { machine, database } = await newCluster();
+    const { directory, open } = machine();
+    const data = await open();
+    await createOrganization(data.store, clock, "Ours");
+    const file = join(newDirectory(), "backup.db");
+    const cluster = clusterOf({ dataDir: directory, database });
+    if (cluster === null) throw new Error("there is a cluster");
+    const sealing = { passphrase: "a long passphrase", withKey: true };
+    await copyCluster(cluster, directory, file, sealing);
+    await data.close();
+    expect(readdirSync(directory)).toEqual(["secret.key"]);
+
+    const dataDir = join(newDirectory(), "restored");
+    const { migrations } = assets;
+    restore({
+      dataDir,
+      file,
+      key: undefined,
+      passphrase: sealing.passphrase,
+      dryRun: false,
+      migrations,
+      clock,
+    });
+    const restored = openDataDirectory(dataDir, usual);
+    expect((await listOrganizations(restored.store)).map(({ name }) => name)).toEqual(["Ours"]);
+    const own = "select name from sqlite_schema where name in ('write_markers', 'migration_lease')";
+    expect(restored.database.query(own).values()).toEqual([]);
+    restored.close();
+  });
+});
+
+test("the address of a cluster", () => {
+  const file = join(newDirectory(), "ca.pem");
+  writeFileSync(file, "PEM");
+  expect(clusterAddressOf(`rqlites://a%40b:c%3Ad@one,two:81,[::1]:4001?ca=${file}`)).toEqual({
+    hosts: ["one:4001", "two:81", "[::1]:4001"],
+    user: "a@b",
+    password: "c:d",
+    isSecure: true,
+    ca: "PEM",
+  });
+  expect(clusterAddressOf("rqlite://one")).toMatchObject({ user: null, password: null, ca: null });
+  expect([hasPassword("rqlite://a:b@one"), hasPassword("rqlite://a@one")]).toEqual([true, false]);
+  for (const wrong of [
+    "",
+    "one:4001",
+    "http://one",
+    "rqlite://",
+    "rqlite://one,",
+    "rqlite://one?x=1",
+    "rqlite://one/db",
+    "rqlite://o ne",
+  ])
+    expect([wrong, wrongAddress(wrong)]).toEqual([
+      wrong,
+      expect.stringContaining("must be such as"),
+    ]);
+});
+
+test.each([
+  ["8.26", false],
+  ["v8.26.8", false],
+  ["8", false],
+  ["10.0.1", false],
+  ["9", false],
+  ["8.25.9", true],
+  ["7.21.4", true],
+  ["", true],
+])("rqlite %p is older than 8.26: %p", (version, is) => {
+  expect(isOlder(version, "8.26")).toBe(is);
+});
