@@ -32,6 +32,7 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
     "followers",
     "housekeeping",
     "backup_schedule",
+    "problems",
     "guards",
     "__drizzle_migrations",
   ],

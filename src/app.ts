@@ -1,10 +1,12 @@
 import { X509Certificate } from "node:crypto";
+import { statfs } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { scheduledBackups } from "./operations/backups/scheduler.ts";
+import { problemWatch } from "./operations/problems/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { type Clock, hourMs, systemClock } from "./core/clock.ts";
@@ -267,6 +269,11 @@ export async function startApp(
       if (await hasPeople(store)) setUp.end();
     },
   });
+  const problems = problemWatch({
+    ...shared,
+    diskOf: () => freeSpace(data.path),
+    certificateEndsAt: () => tls && new X509Certificate(tls.cert).validToDate.getTime(),
+  });
   const collectors = [
     requests,
     {
@@ -293,9 +300,7 @@ export async function startApp(
     scheduled,
     loop,
   ];
-  loop.start();
-  cleaning.start();
-  scheduled.start();
+  for (const part of [loop, cleaning, scheduled, problems]) part.start();
 
   /** A disk that takes nothing any more keeps nobody from stopping: what was not acknowledged is done again. */
   async function ended(end: () => unknown) {
@@ -315,7 +320,7 @@ export async function startApp(
     async stop() {
       void ports.stop();
       await Promise.all(
-        [live, engine, maintenance, cleaning].map((part) => ended(() => part.stop())),
+        [live, engine, maintenance, cleaning, problems].map((part) => ended(() => part.stop())),
       );
       for (const part of [notices, alerts, site]) await ended(() => part.stop());
       const deadline = performance.now() + hardStopMs;
@@ -329,6 +334,11 @@ export async function startApp(
       await data.close();
     },
   };
+}
+
+async function freeSpace(path: string) {
+  const { bavail, blocks, bsize } = await statfs(path);
+  return { free: bavail * bsize, total: blocks * bsize };
 }
 
 /** Others open this appliance under its address on the LAN, where it has one. */

@@ -36,6 +36,7 @@ const folders = [
   "operations/audit-log",
   "operations/about",
   "operations/backups",
+  "operations/problems",
   "operations/appliance",
   "operations/retention",
   "operations/metrics",

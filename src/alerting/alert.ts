@@ -1,4 +1,5 @@
 import type { Severity } from "../core/fields.ts";
+import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { AlertType } from "./schema.ts";
 
 export type { AlertType };
@@ -41,6 +42,9 @@ type OfIncident = {
   message: string;
 };
 
+// Absent in alerts that an older version made.
+type OfProblem = { problem?: ProblemName; message: string };
+
 /** What each type of alert tells; frozen when the alert is made, so that every attempt says the same. */
 export type AlertData = {
   "monitor.down": OfMonitor;
@@ -60,8 +64,9 @@ export type AlertData = {
   "incident.resolved": OfIncident;
   /** Alerts to another channel were given up. */
   "channel.failed": { channel: { id: string; name: string; type: string }; message: string };
-  /** Checks can't be judged because of trouble on this appliance's side. */
-  "appliance.troubled": { message: string };
+  /** Something is wrong with the appliance itself. */
+  "appliance.troubled": OfProblem & { severity?: ProblemSeverity };
+  "appliance.recovered": OfProblem;
   test: { channel: { id: string; name: string; type: string }; message: string };
 };
 

@@ -45,9 +45,10 @@ function wrongIn({ type, data }: Alert): string | null {
     case "channel.failed":
       return "failing";
     case "appliance.troubled":
-      return "trouble";
+      return data.severity ?? "trouble";
     case "monitor.up":
     case "incident.resolved":
+    case "appliance.recovered":
     case "test":
       return null;
   }
@@ -60,7 +61,7 @@ export function replaces(problem: string, other: string): boolean {
 
 export const isOfCertificate = (problem: string) => problem.startsWith("certificate ");
 
-/** Trouble of the appliance's own has no end that is told; its case is closed after so long. */
+/** What an older version told of its own trouble has no end; its case is closed after so long. */
 const troubleMs = 600_000;
 
 /** So many cases are looked at in one tick. */
@@ -108,6 +109,8 @@ const roundText = `select c.organization_id as organizationId, c.channel_id as c
     when c.problem = 'failing' then not exists (select 1 from alert_channels f
       where f.organization_id = c.organization_id and f.id = c.subject_id
         and f.enabled and f.failing_since is not null)
+    when json_extract(a.data, '$.problem') is not null then not exists (select 1 from problems p
+      where p.organization_id = c.organization_id and p.name = c.subject_id)
     else a.at < ?1 end as isOver
   from (select * from open_cases
       where (organization_id, channel_id, subject_id, problem) > (?3, ?4, ?5, ?6)

@@ -92,10 +92,11 @@ export function channelAfter(
   ];
 }
 
-/** Monitors and incidents that these deliveries tell of, and the cases that they open and close. */
+/** Monitors, incidents and problems that these deliveries tell of, and the cases that they open and close. */
 async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
-    `select distinct t.delivery_id as deliveryId, coalesce(a.monitor_id, a.incident_id) as subject
+    `select distinct t.delivery_id as deliveryId,
+       coalesce(a.monitor_id, a.incident_id, json_extract(a.data, '$.problem')) as subject
      from json_each(?1) wanted
        cross join delivery_alerts t on t.organization_id = ?2 and t.delivery_id = wanted.value
        cross join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id

@@ -116,14 +116,12 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
       return incidentChanged(decision, event, "resolved");
     case "incident.deleted":
       return out.close(subjectId);
-    case "channel.failed": {
-      const failed = snapshot.channels.get(subjectId);
-      if (failed === undefined) return;
-      const { id, name, type } = failed;
-      return ownTrouble(decision, event, { channel: { id, name, type }, ...event.data }, id);
-    }
+    case "channel.failed":
+      return channelFailed(decision, event);
     case "appliance.troubled":
-      return ownTrouble(decision, event, event.data);
+      return problemBegan(decision, event);
+    case "appliance.recovered":
+      return problemEnded(decision, event);
     case "alert-channel.created":
       return;
     default:
@@ -286,15 +284,38 @@ function incidentChanged(
   if (isOver) out.close(id);
 }
 
-/** Tells of trouble on this side; a channel that fails hears nothing of itself. */
-function ownTrouble(
+/** Others are told of a channel that fails; itself hears nothing of that. */
+function channelFailed(
   { snapshot, out, now }: Decision,
-  { type, at }: LoggedEvent<"channel.failed" | "appliance.troubled">,
-  data: object,
-  except: string | null = null,
+  { type, subjectId, at, data }: LoggedEvent<"channel.failed">,
 ) {
-  const to = channelsForOwnTrouble([...snapshot.channels.values()], except).map(({ id }) => id);
-  if (to.length > 0) out.tell(alertOf(type, at, data, now), to, false);
+  const failed = snapshot.channels.get(subjectId);
+  if (failed === undefined) return;
+  const { id, name } = failed;
+  const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
+  const about = { channel: { id, name, type: failed.type }, ...data };
+  if (to.length > 0) out.tell(alertOf(type, at, about, now), to, false);
+}
+
+function problemBegan(
+  { snapshot, out, now }: Decision,
+  { type, subjectId, at, data }: LoggedEvent<"appliance.troubled">,
+) {
+  const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
+  if (to.length > 0)
+    out.believe(subjectId, out.tell(alertOf(type, at, data, now), to, false), "open", at);
+}
+
+/** The end of a problem is for those who were told of it. */
+function problemEnded(
+  { snapshot, out, now }: Decision,
+  { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,
+) {
+  const to = [...(snapshot.told.get(subjectId)?.keys() ?? [])].filter(
+    (id) => snapshot.channels.get(id)?.enabled === true,
+  );
+  if (to.length > 0) out.tell(alertOf(type, at, data, now), to, true);
+  out.close(subjectId);
 }
 
 export function alertOf(type: AlertType, at: string, data: object, now: number): Alert {

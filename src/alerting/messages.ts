@@ -1,13 +1,11 @@
 import type { Placeholder } from "./channels/kinds-schema.ts";
+import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import { durationInWords } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
 
 /** `down` and `degraded` call for somebody, `up` says that it is over, `info` is neither. */
 export type Tone = "down" | "degraded" | "up" | "info";
-
-/** How bad it is: the same for every service that grades what it takes. */
-export type ProblemSeverity = "critical" | "error" | "warning" | "info";
 
 /** What is told in one delivery, in the words that every channel type uses. */
 export type Message = {
@@ -90,18 +88,20 @@ export function messageOf(
   };
 }
 
-/** What an alert is about: a monitor, an incident, a channel, or the appliance. */
+/** What an alert is about: a monitor, an incident, a channel, or a problem of the appliance. */
 export function subjectOf({ data }: Alert): string {
   if ("monitor" in data) return data.monitor.id;
   if ("incident" in data) return data.incident.id;
-  return "channel" in data ? data.channel.id : "appliance";
+  if ("channel" in data) return data.channel.id;
+  return data.problem ?? "appliance";
 }
 
 /** The page about it. */
 export function urlOf({ data }: Alert, origin: string): string {
   if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
   if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
-  return "channel" in data ? `${origin}/alert-channels/${data.channel.id}` : origin;
+  if ("channel" in data) return `${origin}/alert-channels/${data.channel.id}`;
+  return data.problem === undefined ? origin : `${origin}/settings/about`;
 }
 
 const tones: Record<AlertType, Tone> = {
@@ -116,6 +116,7 @@ const tones: Record<AlertType, Tone> = {
   "incident.resolved": "up",
   "channel.failed": "degraded",
   "appliance.troubled": "degraded",
+  "appliance.recovered": "up",
   test: "info",
 };
 
@@ -140,10 +141,12 @@ function severityOf({ type, data }: Alert): ProblemSeverity {
     case "monitor.degraded":
     case "monitor.flapping":
     case "channel.failed":
-    case "appliance.troubled":
       return "warning";
+    case "appliance.troubled":
+      return data.severity ?? "warning";
     case "monitor.up":
     case "incident.resolved":
+    case "appliance.recovered":
     case "test":
       return "info";
   }
@@ -180,11 +183,45 @@ function titleOf({ type, data }: Alert): string {
     case "channel.failed":
       return `Alerts to ${data.channel.name} can't be delivered`;
     case "appliance.troubled":
-      return "Signalbox can't judge its checks";
+      return problemTitles[data.problem ?? "checks"].begins;
+    case "appliance.recovered":
+      return problemTitles[data.problem ?? "checks"].ends;
     case "test":
       return "Test alert from Signalbox";
   }
 }
+
+/** What a problem of the appliance is called while it lasts, and when it is over. */
+export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
+  backup: {
+    begins: "Signalbox: the backup is missing",
+    ends: "Signalbox: there is a backup again",
+  },
+  certificate: {
+    begins: "Signalbox: its own certificate ends soon",
+    ends: "Signalbox: its own certificate was renewed",
+  },
+  checks: {
+    begins: "Signalbox can't judge its checks",
+    ends: "Signalbox can judge its checks again",
+  },
+  clock: {
+    begins: "Signalbox: the clock of its machine jumped",
+    ends: "Signalbox: the clock of its machine is steady again",
+  },
+  disk: {
+    begins: "Signalbox: the disk is nearly full",
+    ends: "Signalbox: the disk has room again",
+  },
+  events: {
+    begins: "Signalbox has fallen behind",
+    ends: "Signalbox has caught up",
+  },
+  loop: {
+    begins: "Signalbox stood still",
+    ends: "Signalbox runs steadily again",
+  },
+};
 
 function expiryIn(days: number): string {
   if (days < 0) return "has expired";

@@ -21,6 +21,7 @@ import {
   problemOf,
   replaces,
 } from "./cases.ts";
+import { subjectOf } from "./messages.ts";
 import { providers } from "./providers.ts";
 import { dueAt, type NotifiedState } from "./rules.ts";
 import type { PendingDigest, Remembered, NotifiedAlert, Snapshot } from "./snapshot.ts";
@@ -224,7 +225,7 @@ export function outbox(
       const id = known?.alertId ?? alert.id;
       const monitorId = "monitor" in data ? data.monitor.id : null;
       const incidentId = "incident" in data ? data.incident.id : null;
-      const subject = monitorId ?? incidentId ?? "";
+      const subject = subjectOf(alert);
       const problem = problemOf(alert);
       const over = (channelId: string) =>
         casesAt(channelId, subject).filter((one) => !isOfCertificate(one.problem));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SmtpPatch } from "../accounts/settings/schema.ts";
 import { EmailAddress, Id, Severity, Timestamp } from "../core/fields.ts";
+import { problemNames, problemSeverities } from "../core/problems.ts";
 import { pageFields } from "../core/paging.ts";
 
 export const AlertType = z
@@ -16,6 +17,7 @@ export const AlertType = z
     "incident.resolved",
     "channel.failed",
     "appliance.troubled",
+    "appliance.recovered",
     "test",
   ])
   .meta({ id: "AlertType" });
@@ -168,6 +170,12 @@ const channelData = z.object({
   message: z.string(),
   url,
 });
+const problemData = {
+  alertId,
+  problem: z.enum(problemNames).meta({ description: "What of the appliance itself it is." }),
+  message: z.string(),
+  url,
+};
 const monitorData = {
   alertId,
   monitor: WebhookMonitor,
@@ -206,7 +214,11 @@ const WebhookAlert = z
     ),
     bodyOf(z.enum(["incident.opened", "incident.updated", "incident.resolved"]), incidentData),
     bodyOf(z.enum(["channel.failed", "test"]), channelData),
-    bodyOf(z.literal("appliance.troubled"), z.object({ alertId, message: z.string(), url })),
+    bodyOf(
+      z.literal("appliance.troubled"),
+      z.object({ ...problemData, severity: z.enum(problemSeverities) }),
+    ),
+    bodyOf(z.literal("appliance.recovered"), z.object(problemData)),
   ])
   .meta({ id: "WebhookAlert" });
 

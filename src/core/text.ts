@@ -59,6 +59,15 @@ export function durationInWords(seconds: number): string {
     .join(" ");
 }
 
+const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
+
+/** `12.4 MB`. */
+export function bytesInWords(bytes: number): string {
+  const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log10(bytes || 1) / 3)));
+  const value = bytes / 1000 ** power;
+  return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)} ${byteUnits[power]}`;
+}
+
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

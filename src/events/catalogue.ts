@@ -1,3 +1,4 @@
+import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
 /** What somebody does, by what they do it to: each stands in the audit log under the name of its event. */
@@ -25,7 +26,7 @@ type Edit = "created" | "updated" | "deleted";
 
 /** What happens by itself: what checks find, what follows from a pause, what the clock brings. */
 type Occurrences = {
-  appliance: "troubled";
+  appliance: "troubled" | "recovered";
   channel: "failed";
   maintenance: "started" | "ended";
   monitor: StoredStatus | "paused" | "resumed";
@@ -52,7 +53,12 @@ export const stateTypes = [
 /** What an event says beyond its subject; types that are not named here say nothing more. */
 type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &
-  Record<"channel.failed" | "appliance.troubled", { message: string }> &
+  Record<"channel.failed", { message: string }> &
+  Record<
+    "appliance.troubled",
+    { problem: ProblemName; severity: ProblemSeverity; message: string }
+  > &
+  Record<"appliance.recovered", { problem: ProblemName; message: string }> &
   Record<"maintenance.started" | "maintenance.ended", { startsAt: string; endsAt: string }>;
 
 type CheckedType = `monitor.${StoredStatus}`;

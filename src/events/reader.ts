@@ -83,6 +83,9 @@ export function eventReader(store: Store, log: Log) {
     for (const { wake } of subscribers) wake();
   }
 
+  /** How far each subscriber has come. */
+  const progress = () => [...subscribers].map(({ name, position }) => ({ name, seq: position() }));
+
   return {
     async metrics(): Promise<Family[]> {
       const last = await lastSeq(store);
@@ -91,13 +94,14 @@ export function eventReader(store: Store, log: Log) {
           "signalbox_event_follower_lag",
           "gauge",
           "Events that a follower of the log has not handled yet.",
-          [...subscribers].map(({ name, position }) => ({
+          progress().map(({ name, seq }) => ({
             labels: { follower: name },
-            value: Math.max(0, last - position()),
+            value: Math.max(0, last - seq),
           })),
         ),
       ];
     },
+    progress,
     /** Up to here all subscribers have handled every event. */
     position: () => Math.min(...[...subscribers].map((subscriber) => subscriber.position())),
     /**

@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepAlerts } from "../../src/alerting/retention.ts";
 import { sweepingOf } from "../../src/database/portions.ts";
+import type { Event } from "../../src/events/catalogue.ts";
 import { appendEvent } from "../../src/events/log.ts";
+import { problemBegins, problemEnds } from "../../src/events/problems.ts";
 import { type Mood, caseServices } from "../support/case-services.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
@@ -367,23 +369,49 @@ describe("an incident", () => {
   });
 });
 
-test("trouble of the appliance's own is closed after ten minutes, and the next is another case", async () => {
-  const made = await watching();
-  const { store, ours, time, later, opened, pages } = made;
-  const trouble = async () => {
-    const at = new Date(time.now).toISOString();
-    const type = "appliance.troubled";
-    const data = { message: "No network." };
-    const organizationId = ours.id;
-    await store.atomic([appendEvent({ organizationId, at, type, subjectId: ours.id, data })]);
+test("a problem of the appliance is one case from its beginning to its end, whatever it comes to, and the next is another", async () => {
+  const { store, ours, time, later, opened, pages } = await watching();
+  const begins = async (stage: string, severity: "warning" | "error") => {
+    const problem = {
+      name: "certificate",
+      stage,
+      severity,
+      message: "It ends.",
+      until: null,
+    } as const;
+    await store.atomic(problemBegins([ours.id], problem, time.now));
     await later();
   };
-  await trouble();
+  const ends = async () => {
+    await store.atomic(problemEnds("certificate", "It was renewed.", time.now));
+    await later();
+  };
+  const title = "Signalbox: its own certificate ends soon";
+  await begins("14", "warning");
+  await begins("14", "warning");
+  expect([opened(), pages.length]).toEqual([[`warning ${title}`], 2]);
+  await later(7 * 86_400);
+  await begins("7", "warning");
+  expect([opened(), pages.length]).toEqual([[`warning ${title}`], 2]);
+  await begins("1", "error");
+  expect(opened()).toEqual([`error ${title}`]);
+  const before = pages.length;
+  await ends();
+  await ends();
+  expect([opened(), pages.length]).toEqual([[], before]);
+  await begins("14", "warning");
+  expect(opened()).toEqual([`warning ${title}`]);
+});
+
+test("what an older version told of its own trouble is closed after ten minutes", async () => {
+  const { store, ours, time, later, opened } = await watching();
+  const at = new Date(time.now).toISOString();
+  const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
+  await store.atomic([appendEvent({ ...event, data: { message: "No network." } } as Event)]);
+  await later();
   expect(opened()).toEqual(["warning Signalbox can't judge its checks"]);
   await later(600);
   expect(opened()).toEqual([]);
-  await trouble();
-  expect(pages).toHaveLength(4);
 });
 
 test("each test alert pages, though the last was acknowledged", async () => {

@@ -147,8 +147,8 @@ describe("the appliance's own trouble is told", () => {
           organizationId: ours.id,
           at,
           type: "appliance.troubled" as const,
-          subjectId: ours.id,
-          data: { message },
+          subjectId: "checks",
+          data: { problem: "checks", severity: "warning", message } as const,
         };
         await store.atomic([appendEvent(event)]);
         await later();
@@ -157,7 +157,11 @@ describe("the appliance's own trouble is told", () => {
             id: expect.any(String),
             type: "appliance.troubled",
             timestamp: at,
-            data: { alertId: expect.any(String), message, url: "http://signalbox.lan:3210" },
+            data: {
+              alertId: expect.any(String),
+              ...event.data,
+              url: "http://signalbox.lan:3210/settings/about",
+            },
           },
         ]);
         expect(second.asked).toHaveLength(isDefault ? 0 : 1);

@@ -86,9 +86,12 @@ test("more than 1,000 alerts are more than one message, whatever its service tak
   const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
   const at = new Date(time.now).toISOString();
   const type = "appliance.troubled" as const;
-  const event = { organizationId: ours.id, subjectId: ours.id, at, type };
+  const event = { organizationId: ours.id, subjectId: "checks", at, type };
+  const about = { problem: "checks", severity: "warning" } as const;
   const messages = Array.from({ length: 1_002 }, (_, index) => `Trouble ${index}.`);
-  await store.atomic(messages.map((message) => appendEvent({ ...event, data: { message } })));
+  await store.atomic(
+    messages.map((message) => appendEvent({ ...event, data: { ...about, message } })),
+  );
   await later();
   expect((await deliveriesOf(team)).map(({ alertIds }) => alertIds.length)).toEqual([1_000, 2]);
   expect(chat.asked).toHaveLength(2);

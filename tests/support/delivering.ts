@@ -70,7 +70,12 @@ export const usual: AlertData = {
     message: "Incident resolved.",
   },
   "channel.failed": { channel, message: "Alerts were given up after 24 hours." },
-  "appliance.troubled": { message: "The name servers of this machine don't answer." },
+  "appliance.troubled": {
+    problem: "disk",
+    severity: "error",
+    message: "The disk has 800 MB left of 40 GB.",
+  },
+  "appliance.recovered": { problem: "disk", message: "There is enough room." },
   test: { channel, message: "Alerts of this channel arrive here." },
 };
 

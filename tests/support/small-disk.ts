@@ -62,7 +62,9 @@ export function smallDisk(mebibytes: number) {
         closeSync(handle);
       }
     },
-    /** Gives back what `fill` took. */
+    /** Takes so many MiB of it without writing them. */
+    reserve: (mebibytes: number) => void run("fallocate", "-l", `${mebibytes}M`, filler),
+    /** Gives back what was taken. */
     free: () => rmSync(filler, { force: true }),
     /** What the kernel does with a disk that fails: nothing can be written from now on, open files included. */
     fail: () => writeFileSync(trigger, "1"),

@@ -1,3 +1,5 @@
+import { bytesInWords as inWords } from "../../src/core/text.ts";
+
 const thin = "\u2009";
 /** Made once: the first of a kind is what costs. */
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -16,11 +18,5 @@ export function percent(ratio: number | null | undefined): string {
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${integer.format(count)} ${count === 1 ? one : many}`;
 
-const units = ["bytes", "kB", "MB", "GB", "TB"];
-
 /** `12.4 MB`, with a thin space. */
-export function bytesInWords(bytes: number): string {
-  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(bytes || 1) / 3)));
-  const value = bytes / 1000 ** power;
-  return `${value.toFixed(power === 0 || value >= 100 ? 0 : 1)}\u2009${units[power]}`;
-}
+export const bytesInWords = (bytes: number): string => inWords(bytes).replace(" ", thin);

@@ -1,5 +1,24 @@
 import { sql } from "drizzle-orm";
-import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { problemNames, problemSeverities } from "../../core/problems.ts";
+import { organizationId } from "./columns.ts";
+
+/** What is wrong with the appliance itself, by who was told of it and not yet of its end. */
+export const problems = sqliteTable(
+  "problems",
+  {
+    organizationId: organizationId(),
+    name: text("name", { enum: problemNames }).notNull(),
+    /** How far it had come when it was told last. */
+    stage: text("stage").notNull(),
+    severity: text("severity", { enum: problemSeverities }).notNull(),
+    message: text("message").notNull(),
+    since: text("since").notNull(),
+    /** When it is over unless it shows again, in Unix milliseconds; null for what lasts until it is mended. */
+    until: integer("until"),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.name] })],
+);
 
 /** The one row of what administrators set for scheduled backups, and what became of them; none until they do. */
 export const backupSchedule = sqliteTable(

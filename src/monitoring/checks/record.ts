@@ -131,9 +131,9 @@ export function recorder(store: Store, log: Log, signals: Signals) {
       later(flushMs);
       return promise;
     },
-    /** Adds an event of the appliance itself to the next write. */
-    addEvent(event: Statement) {
-      events.push(event);
+    /** Adds what is wrong with the appliance itself to the next write. */
+    addEvents(statements: readonly Statement[]) {
+      events.push(...statements);
       later(flushMs);
     },
     /** How many results are not written yet. */

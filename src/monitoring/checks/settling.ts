@@ -1,14 +1,16 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { appendEvent } from "../../events/log.ts";
+import { problemBegins } from "../../events/problems.ts";
 import { allowedSeconds } from "./kinds/push.ts";
 import type { Recorder } from "./record.ts";
 import { momentAfter, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
 import type { Outcome } from "./run-check.ts";
 import type { Watched } from "./watching.ts";
 
-/** Own trouble after so long without any is told anew. */
+/** Own trouble is over after so long without any, … */
 const troubleEpisodeMs = 300_000;
+/** … and while it lasts it is written down no more often than this. */
+const troubleNotedMs = 60_000;
 
 /** What a result stands for: the time to the next one in turn, the time since the last, or so many seconds. */
 type Period = "turn" | "since the last" | number;
@@ -32,18 +34,12 @@ export function settling(
   /** One event an episode and organization, for the alert that tells of it. */
   function tellTrouble({ organizationId }: Watched, message: string, at: number) {
     const last = troubled.get(organizationId);
+    if (last !== undefined && Math.abs(at - last) < troubleNotedMs) return;
     troubled.set(organizationId, at);
-    if (last !== undefined && at - last < troubleEpisodeMs) return;
     log.warn("checks can't be judged", { reason: message });
-    results.addEvent(
-      appendEvent({
-        organizationId,
-        at: timestamp(at),
-        type: "appliance.troubled",
-        subjectId: organizationId,
-        data: { message },
-      }),
-    );
+    const until = at + troubleEpisodeMs;
+    const problem = { name: "checks", stage: "", severity: "warning", message, until } as const;
+    results.addEvents(problemBegins([organizationId], problem, at));
   }
 
   /** Moves the monitor to what the outcome makes of it; returns the seconds to the next check. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../../core/fields.ts";
+import { problemNames, problemSeverities } from "../../core/problems.ts";
 
 /** Somebody who runs the whole appliance. */
 export const Administrator = z.object({ id: Id, name: z.string(), email: z.string() });
@@ -19,12 +20,21 @@ export const OrganizationEntry = z.object({
 });
 export type OrganizationEntry = z.infer<typeof OrganizationEntry>;
 
-/** The figures of the whole. */
+const ApplianceProblem = z.object({
+  name: z.enum(problemNames),
+  title: z.string(),
+  message: z.string(),
+  severity: z.enum(problemSeverities),
+  since: Timestamp,
+});
+
+/** The figures of the whole, and what is wrong with it now. */
 export const ApplianceFigures = z.object({
   /** Of the whole database. */
   dataBytes: z.int(),
   organizations: z.int(),
   people: z.int(),
   monitors: z.int(),
+  problems: z.array(ApplianceProblem),
 });
 export type ApplianceFigures = z.infer<typeof ApplianceFigures>;

@@ -3,6 +3,8 @@ import type { Actor } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
+import { problemTitles } from "../../alerting/messages.ts";
+import { openProblems } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
@@ -128,5 +130,18 @@ export async function deleteOrganization(by: Running, organizationId: string): P
 }
 
 export async function figuresOf({ store }: Running): Promise<ApplianceFigures> {
-  return { dataBytes: await bytesOf(store), ...(await countsOf(store)) };
+  const open = await openProblems(store);
+  // Organizations were told of the same one each by itself.
+  const problems = new Map(open.toReversed().map((one) => [one.name, one]));
+  return {
+    dataBytes: await bytesOf(store),
+    ...(await countsOf(store)),
+    problems: [...problems.values()].toReversed().map(({ name, message, severity, since }) => ({
+      name,
+      title: problemTitles[name].begins,
+      message,
+      severity,
+      since,
+    })),
+  };
 }

@@ -114,6 +114,7 @@ export const tablesOfOrganization = [
   ["memberships", "person_id"],
   ["audit_entries", "seq"],
   ["events", "seq"],
+  ["problems", "name"],
   ["organization_settings", "id"],
 ] as const;
 

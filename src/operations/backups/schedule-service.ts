@@ -12,6 +12,7 @@ import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place, portOf, type TargetGuard } from "../../core/target-guard.ts";
 import { parse } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
+import { problemEnds } from "../../events/problems.ts";
 import type { Services } from "../../http/services.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { nextMoment } from "./rules.ts";
@@ -97,6 +98,7 @@ export function updateBackupSchedule(
     await store.atomic([
       mustStillAdminister(session.person.id),
       ...putSchedule(store, next),
+      ...(after.enabled ? [] : problemEnds("backup", "Scheduled backups are off.", now)),
       ...auditOfPerson(context, "backup.scheduled", Object.keys(patch)),
     ]);
     return shown(vault, next, now);

@@ -32,14 +32,3 @@ export function recordOutcome(
 ): Statement {
   return store.db.update(backupSchedule).set(outcome);
 }
-
-/** Organizations to which somebody belongs who runs the appliance: they hear of its trouble. */
-export async function organizationsOfAdministrators(store: Store): Promise<string[]> {
-  const rows = await store.query<{ id: string }>(
-    `select distinct o.id from people p join memberships m on m.person_id = p.id
-       join organizations o on o.id = m.organization_id
-     where p.administrator and o.deleted_at is null`,
-    [],
-  );
-  return rows.map(({ id }) => id);
-}

@@ -6,16 +6,15 @@ import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { Copying, Sealing } from "../../database/copy.ts";
 import type { Store } from "../../database/store.ts";
-import { appendEvent } from "../../events/log.ts";
+import {
+  organizationsOfAdministrators,
+  problemBegins,
+  problemEnds,
+} from "../../events/problems.ts";
 import { destinationOf } from "./destination.ts";
 import { isDue, lastMoment, outdated, scheduledNameOf } from "./rules.ts";
 import { planOf } from "./schedule-service.ts";
-import {
-  findSchedule,
-  organizationsOfAdministrators,
-  recordOutcome,
-  type ScheduleRow,
-} from "./schedule-store.ts";
+import { findSchedule, recordOutcome, type ScheduleRow } from "./schedule-store.ts";
 
 const tickMs = 30_000;
 /** A failed backup is made again after so long. */
@@ -97,7 +96,10 @@ export function scheduledBackups({
       isMade = true;
       for (const old of outdated(await inTime(to.names()), plan)) await inTime(to.remove(old));
       const over = { retryAt: null, failingSince: null, lastError: null };
-      await store.atomic([recordOutcome(store, over)]);
+      await store.atomic([
+        recordOutcome(store, over),
+        ...problemEnds("backup", `${name} was made.`, clock()),
+      ]);
       log.info("a scheduled backup was made", { name, bytes: lastBytes });
       return null;
     } catch (error) {
@@ -119,23 +121,17 @@ export function scheduledBackups({
     row: ScheduleRow,
     outcome: { triedFor: number; retryAt: number | null; lastError: string },
   ) {
-    const at = timestamp(clock());
-    const isNews = row.failingSince === null || row.triedFor !== outcome.triedFor;
-    const told = isNews ? await organizationsOfAdministrators(store) : [];
+    const now = clock();
+    const problem = {
+      name: "backup",
+      stage: String(outcome.triedFor),
+      severity: "warning",
+      message: `The scheduled backup failed: ${outcome.lastError}`,
+      until: null,
+    } as const;
     await store.atomic([
-      recordOutcome(store, {
-        ...outcome,
-        failingSince: row.failingSince ?? at,
-      }),
-      ...told.map((organizationId) =>
-        appendEvent({
-          organizationId,
-          at,
-          type: "appliance.troubled",
-          subjectId: organizationId,
-          data: { message: `The scheduled backup failed: ${outcome.lastError}` },
-        }),
-      ),
+      recordOutcome(store, { ...outcome, failingSince: row.failingSince ?? timestamp(now) }),
+      ...problemBegins(await organizationsOfAdministrators(store), problem, now),
     ]);
   }
 

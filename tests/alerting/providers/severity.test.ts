@@ -29,7 +29,8 @@ const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
     ],
   ]),
   ["a channel that fails", alertOf("channel.failed"), "warning", "P3"],
-  ["the appliance's own trouble", alertOf("appliance.troubled"), "warning", "P3"],
+  ["a problem of the appliance", alertOf("appliance.troubled"), "error", "P2"],
+  ["a lighter one", alertOf("appliance.troubled", { severity: "warning" }), "warning", "P3"],
   ["a test", alertOf("test"), "info", "P5"],
 ];
 
@@ -43,7 +44,7 @@ test.each(graded)("%s is graded by the one table", async (_name, alert, severity
 
 test("every type of alert that opens a case has its grade", () => {
   const tested = new Set(graded.map(([, alert]) => alert.type));
-  const closing = ["monitor.up", "incident.resolved"];
+  const closing = ["monitor.up", "incident.resolved", "appliance.recovered"];
   expect(alertTypes.filter((type) => !tested.has(type))).toEqual(closing as typeof alertTypes);
 });
 

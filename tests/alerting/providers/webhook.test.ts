@@ -127,7 +127,8 @@ describe("what a webhook receives", () => {
       "incident.updated": ofIncident,
       "incident.resolved": ofIncident,
       "channel.failed": "alertId channel message url",
-      "appliance.troubled": "alertId message url",
+      "appliance.troubled": "alertId problem severity message url",
+      "appliance.recovered": "alertId problem message url",
       test: "alertId channel message url",
     };
     for (const type of alertTypes)

@@ -64,8 +64,10 @@ test("trouble of the appliance is told once to each organization, and again afte
   };
   const told = async () =>
     (await troubles(made)).map(({ organizationId, subjectId, data }) => {
-      expect(subjectId).toBe(organizationId);
-      expect(data).toEqual({ message: "Not judged: this appliance stood still for a moment." });
+      expect(subjectId).toBe("checks");
+      expect(data).toMatchObject({
+        message: "Not judged: this appliance stood still for a moment.",
+      });
       return organizationId;
     });
   await standStill(ours, theirs, ours);
@@ -92,7 +94,7 @@ test("a failure while the clock of the machine was set forward or back is unknow
     expect(await made.beatsOf(shop.id)).toMatchObject([
       { status: "unknown", message: "Not judged: the clock of this machine jumped." },
     ]);
-    expect((await troubles(made)).map(({ data }) => data)).toEqual([
+    expect((await troubles(made)).map(({ data }) => data)).toMatchObject([
       { message: "Not judged: the clock of this machine jumped." },
     ]);
   }

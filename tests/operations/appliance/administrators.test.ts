@@ -172,6 +172,7 @@ test("figures of the whole and all organizations are for administrators, in what
     organizations: 2,
     people: 2,
     monitors: 1,
+    problems: [],
   });
   const createdAt = "2026-11-20T10:00:00.000Z";
   expect((await page("GET", "/dashboard/organizations")).json.data).toEqual([

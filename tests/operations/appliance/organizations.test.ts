@@ -7,6 +7,7 @@ import {
 import { sweepingOf } from "../../../src/database/portions.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
+import { problemBegins } from "../../../src/events/problems.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dump, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
@@ -121,10 +122,13 @@ async function full() {
     .from(alertTable)
     .where(eq(alertTable.organizationId, ours.id));
   const opened = { channelId: hook.id, subjectId: monitor.id, problem: "down", key: "1" };
+  const about = { stage: "", severity: "error", message: "It is full.", until: null } as const;
+  const problem = { name: "disk", ...about } as const;
   const { db } = made.store;
   await made.store.atomic([
     db.insert(notices).values({ organizationId: ours.id, id: unknownId, ...notice, data: "{}" }),
     db.insert(openCases).values({ organizationId: ours.id, ...opened, alertId: told?.id ?? "" }),
+    ...problemBegins([ours.id], problem, time.now),
   ]);
   return { ...made, ada, owner, both, path, oursId: ours.id };
 }

@@ -7,6 +7,7 @@ import { copyDatabase, type Sealing } from "../../../src/database/copy.ts";
 import { assets } from "../../../src/core/assets.ts";
 import { openDataDirectory } from "../../../src/database/data-directory.ts";
 import { restore } from "../../../src/database/restore.ts";
+import type { EventType } from "../../../src/events/catalogue.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { scheduledBackups } from "../../../src/operations/backups/scheduler.ts";
 import { type Client, dump, testAppliance } from "../../support/appliance.ts";
@@ -68,8 +69,8 @@ async function scheduled(denied: string[] = []) {
         await backups.runOnce();
       }
     },
-    troubles: async () =>
-      (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled"),
+    troubles: async (type: EventType = "appliance.troubled") =>
+      (await readSince(store, 0, 10_000)).filter((event) => event.type === type),
   };
 }
 
@@ -168,6 +169,20 @@ describe("scheduled backups", () => {
     await made.pass(3);
     expect(readdirSync(made.folder)).toHaveLength(1);
     expect(await made.troubles()).toHaveLength(2);
+    expect(await made.troubles("appliance.recovered")).toMatchObject([
+      { organizationId: ours?.[0], data: { problem: "backup" } },
+    ]);
+  });
+
+  test("that fail are no problem any more once they are turned off", async () => {
+    const made = await scheduled();
+    await made.set({ enabled: true, folder: made.folder });
+    made.breaks("No space left on device");
+    await made.pass(24);
+    await made.set({ enabled: false });
+    expect(await made.troubles("appliance.recovered")).toMatchObject([
+      { data: { message: "Scheduled backups are off." } },
+    ]);
   });
 
   test("that are made while older ones can't be removed say so, and are not made each hour", async () => {

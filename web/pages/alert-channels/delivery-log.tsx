@@ -28,6 +28,7 @@ const typeLabels: Record<string, string> = {
   "incident.resolved": "Incident resolved",
   "channel.failed": "Alert channel failing",
   "appliance.troubled": "Appliance problem",
+  "appliance.recovered": "Appliance problem over",
   test: "Test",
   digest: "Digest",
 };

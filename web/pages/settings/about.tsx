@@ -64,12 +64,22 @@ export default function About() {
   );
 }
 
-/** The figures of all organizations together. */
+/** The figures of all organizations together, and what is wrong with the appliance itself. */
 function Appliance() {
   const { data } = useQuery(figuresQuery);
   if (data === undefined) return null;
   return (
     <Panel title="In the whole appliance">
+      {data.problems.map(({ name, title, message, severity, since }) => (
+        <p key={name} className="about-problem">
+          <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
+          <span>
+            <b>{title}</b>, <Time at={since} as="ago" />
+            <br />
+            <span className="faint">{message}</span>
+          </span>
+        </p>
+      ))}
       <p className="counts">
         {[
           plural(data.organizations, "organization"),

@@ -1,0 +1,170 @@
+import { type Clock, hourMs } from "../../core/clock.ts";
+import type { Log } from "../../core/log.ts";
+import type { Problem, ProblemName } from "../../core/problems.ts";
+import type { Store } from "../../database/store.ts";
+import { lastSeq } from "../../events/log.ts";
+import {
+  type OpenProblem,
+  openProblems,
+  organizationsOfAdministrators,
+  problemBegins,
+  problemEnds,
+} from "../../events/problems.ts";
+import type { EventReader } from "../../events/reader.ts";
+import { findSchedule } from "../backups/schedule-store.ts";
+import { planOf } from "../backups/schedule-service.ts";
+import type { Vault } from "../../core/secrets.ts";
+import {
+  backupProblem,
+  certificateProblem,
+  type Disk,
+  diskProblem,
+  ends,
+  eventsProblem,
+  hasPassed,
+  momentaryProblems,
+  type Progress,
+  progressOf,
+  tickMs,
+} from "./rules.ts";
+
+/** What lasts is looked at so often. */
+const lookMs = 30_000;
+
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  /** Milliseconds that only ever go forward. */
+  monotonic?: Clock;
+  vault: Vault;
+  events: Pick<EventReader, "progress">;
+  log: Log;
+  /** The file system of the data directory. */
+  diskOf: () => Promise<Disk>;
+  /** When the certificate that new connections get ends, in Unix milliseconds; null for none. */
+  certificateEndsAt: () => number | null;
+};
+
+/** Looks after the appliance itself: begins and ends its problems, of which alerting tells. */
+export function problemWatch(dependencies: Dependencies) {
+  const { store, clock, vault, events, log, diskOf, certificateEndsAt } = dependencies;
+  const { monotonic = () => performance.now() } = dependencies;
+  const startedAt = monotonic();
+  const moment = () => ({ wall: clock(), monotonic: monotonic() });
+  let last = moment();
+  let lookedAt = -Infinity;
+  let progress: Progress[] = [];
+  /** What passes by itself and is not written down yet. */
+  const passing = new Map<ProblemName, Problem>();
+  const logged = new Map<ProblemName, string>();
+  let looking: Promise<void> | null = null;
+  let timer: ReturnType<typeof setInterval> | null = null;
+
+  function tick() {
+    const now = moment();
+    for (const problem of momentaryProblems(last, now)) passing.set(problem.name, problem);
+    last = now;
+    if (passing.size === 0 && now.monotonic - lookedAt < lookMs) return;
+    looking ??= look()
+      .catch((error: unknown) =>
+        log.error("problems of the appliance can't be written down; no alert tells of them yet", {
+          cause: String(error),
+        }),
+      )
+      .finally(() => (looking = null));
+  }
+
+  async function look() {
+    lookedAt = monotonic();
+    const now = clock();
+    const found = [...passing.values()];
+    const open = await openProblems(store);
+    const lasting = await lastingProblems(open, now);
+    for (const problem of [...found, ...lasting.found]) note(problem);
+    const told = await organizationsOfAdministrators(store);
+    const isKnown = ({ name, stage }: Problem) =>
+      told.every((id) =>
+        open.some((one) => one.organizationId === id && one.name === name && one.stage === stage),
+      );
+    const begun =
+      told.length === 0 ? [] : [...found, ...lasting.found.filter((problem) => !isKnown(problem))];
+    const isFound = (name: ProblemName) => begun.some((problem) => problem.name === name);
+    const over = open.filter(
+      ({ name, until }) => !isFound(name) && (lasting.over.includes(name) || hasPassed(until, now)),
+    );
+    const statements = [
+      ...begun.flatMap((problem) => problemBegins(told, problem, now)),
+      ...[...Map.groupBy(over, ({ name }) => name)].flatMap(([name, its]) =>
+        problemEnds(
+          name,
+          ends[name],
+          now,
+          its.map(({ organizationId }) => organizationId),
+        ),
+      ),
+    ];
+    if (statements.length > 0) await store.atomic(statements);
+    for (const problem of found)
+      if (passing.get(problem.name) === problem) passing.delete(problem.name);
+    for (const { name } of over) logged.delete(name);
+  }
+
+  function note({ name, stage, severity, message }: Problem) {
+    if (logged.get(name) === stage) return;
+    logged.set(name, stage);
+    log[severity === "warning" ? "warn" : "error"]("the appliance has a problem", {
+      problem: name,
+      reason: message,
+    });
+  }
+
+  /** What is wrong now, and what is known not to be. */
+  async function lastingProblems(open: readonly OpenProblem[], now: number) {
+    const endsAt = certificateEndsAt();
+    const reached = events.progress();
+    progress = progressOf(progress, reached, await lastSeq(store), monotonic());
+    const judged = {
+      disk: diskProblem(
+        await diskOf(),
+        open.some(({ name }) => name === "disk"),
+      ),
+      certificate: endsAt === null ? null : certificateProblem(endsAt, now),
+      events: eventsProblem(progress, monotonic()),
+    };
+    const names = Object.keys(judged) as (keyof typeof judged)[];
+    const backup = await oldBackup(now);
+    return {
+      found: [...Object.values(judged), backup].filter((one) => one !== null),
+      over: names.filter(
+        (name) =>
+          judged[name] === null && (name !== "events" || progress.every(({ isGoing }) => isGoing)),
+      ) as ProblemName[],
+    };
+  }
+
+  /** One that was missed while the appliance was off is made soon; of one that failed the schedule tells, and of the end of both. */
+  async function oldBackup(now: number): Promise<Problem | null> {
+    if (monotonic() - startedAt < hourMs) return null;
+    const row = await findSchedule(store);
+    if (row === null || row.failingSince !== null || !planOf(vault, row).enabled) return null;
+    const since = row.lastSuccessAt ?? row.updatedAt;
+    return backupProblem(Math.max(Date.parse(since), Date.parse(row.updatedAt)), now);
+  }
+
+  return {
+    start() {
+      tick();
+      timer = setInterval(tick, tickMs);
+    },
+    async stop() {
+      if (timer !== null) clearInterval(timer);
+      await looking;
+    },
+    /** One tick, and a look at everything: for tests, instead of `start`. */
+    async runOnce() {
+      lookedAt = -Infinity;
+      tick();
+      await looking;
+    },
+  };
+}

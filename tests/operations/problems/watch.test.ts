@@ -1,0 +1,293 @@
+import { describe, expect, test } from "bun:test";
+import { problemTitles } from "../../../src/alerting/messages.ts";
+import { AppError } from "../../../src/core/errors.ts";
+import { lastSeq } from "../../../src/events/log.ts";
+import { openProblems } from "../../../src/events/problems.ts";
+import { backupSchedule } from "../../../src/database/tables/operations.ts";
+import { problemWatch } from "../../../src/operations/problems/watch.ts";
+import { caseServices } from "../../support/case-services.ts";
+import { pager } from "../../support/pager.ts";
+import { answer } from "../../support/target.ts";
+import { member, person } from "../../support/visiting.ts";
+
+const GB = 1_000_000_000;
+const day = 86_400;
+
+/** An appliance that an administrator of ours runs, on a machine whose disk, clocks and certificate the test sets. */
+async function machine(settings: Parameters<typeof pager>[0] = {}) {
+  const made = await pager(settings);
+  const { appliance, store, time, later } = made;
+  const { page } = await member(made, "owner", { administrator: true });
+  const world = {
+    monotonic: 0,
+    disk: { free: 50 * GB, total: 100 * GB },
+    certificateEndsAt: null as number | null,
+    /** How far who follows the events has come. */
+    reached: Infinity,
+  };
+  const open = () =>
+    problemWatch({
+      ...appliance,
+      monotonic: () => world.monotonic,
+      events: { progress: () => [{ name: "alerting", seq: world.reached }] },
+      diskOf: async () => world.disk,
+      certificateEndsAt: () => world.certificateEndsAt,
+    });
+  let watch = open();
+  function bothClocks(seconds: number) {
+    world.monotonic += seconds * 1000;
+    time.now += seconds * 1000;
+  }
+  return {
+    ...made,
+    page,
+    world,
+    bothClocks,
+    looks: () => watch.runOnce(),
+    /** Time goes by on a machine that is well: what is found is told, and what is told arrives. */
+    passes: async (seconds = 10) => {
+      for (let second = 0; second < seconds; second++) {
+        bothClocks(1);
+        await watch.runOnce();
+        if (second % 5 === 4) await later(0);
+      }
+    },
+    /** The appliance is started anew after so long. */
+    restarts: async (afterSeconds = 0) => {
+      bothClocks(afterSeconds);
+      watch = open();
+      await watch.runOnce();
+    },
+    problems: async () =>
+      ((await page("GET", "/dashboard/appliance")).json.data.problems as any[]).map(
+        ({ name }) => name,
+      ),
+    /** Nothing can be written until the returned is called. */
+    fillsUp() {
+      const atomic = store.atomic.bind(store);
+      store.atomic = () => Promise.reject(new AppError("UNAVAILABLE", "The disk is full."));
+      return () => void (store.atomic = atomic);
+    },
+  };
+}
+
+type Machine = Awaited<ReturnType<typeof machine>>;
+
+/** What makes each problem begin and end; `name` as the page has it. */
+const causes: {
+  name: keyof typeof problemTitles;
+  begins: (made: Machine) => unknown;
+  ends: (made: Machine) => unknown;
+}[] = [
+  {
+    name: "disk",
+    begins: ({ world }) => void (world.disk = { free: 0.9 * GB, total: 10 * GB }),
+    ends: ({ world }) => void (world.disk = { free: 2 * GB, total: 10 * GB }),
+  },
+  {
+    name: "disk",
+    begins: ({ world }) => void (world.disk = { free: 4.9 * GB, total: 100 * GB }),
+    ends: ({ world }) => void (world.disk = { free: 6.1 * GB, total: 100 * GB }),
+  },
+  {
+    name: "certificate",
+    begins: ({ world, time }) => void (world.certificateEndsAt = time.now + 13.9 * day * 1000),
+    ends: ({ world, time }) => void (world.certificateEndsAt = time.now + 90 * day * 1000),
+  },
+  {
+    name: "events",
+    begins: async ({ world, store, passes }) => {
+      world.reached = (await lastSeq(store)) - 1;
+      await passes(310);
+    },
+    ends: ({ world }) => void (world.reached = Infinity),
+  },
+  {
+    name: "loop",
+    begins: ({ bothClocks }) => bothClocks(7),
+    ends: ({ passes }) => passes(600),
+  },
+  {
+    name: "clock",
+    begins: ({ time }) => void (time.now += 3_600_000),
+    ends: ({ passes }) => passes(600),
+  },
+  {
+    name: "clock",
+    begins: ({ time }) => void (time.now -= 3_600_000),
+    ends: ({ passes }) => passes(600),
+  },
+  {
+    name: "backup",
+    begins: async ({ store, passes, restarts, time }) => {
+      const updatedAt = new Date(time.now - 2.1 * day * 1000).toISOString();
+      const settings = JSON.stringify({ enabled: true, folder: "/backups" });
+      const row = { id: 1, settings, secrets: "{}", version: 1, updatedAt, triedFor: time.now };
+      await store.atomic([store.db.insert(backupSchedule).values(row)]);
+      await restarts();
+      // What was missed while it was off is made soon.
+      await passes(60);
+      expect(await openProblems(store)).toEqual([]);
+      for (let minutes = 0; minutes < 59; minutes++) await passes(60);
+    },
+    ends: ({ page }) => page("PATCH", "/dashboard/backup/schedule", { body: { enabled: false } }),
+  },
+];
+
+test("every problem of the appliance but that of its checks is among what is tried", () => {
+  const tried = new Set<string>(causes.map(({ name }) => name));
+  expect(Object.keys(problemTitles).filter((name) => !tried.has(name))).toEqual(["checks"]);
+});
+
+describe.each(causes)("$name", ({ name, begins, ends }) => {
+  test("is told when it begins and when it is over, once each, to the default channels of those who run the appliance", async () => {
+    const made = await machine();
+    const { inbox, passes, restarts, problems } = made;
+    await using hook = await inbox({ default: true });
+    await using other = await inbox();
+    await passes();
+    expect([hook.alerts(), await problems()]).toEqual([[], []]);
+
+    await begins(made);
+    await passes();
+    expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: name } }]);
+    expect(await problems()).toEqual([name]);
+    await passes();
+    await restarts();
+    await passes();
+    expect(hook.alerts()).toHaveLength(1);
+
+    await ends(made);
+    await passes();
+    await restarts();
+    await passes();
+    expect(hook.alerts().slice(1)).toMatchObject([
+      { type: "appliance.recovered", data: { problem: name } },
+    ]);
+    expect([await problems(), other.asked]).toEqual([[], []]);
+    expect((await made.theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
+  });
+
+  test("is one case of a pager from its beginning to its end", async () => {
+    const services = caseServices();
+    const made = await machine({ exchange: services.exchange });
+    await made.channel({ type: "pagerduty", routingKey: "r".repeat(32), default: true });
+    await made.channel({ type: "opsgenie", apiKey: "key", default: true });
+    await begins(made);
+    await made.passes();
+    for (const service of ["pagerduty", "opsgenie"] as const)
+      expect(services.open(service)).toEqual([expect.stringContaining(problemTitles[name].begins)]);
+    await ends(made);
+    await made.passes();
+    for (const service of ["pagerduty", "opsgenie"] as const)
+      expect(services.open(service)).toEqual([]);
+  });
+});
+
+test("a channel that is down when a problem begins and ends hears of both when it is back", async () => {
+  const made = await machine();
+  await using hook = await made.inbox({ default: true }, answer(500));
+  made.world.disk = { free: 0, total: 100 * GB };
+  await made.passes();
+  made.world.disk = { free: 50 * GB, total: 100 * GB };
+  await made.passes();
+  hook.reply(answer());
+  made.bothClocks(900);
+  await made.lasts(60);
+  expect([...new Set(hook.alerts().map(({ type }) => type))]).toEqual([
+    "appliance.troubled",
+    "appliance.recovered",
+  ]);
+});
+
+test("a disk that is filled and emptied at the bound does not begin and end its problem each time", async () => {
+  const made = await machine();
+  await using hook = await made.inbox({ default: true });
+  for (const free of [0.99, 1.01, 0.98, 1.19, 0.99]) {
+    made.world.disk = { free: free * GB, total: 10 * GB };
+    await made.passes(5);
+    await made.restarts();
+  }
+  await made.passes();
+  expect(hook.alerts()).toHaveLength(1);
+});
+
+test("a certificate is told of 14, 7 and 1 days before its end and when it has ended, louder each time, and once when it is renewed", async () => {
+  const made = await machine();
+  await using hook = await made.inbox({ default: true });
+  made.world.certificateEndsAt = made.time.now + 15 * day * 1000;
+  await made.restarts();
+  for (let days = 0; days < 17; days++) {
+    await made.restarts(day);
+    await made.passes();
+  }
+  expect(hook.alerts().map(({ data }) => data.severity)).toEqual([
+    "warning",
+    "warning",
+    "error",
+    "critical",
+  ]);
+  expect(await openProblems(made.store)).toMatchObject([{ name: "certificate", stage: "0" }]);
+  made.world.certificateEndsAt = made.time.now + 90 * day * 1000;
+  await made.passes();
+  expect(hook.alerts().slice(4)).toMatchObject([{ type: "appliance.recovered" }]);
+});
+
+test("a follower that comes on slowly is not stuck", async () => {
+  const made = await machine();
+  await using hook = await made.inbox({ default: true });
+  const first = (await lastSeq(made.store)) - 1;
+  for (let minutes = 0; minutes < 12; minutes++) {
+    await made.api("POST", "/api/v1/incidents", { body: { title: "One more" } });
+    made.world.reached = first + minutes;
+    await made.passes(60);
+  }
+  expect(hook.alerts().filter(({ type }) => type === "appliance.troubled")).toEqual([]);
+});
+
+test("on a full disk the log says at once what no alert can, and the alert follows when there is room", async () => {
+  const made = await machine();
+  await using hook = await made.inbox({ default: true });
+  const frees = made.fillsUp();
+  made.world.disk = { free: 0, total: 100 * GB };
+  await made.looks();
+  const log = made.logged.join("");
+  expect(log).toMatch(
+    /error the appliance has a problem problem="disk" reason="The disk .* 0 bytes left/,
+  );
+  expect(log).toContain("no alert tells of them yet");
+  frees();
+  await made.passes();
+  expect(hook.alerts()).toMatchObject([{ data: { problem: "disk" } }]);
+});
+
+test("checks that can't be judged because the appliance stood still are no second problem", async () => {
+  const made = await machine();
+  await using hook = await made.inbox({ default: true });
+  const shop = await made.site({ interval: 3_600 });
+  shop.reply(() => {});
+  await using _ = shop;
+  const checking = made.api("POST", `/api/v1/monitors/${shop.id}/check`);
+  await shop.untilAsked(1);
+  made.bothClocks(9);
+  await made.looks();
+  shop.release(answer(500));
+  expect((await checking).json.data.status).toBe("unknown");
+  await made.passes();
+  expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: "loop" } }]);
+});
+
+test("who becomes an administrator while a problem lasts hears of it", async () => {
+  const made = await machine();
+  const { json } = await made.theirs.api("POST", "/api/v1/alert-channels", {
+    body: { type: "webhook", name: "Theirs", url: "http://192.0.2.1/", default: true },
+  });
+  made.world.disk = { free: 0, total: 100 * GB };
+  await made.passes();
+  const deliveries = async () =>
+    (await made.theirs.api("GET", `/api/v1/alert-channels/${json.data.id}/deliveries`)).json.data;
+  expect(await deliveries()).toEqual([]);
+  await person(made, made.theirs.id, "owner", { administrator: true });
+  await made.passes();
+  expect(await deliveries()).toMatchObject([{ type: "appliance.troubled" }]);
+});
