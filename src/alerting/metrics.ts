@@ -42,28 +42,58 @@ export function deliveryMetrics() {
   };
 }
 
+/** So many receivers are looked at in one query: however much waits, others have their turn. */
+const receiversAtOnce = 1_000;
+
+type Waiting = {
+  receiverType: ReceiverType;
+  organizationId: string;
+  receiverId: string;
+  deliveries: number;
+  retrying: number;
+  oldest: number;
+};
+
+/** Hands over what waits, receiver by receiver. */
+async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
+  let after: readonly string[] = ["", "", ""];
+  for (;;) {
+    const rows = await store.query<Waiting>(
+      `select receiver_type as receiverType, organization_id as organizationId,
+         receiver_id as receiverId, count(*) as deliveries, sum(attempts > 0) as retrying,
+         min(due_at) as oldest
+       from deliveries
+       where due_at is not null and (receiver_type, organization_id, receiver_id) > (?, ?, ?)
+       group by receiver_type, organization_id, receiver_id
+       order by receiver_type, organization_id, receiver_id limit ?`,
+      [...after, receiversAtOnce],
+    );
+    for (const row of rows) use(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < receiversAtOnce) return;
+    after = [last.receiverType, last.organizationId, last.receiverId];
+    await Bun.sleep(0);
+  }
+}
+
 /** What waits in the outbox. */
 export async function outboxMetrics(store: Store, now: number): Promise<Family[]> {
-  const rows = await store.query<Record<"waiting" | "retrying" | "oldest", number> & Receiving>(
-    `select receiver_type as receiverType, sum(attempts = 0) as waiting, sum(attempts > 0) as retrying,
-       min(due_at) as oldest
-     from deliveries where due_at is not null group by receiver_type`,
-    [],
+  const sums = new Map(
+    Object.keys(receivers).map((receiver) => [receiver, { waiting: 0, retrying: 0, oldest: now }]),
   );
-  const all = Object.keys(receivers).map((receiver) => ({
-    receiver,
-    ...(rows.find(({ receiverType }) => receiverType === receiver) ?? {
-      waiting: 0,
-      retrying: 0,
-      oldest: now,
-    }),
-  }));
+  await eachWaiting(store, ({ receiverType, deliveries, retrying, oldest }) => {
+    const sum = sums.get(receiverType);
+    if (sum === undefined) return;
+    sum.waiting += deliveries - retrying;
+    sum.retrying += retrying;
+    sum.oldest = Math.min(sum.oldest, oldest);
+  });
   return [
     family(
       "signalbox_outbox_deliveries",
       "gauge",
       "Deliveries that are not over, by receiver (channel, mailbox or webhook of a subscriber) and state: waiting for the first attempt, or retrying.",
-      all.flatMap(({ receiver, waiting, retrying }) => [
+      [...sums].flatMap(([receiver, { waiting, retrying }]) => [
         { labels: { receiver, state: "waiting" }, value: waiting },
         { labels: { receiver, state: "retrying" }, value: retrying },
       ]),
@@ -72,12 +102,10 @@ export async function outboxMetrics(store: Store, now: number): Promise<Family[]
       "signalbox_outbox_delay_seconds",
       "gauge",
       "How long the delivery that is due longest has been waiting, by receiver.",
-      all.map(({ receiver, oldest }) => ({
+      [...sums].map(([receiver, { oldest }]) => ({
         labels: { receiver },
-        value: Math.max(0, now - oldest) / 1_000,
+        value: (now - oldest) / 1_000,
       })),
     ),
   ];
 }
-
-type Receiving = { receiverType: ReceiverType };

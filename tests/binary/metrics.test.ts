@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { unknownId } from "../support/appliance.ts";
 import { expectHistograms, lintedBy, scrapeOf } from "../support/metrics.ts";
 import { machine, machineWithKey } from "../support/outside.ts";
 import { newFolder, start, testWith } from "../support/real-targets.ts";
@@ -74,6 +76,27 @@ test("the token reads how the whole appliance does, on the one port and not on t
   expect(after.of("signalbox_event_loop_delay_seconds_count")[""]).toBeGreaterThanOrEqual(0);
   expect((await box.scrape(first, box.publicUrl)).status).toBe(404);
   expect((await box.scrape(box.key, box.publicUrl)).status).toBe(404);
+});
+
+test("every public path is counted under its pattern", async () => {
+  const values: Record<string, string> = {
+    slug: "acme",
+    id: unknownId,
+    name: "summary",
+    verb: "confirm",
+    token: "canary",
+    kind: "status",
+    file: "canary",
+  };
+  for (const path of Object.values(publicPaths)) {
+    const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "");
+    await (await fetch(`${box.publicUrl}${filled}`)).text();
+  }
+  const scrape = scrapeOf(await (await box.scrape(first)).text());
+  const counted = Object.keys(scrape.of("signalbox_http_request_duration_seconds_count"));
+  const routes = counted.map((labels) => /route=([^,]*)/.exec(labels)?.[1]);
+  for (const path of Object.values(publicPaths)) expect(routes).toContain(path);
+  expect(scrape.text).not.toContain("canary");
 });
 
 testWith(["promtool"], "Prometheus' linter takes what the executable says", async () => {

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { readFileSync, statfsSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { builtFrom, version } from "../../core/assets.ts";
 import type { FairQueue } from "../../core/fair-queue.ts";
 import { type Collector, family, type Family, metricsText } from "../../core/metrics.ts";
@@ -43,7 +44,7 @@ export async function applianceMetrics({
       ],
     ),
     ...diskMetrics(directory),
-    ...processMetrics(),
+    ...(await processMetrics()),
   ]);
 }
 
@@ -102,7 +103,7 @@ function diskMetrics(directory: string | null): Family[] {
 }
 
 /** The names are those that Prometheus' own libraries give. */
-function processMetrics(): Family[] {
+async function processMetrics(): Promise<Family[]> {
   const { user, system } = process.cpuUsage();
   const isLinux = process.platform === "linux";
   const limit = isLinux
@@ -131,7 +132,7 @@ function processMetrics(): Family[] {
       "process_open_fds",
       "gauge",
       "Open files and connections of the process, on Linux.",
-      isLinux ? readdirSync("/proc/self/fd").length : null,
+      isLinux ? (await readdir("/proc/self/fd")).length : null,
     ),
     family(
       "process_max_fds",

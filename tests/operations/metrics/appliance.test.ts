@@ -46,6 +46,25 @@ test("requests are counted by the pattern of their route, and what has none unde
   expectHistograms(scrape);
 });
 
+test("no route is counted under anything but its pattern, whatever stands in its path", async () => {
+  const made = await testAppliance();
+  const { app, ours } = made;
+  const patterns = new Set(["unknown"]);
+  for (const { method, path } of app.routes) {
+    patterns.add(path.replace(/(.)\/$/, "$1"));
+    await ours.api(method, path.replace(/:\w+/g, "canary-in-path"));
+  }
+  const scrape = await scraped(made);
+  expect(scrape.text).not.toContain("canary");
+  const counted = Object.keys(scrape.of("signalbox_http_request_duration_seconds_count"));
+  const routes = counted.map((labels) => /route=([^,]*)/.exec(labels)?.[1] ?? "");
+  expect(routes.filter((route) => !patterns.has(route))).toEqual([]);
+  // Those of the admin page are asked for with no session here, and refused before they are looked for.
+  const own = app.routes.filter(({ path }) => /^\/(api\/v1|push)\//.test(path));
+  expect(own.length).toBeGreaterThan(50);
+  for (const { path } of own) expect(routes).toContain(path.replace(/(.)\/$/, "$1"));
+});
+
 test("checks, their results and what was delivered are counted as they were done", async () => {
   const made = await pager();
   const { site, pass, job, time, later } = made;
@@ -118,6 +137,28 @@ test("what waits is told with how long it has been waiting", async () => {
     "receiver=channel": 42,
   });
   expect(ill.asked.length).toBeGreaterThan(1);
+});
+
+test("all of what waits is counted, for however many receivers", async () => {
+  const made = await testAppliance();
+  made.database.run(
+    `insert into deliveries (organization_id, id, receiver_type, receiver_id, status, attempts,
+       scheduled_attempts, due_at, created_at)
+     with recursive n(i) as (select 0 union all select i + 1 from n where i < 7999)
+     select iif(i % 2, ?, ?), i, iif(i % 4 < 3, 'mailbox', 'channel'), i / 2, 'sending', i % 8 = 0, 0, ? - i * 1000, ''
+     from n`,
+    [made.ours.id, made.theirs.id, made.time.now],
+  );
+  const scrape = await scraped(made);
+  expect(scrape.of("signalbox_outbox_deliveries")).toEqual({
+    "receiver=mailbox,state=waiting": 5_000,
+    "receiver=mailbox,state=retrying": 1_000,
+    "receiver=channel,state=waiting": 2_000,
+  });
+  expect(scrape.of("signalbox_outbox_delay_seconds")).toEqual({
+    "receiver=mailbox": 7_998,
+    "receiver=channel": 7_999,
+  });
 });
 
 test("checks under way are counted until they end", async () => {
