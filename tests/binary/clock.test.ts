@@ -1,0 +1,92 @@
+import { expect } from "bun:test";
+import { Glob } from "bun";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inbox } from "../support/inbox.ts";
+import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+import { testWith } from "../support/real-targets.ts";
+import { answer, target } from "../support/target.ts";
+
+/** A wall clock for one process, which can be set; how much time passes stays as it is. */
+function settableClock(directory: string) {
+  const [library = ""] = new Glob("usr/lib/*/faketime/libfaketime.so.1").scanSync("/");
+  const file = join(directory, "clock");
+  const set = (offset: string) => writeFileSync(file, offset);
+  set("+0");
+  return {
+    set,
+    env: {
+      ...process.env,
+      LD_PRELOAD: join("/", library),
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      NO_FAKE_STAT: "1",
+    },
+  };
+}
+
+testWith(
+  ["faketime"],
+  "a clock that jumps back by three days and ahead by six takes nobody for down and stops no check",
+  async () => {
+    await using box = await machineWithKey();
+    await using shop = await target();
+    await using hook = await inbox();
+    const clock = settableClock(box.directory);
+    const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
+    const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
+    const server = await box.serve({ env: clock.env });
+    const api = clientOf(server.url, box.key);
+    const made = async (path: string, body: object) =>
+      (await api("POST", `/api/v1/${path}`, body)).json.data;
+    const hookAt = { type: "webhook", name: "Hook", url: hook.at("/hook") };
+    const alertChannelIds = [(await made("alert-channels", hookAt)).id];
+    const common = { retries: 0, alertChannelIds };
+    const { id } = await made("monitors", {
+      ...common,
+      type: "http",
+      name: "Shop",
+      url: shop.at(),
+      interval: 5,
+    });
+    const job = await made("monitors", { ...common, type: "push", name: "Job", interval: 3_600 });
+    expect((await fetch(`${job.pushUrl}?status=up`)).status).toBe(200);
+    const signIn = await fetch(`${server.url}/dashboard/sign-in`, {
+      method: "POST",
+      headers: { "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json" },
+      body: JSON.stringify({ email, password }),
+    });
+    const Cookie = signIn.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+    const session = async () => {
+      const answered = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
+      return ((await answered.json()) as { data: { state: string } }).data.state;
+    };
+    expect(await session()).toBe("signed-in");
+    const statuses = async () =>
+      Promise.all(
+        [id, job.id].map(
+          async (one) => (await api("GET", `/api/v1/monitors/${one}`)).json.data.status,
+        ),
+      );
+
+    // Ahead, a session has been idle for too long; when the clock is right again, it was not.
+    for (const [offset, state] of [
+      ["-3d", "signed-in"],
+      ["+3d", "signed-out"],
+      ["+0", "signed-in"],
+    ] as const) {
+      clock.set(offset);
+      await shop.untilAsked(shop.asked.length + 1);
+      expect([offset, await statuses(), hook.asked]).toEqual([offset, ["up", "up"], []]);
+      expect([offset, await session()]).toEqual([offset, state]);
+      expect((await api("POST", "/api/v1/monitor-groups", { name: offset })).status).toBe(201);
+    }
+    shop.reply(answer(500));
+    await hook.untilArrived((all) => all.some(({ type }) => type === "monitor.down"));
+    expect(hook.arrived().map(({ monitorId, type }) => [monitorId, type])).toEqual([
+      [id, "monitor.down"],
+    ]);
+    expect(await server.stop()).toBe(0);
+  },
+);
