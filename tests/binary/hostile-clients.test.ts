@@ -1,0 +1,69 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { manyConnections } from "../support/many-connections.ts";
+import { mutatedRequests, statusLineOf } from "../support/mutated-requests.ts";
+import { clientOf, machineWithKey } from "../support/outside.ts";
+import { randomFrom } from "../support/seeded.ts";
+
+const unlimited = ["--rate-limit", "0"];
+
+test("1,000 silent and 1,000 dripping connections keep nobody else from being served, and nobody from stopping", async () => {
+  await using box = await machineWithKey();
+  const server = await box.serve();
+  using dripping = await manyConnections(server.port, 1_000, { drips: true });
+  expect(dripping.open()).toBe(1_000);
+  using idle = await manyConnections(server.port, 1_000);
+  expect(idle.open()).toBe(1_000);
+  const api = clientOf(server.url, box.key);
+  for (let round = 0; round < 20; round++) {
+    dripping.drip();
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    expect((await api("POST", "/api/v1/incidents", { title: "Slow" })).status).toBe(201);
+    expect((await fetch(`${server.url}/status/acme`)).status).toBe(200);
+  }
+  expect(await server.stop()).toBe(0);
+});
+
+/** Every row but those that say when a key was last used. */
+function dumpOf(dataDir: string) {
+  using database = new Database(join(dataDir, "signalbox.db"), { readonly: true });
+  const tables = database
+    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
+    .all();
+  return Object.fromEntries(
+    tables.map(({ name }) => [name, database.query(`select * from "${name}"`).values()]),
+  );
+}
+
+test("2,000 mutated requests give no 5xx, and without a right key leave every row as it was", async () => {
+  await using box = await machineWithKey();
+  const { port, url } = await box.serve({ flags: unlimited });
+  const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+  const wrong: string[] = [];
+  const statuses: Record<string, number> = {};
+  const send = async (key: string, count: number) => {
+    const requests = mutatedRequests(key, randomFrom(seed));
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        for (let sent = 0; sent < count / 16; sent++) {
+          const request = requests.next().value as string;
+          const line = await statusLineOf(port, request);
+          const [, status = "closed"] = line.split(" ");
+          statuses[status] = (statuses[status] ?? 0) + 1;
+          // 505 is the answer to what names another protocol than HTTP/1.1.
+          if (!/^(HTTP\/1\.1 ([234]\d\d|505) .*)?$/.test(line))
+            wrong.push(`seed ${seed}: ${line}: ${JSON.stringify(request.slice(0, 500))}`);
+        }
+      }),
+    );
+  };
+  const before = dumpOf(box.dataDir);
+  await send(`${box.key.slice(0, -4)}abcd`, 1_000);
+  expect(dumpOf(box.dataDir)).toEqual(before);
+  await send(box.key, 1_000);
+  expect(wrong).toEqual([]);
+  // Else it would have shown that nothing gets through.
+  for (const status of ["200", "401", "404", "422"]) expect(statuses[status]).toBeGreaterThan(5);
+  expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+});

@@ -1,0 +1,41 @@
+import { connect, type Socket } from "node:net";
+
+const unfinished =
+  "POST /api/v1/incidents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
+
+/**
+ * Opens so many connections from as many as 4,000 addresses of loopback, which say nothing; or, to `drip`, begin a
+ * request each and send a byte of its body now and then. Resolves when all are open.
+ */
+export async function manyConnections(port: number, count: number, { drips = false } = {}) {
+  const sockets: Socket[] = [];
+  for (let number = 0; number < count; number++) {
+    const localAddress = `127.1.${1 + (number % 20)}.${1 + (Math.floor(number / 20) % 200)}`;
+    const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => {});
+    sockets.push(socket);
+    // As many at a time as a listener lets wait.
+    if (sockets.length % 250 === 0) await Promise.all(sockets.slice(-250).map(opened));
+  }
+  await Promise.all(sockets.map(opened));
+  const drip = () => {
+    for (const socket of sockets) if (!socket.destroyed) socket.write("x");
+  };
+  if (drips) for (const socket of sockets) socket.write(unfinished);
+  const timer = drips ? setInterval(drip, 1_000) : undefined;
+  return {
+    open: () => sockets.filter(({ destroyed }) => !destroyed).length,
+    drip,
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function opened(socket: Socket): Promise<void> {
+  if (!socket.connecting) return Promise.resolve();
+  return new Promise((resolve) => {
+    socket.once("connect", () => resolve());
+    socket.once("close", () => resolve());
+  });
+}

@@ -1,0 +1,77 @@
+import { connect } from "node:net";
+import { apiRoutes, bodyFor, placed } from "./records.ts";
+import { unknownId } from "./appliance.ts";
+
+const strange = [
+  "\0",
+  "%00",
+  "%ff",
+  "\r\n",
+  "{",
+  "[",
+  '"',
+  "\\u0000",
+  "\u202e",
+  "-1",
+  "1e999",
+  "🦄",
+];
+
+/** Requests to every route, of which some bytes are other ones than they should be. */
+export function* mutatedRequests(key: string, random: () => number): Generator<string> {
+  const below = (end: number) => Math.floor(random() * end);
+  const mutate = (text: string): string => {
+    const at = below(text.length);
+    const end = at + below(20);
+    const insert = strange[below(strange.length)] ?? "";
+    switch (below(5)) {
+      case 0:
+        return text.slice(0, at) + String.fromCharCode(below(256)) + text.slice(at + 1);
+      case 1:
+        return text.slice(0, at) + text.slice(end);
+      case 2:
+        return text.slice(0, end) + text.slice(at, end).repeat(1 + below(50)) + text.slice(end);
+      case 3:
+        return text.slice(0, at) + insert + text.slice(at);
+      default:
+        return text.slice(0, at) + insert.repeat(below(3_000)) + text.slice(at);
+    }
+  };
+  for (;;)
+    for (const route of apiRoutes) {
+      const body = JSON.stringify(bodyFor(route) ?? {});
+      const head = [
+        `${route.method} ${placed(route.path, unknownId)}?page=2 HTTP/1.1`,
+        "Host: localhost",
+        `Authorization: Bearer ${key}`,
+        "Content-Type: application/json",
+        `Idempotency-Key: ${below(1e9)}`,
+        'If-Match: "1"',
+        "Connection: close",
+      ].join("\r\n");
+      // Mostly well-formed around what is not: what is refused at its first byte shows little.
+      const whole = (head: string, body: string) =>
+        `${head}\r\nContent-Length: ${Buffer.byteLength(body, "latin1")}\r\n\r\n${body}`;
+      const kind = below(3);
+      if (kind === 0) yield whole(head, mutate(mutate(body)));
+      else if (kind === 1) yield whole(mutate(head), body);
+      else yield mutate(mutate(whole(head, body)));
+    }
+}
+
+/** The status line that is answered; empty where the connection is closed without one. */
+export function statusLineOf(port: number, request: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1");
+    socket.on("data", (bytes) => {
+      answer += bytes.toString("latin1");
+      // A request that says to stay open is answered like any other.
+      if (answer.includes("\r\n\r\n")) socket.destroy();
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer.split("\r\n", 1)[0] ?? ""));
+    // What lacks its end is given up when nothing more can come.
+    socket.end(request, "latin1");
+  });
+}
