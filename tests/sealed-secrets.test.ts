@@ -107,6 +107,21 @@ test("no secret of any type stands in an answer, a row, a figure or the log", as
   const subscriber = { type: "webhook", url: "http://bot.lan", secret: signingCanary };
   await make(`status-pages/${page.id}/subscribers`, subscriber);
 
+  // What can't be written is told in the log with its cause.
+  appliance.database.run("PRAGMA query_only = ON");
+  const refused = [
+    ...channels.map(
+      ({ type, home }) => ["alert-channels", { type, name: "Late", ...home }] as const,
+    ),
+    ["monitors", { ...monitor, name: "Late" }] as const,
+    [`status-pages/${page.id}/subscribers`, { ...subscriber, url: "http://late.lan" }] as const,
+  ];
+  for (const [noun, body] of refused)
+    expect([body, (await api("POST", `/api/v1/${noun}`, { body })).status]).toEqual([body, 503]);
+  appliance.database.run("PRAGMA query_only = OFF");
+  const causes = appliance.logged.filter((line) => line.includes("request failed"));
+  expect(causes.length).toBeGreaterThanOrEqual(refused.length);
+
   const owner = (await member(appliance, "owner")).page;
   const answers = [
     ...(await crawl(reads.api, ids, api)),

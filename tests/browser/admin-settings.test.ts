@@ -19,7 +19,7 @@ const sections = {
   organizations: "Create organization",
   administrators: "Ada Lovelace",
   backup: "Download backup",
-  about: "In this organization",
+  about: "There is a disk, but it takes nothing.",
 } as const;
 
 /** What a dialog's button is called, in the dialog. */
@@ -31,6 +31,13 @@ describeInChromium("the settings", (browser) => {
   beforeAll(async () => {
     world = await adminWorld();
     await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
+    using database = new Database(join(world.dataDir, "signalbox.db"));
+    const since = new Date().toISOString();
+    database.run(`INSERT INTO problems
+      SELECT id, 'backup', '', 'error', 'There is a disk, but it takes nothing.', '${since}', null
+        FROM organizations
+      UNION ALL SELECT id, 'loop', '', 'warning', 'It did nothing for 7 s.', '${since}',
+        ${Date.now() + 600_000} FROM organizations`);
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

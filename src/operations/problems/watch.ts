@@ -56,21 +56,30 @@ export function problemWatch(dependencies: Dependencies) {
   let progress: Progress[] = [];
   /** What passes by itself and is not written down yet. */
   const passing = new Map<ProblemName, Problem>();
+  /** Stages by name, of what the log has. */
   const logged = new Map<ProblemName, string>();
+  /** The last look could not write down what it found. */
+  let isRefused = false;
   let looking: Promise<void> | null = null;
   let timer: ReturnType<typeof setInterval> | null = null;
 
   function tick() {
     const now = moment();
-    for (const problem of momentaryProblems(last, now)) passing.set(problem.name, problem);
+    for (const problem of momentaryProblems(last, now)) {
+      passing.set(problem.name, problem);
+      record(problem);
+    }
     last = now;
-    if (passing.size === 0 && now.monotonic - lookedAt < lookMs) return;
+    const isUrgent = passing.size > 0 && !isRefused;
+    if (!isUrgent && now.monotonic - lookedAt < lookMs) return;
     looking ??= look()
-      .catch((error: unknown) =>
+      .then(() => void (isRefused = false))
+      .catch((error: unknown) => {
+        isRefused = true;
         log.error("problems of the appliance can't be written down; no alert tells of them yet", {
           cause: String(error),
-        }),
-      )
+        });
+      })
       .finally(() => (looking = null));
   }
 
@@ -80,7 +89,9 @@ export function problemWatch(dependencies: Dependencies) {
     const found = [...passing.values()];
     const open = await openProblems(store);
     const lasting = await lastingProblems(open, now);
-    for (const problem of [...found, ...lasting.found]) note(problem);
+    for (const problem of lasting.found)
+      if (logged.get(problem.name) !== problem.stage) record(problem);
+    for (const name of lasting.over) logged.delete(name);
     const told = await organizationsOfAdministrators(store);
     const isKnown = ({ name, stage }: Problem) =>
       told.every((id) =>
@@ -106,11 +117,11 @@ export function problemWatch(dependencies: Dependencies) {
     if (statements.length > 0) await store.atomic(statements);
     for (const problem of found)
       if (passing.get(problem.name) === problem) passing.delete(problem.name);
-    for (const { name } of over) logged.delete(name);
+    for (const name of new Set(over.map(({ name }) => name)))
+      log.info("a problem of the appliance is over", { problem: name });
   }
 
-  function note({ name, stage, severity, message }: Problem) {
-    if (logged.get(name) === stage) return;
+  function record({ name, stage, severity, message }: Problem) {
     logged.set(name, stage);
     log[severity === "warning" ? "warn" : "error"]("the appliance has a problem", {
       problem: name,
@@ -126,13 +137,14 @@ export function problemWatch(dependencies: Dependencies) {
     const judged = {
       disk: diskProblem(
         await diskOf(),
-        open.some(({ name }) => name === "disk"),
+        logged.has("disk") || open.some(({ name }) => name === "disk"),
       ),
       certificate: endsAt === null ? null : certificateProblem(endsAt, now),
       events: eventsProblem(progress, monotonic()),
     };
     const names = Object.keys(judged) as (keyof typeof judged)[];
     const backup = await oldBackup(now);
+    if (backup === null) logged.delete("backup");
     return {
       found: [...Object.values(judged), backup].filter((one) => one !== null),
       over: names.filter(

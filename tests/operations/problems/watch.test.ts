@@ -46,10 +46,10 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
     looks: () => watch.runOnce(),
     /** Time goes by on a machine that is well: what is found is told, and what is told arrives. */
     passes: async (seconds = 10) => {
-      for (let second = 0; second < seconds; second++) {
-        bothClocks(1);
+      for (let passed = 0; passed < seconds; passed += 5) {
+        bothClocks(5);
         await watch.runOnce();
-        if (second % 5 === 4) await later(0);
+        await later(0);
       }
     },
     /** The appliance is started anew after so long. */
@@ -275,6 +275,24 @@ test("checks that can't be judged because the appliance stood still are no secon
   expect((await checking).json.data.status).toBe("unknown");
   await made.passes();
   expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: "loop" } }]);
+});
+
+test("where nobody runs the appliance, the log alone says what is wrong, once each time", async () => {
+  const made = await machine();
+  made.database.run("UPDATE people SET administrator = 0");
+  const lines = () =>
+    made.logged.filter((line) => line.startsWith("{") && line.includes("has a problem")).length;
+  const world = made.world;
+  for (const times of [1, 2]) {
+    world.disk = { free: 0, total: 100 * GB };
+    await made.passes();
+    expect(lines()).toBe(2 * times - 1);
+    world.disk = { free: 50 * GB, total: 100 * GB };
+    made.bothClocks(9);
+    await made.passes();
+    expect(lines()).toBe(2 * times);
+  }
+  expect(await openProblems(made.store)).toEqual([]);
 });
 
 test("who becomes an administrator while a problem lasts hears of it", async () => {
