@@ -1,4 +1,4 @@
-import { afterAll, describe } from "bun:test";
+import { describe } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import axe, { type RunOptions } from "axe-core";
@@ -32,7 +32,6 @@ const patienceMs = 60_000;
 /** Pictures that the tests keep for people to look at. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
-/** A Chromium of one test file. */
 export type Browser = ReturnType<typeof launchChromium>;
 
 /**
@@ -53,14 +52,15 @@ export function launchChromium(executablePath = lightest) {
   };
 }
 
-/** Tests with a Chromium of their own; skipped, and loudly so, where there is none. */
+/** One for all tests of a process, with which it ends: started again, it would read and compile everything anew. */
+const shared = launchChromium();
+
+/** Tests in Chromium; skipped, and loudly so, where there is none. */
 export function describeInChromium(name: string, tests: (browser: Browser) => void) {
   if (lightest === undefined)
     return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
   describe(`${name} in Chromium`, () => {
-    const browser = launchChromium();
-    afterAll(() => browser.close());
-    tests(browser);
+    tests(shared);
   });
 }
 
