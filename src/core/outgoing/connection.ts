@@ -136,7 +136,7 @@ function open(
     secured: null,
     write(data) {
       const bytes = typeof data === "string" ? Buffer.from(data) : data;
-      unwritten = Buffer.concat([unwritten, bytes]);
+      unwritten = unwritten.length === 0 ? bytes : Buffer.concat([unwritten, bytes]);
       writeMore();
     },
     read(taker) {

@@ -10,7 +10,7 @@ export type HttpRequest = {
   url: URL;
   method: string;
   headers: Readonly<Record<string, string>>;
-  body: string | null;
+  body: string | Uint8Array | null;
   /** Whether a certificate that can't be trusted is a failure. */
   verifyTls: boolean;
   /** Whether it must not go to an address of this machine or the LAN. */

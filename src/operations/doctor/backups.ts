@@ -12,7 +12,6 @@ import {
 import { dirname, join } from "node:path";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import { durationInWords } from "../../core/text.ts";
@@ -24,7 +23,7 @@ import { nextMoment, timeIn } from "../backups/rules.ts";
 import type { BackupPlan } from "../backups/schedule-schema.ts";
 import { planOf } from "../backups/schedule-service.ts";
 import { findSchedule, type ScheduleRow } from "../backups/schedule-store.ts";
-import { adviceOn, hostMs } from "./hosts.ts";
+import { adviceOn, hostMs, sentenceOf } from "./hosts.ts";
 
 const subject = "backup";
 /** Two periods of the daily schedule. */
@@ -180,8 +179,9 @@ export async function examineKept({
       targets,
       clock,
       copyTo: () => Promise.reject(new Error("Nothing is copied.")),
+      patience: { timeoutMs: hostMs, attempts: 1 },
     });
-    const names = await Promise.race([destination.names(), late()]);
+    const names = await destination.names();
     const backups = names.filter((one) => timeIn(one) !== null);
     if (row.lastFile !== null && !backups.includes(row.lastFile))
       return [
@@ -193,14 +193,8 @@ export async function examineKept({
       ];
     return [fine(where, `${name} answers, backups in it: ${backups.length}`)];
   } catch (error) {
-    const reason =
-      reasonFor(error)?.message ??
-      `The service answered ${(error as { code?: string }).code ?? "nothing in time"}.`;
-    return [problem(where, `${name}: ${reason}`, adviceOn(error, new URL(endpoint).origin))];
+    return [
+      problem(where, `${name}: ${sentenceOf(error)}`, adviceOn(error, new URL(endpoint).origin)),
+    ];
   }
-}
-
-async function late(): Promise<never> {
-  await Bun.sleep(hostMs);
-  throw new Error("late");
 }

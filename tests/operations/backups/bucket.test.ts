@@ -1,0 +1,160 @@
+import { describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { join } from "node:path";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { bucketClient } from "../../../src/operations/backups/bucket.ts";
+import { bucketService, testWith } from "../../support/real-targets.ts";
+import { scratch } from "../../support/scratch.ts";
+import { answer, redirect, target } from "../../support/target.ts";
+
+const newDirectory = scratch();
+const targets = targetGuard(() => []);
+const megabyte = 1024 * 1024;
+
+const bucketAt = (endpoint: string) => ({
+  endpoint,
+  region: "us-east-1",
+  bucket: "backups",
+  prefix: "",
+  accessKeyId: "backup",
+  secretAccessKey: "a-secret-access-key",
+});
+
+async function fileOf(bytes: number) {
+  const file = join(newDirectory(), "copy");
+  const content = Buffer.alloc(bytes);
+  for (let at = 0; at < bytes; at += 65_536)
+    crypto.getRandomValues(content.subarray(at, at + 65_536));
+  await Bun.write(file, content);
+  return { file, content };
+}
+
+testWith(
+  ["moto_server"],
+  "a file of several parts arrives as it is, and many are listed",
+  async () => {
+    await using service = await bucketService("backups");
+    const bucket = bucketClient(bucketAt(service.endpoint), targets);
+    const { file, content } = await fileOf(17 * megabyte);
+    expect(await bucket.put("box/large.db", file)).toBe(content.length);
+    expect(content.equals(await service.client.file("box/large.db").bytes())).toBe(true);
+    const names = Array.from(
+      { length: 120 },
+      (_, index) => `box/${String(index).padStart(3, "0")}`,
+    );
+    await Promise.all(names.map((name) => service.client.write(name, "x")));
+    await service.client.write("other/x", "y");
+    expect(await bucket.keys("box/")).toEqual([...names, "box/large.db"]);
+    await bucket.remove("box/large.db");
+    expect(await bucket.keys("box/l")).toEqual([]);
+  },
+);
+
+test("each request is signed, its content as well", async () => {
+  await using service = await target(answer(200, "<ListBucketResult/>"));
+  const { file, content } = await fileOf(100);
+  const bucket = bucketClient(bucketAt(service.at("")), targets);
+  await bucket.keys("box/");
+  await bucket.put("box/a", file).catch(() => {});
+  const [listing, putting] = service.asked;
+  for (const [request, bytes] of [
+    [listing, ""],
+    [putting, content],
+  ] as const) {
+    const { method = "", path = "", headers = {} } = request ?? {};
+    expect(headers["x-amz-content-sha256"]).toBe(new Bun.SHA256().update(bytes).digest("hex"));
+    expect(headers.authorization).toBe(authorizationOf(method, path, headers));
+  }
+});
+
+/** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
+function authorizationOf(method: string, path: string, headers: IncomingHttpHeaders): string {
+  const [before, query = ""] = path.split("?");
+  const signed = ["host", "x-amz-content-sha256", "x-amz-date"];
+  const date = String(headers["x-amz-date"]);
+  const scope = `${date.slice(0, 8)}/us-east-1/s3/aws4_request`;
+  const canonical = [
+    method,
+    before,
+    query.split("&").toSorted().join("&"),
+    ...signed.map((name) => `${name}:${String(headers[name])}`),
+    "",
+    signed.join(";"),
+    headers["x-amz-content-sha256"],
+  ].join("\n");
+  const hash = new Bun.SHA256().update(canonical).digest("hex");
+  const hmac = (key: string | Buffer, text: string) =>
+    createHmac("sha256", key).update(text).digest();
+  const key = scope.split("/").reduce<string | Buffer>(hmac, "AWS4a-secret-access-key");
+  const signature = hmac(key, ["AWS4-HMAC-SHA256", date, scope, hash].join("\n")).toString("hex");
+  return `AWS4-HMAC-SHA256 Credential=backup/${scope}, SignedHeaders=${signed.join(";")}, Signature=${signature}`;
+}
+
+describe("a service", () => {
+  const list = answer(
+    200,
+    "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+  );
+
+  test("that redirects is not followed, wherever that leads", async () => {
+    await using elsewhere = await target(list);
+    await using service = await target(redirect(elsewhere.at("/backups/"), 307));
+    const { file } = await fileOf(10);
+    const bucket = bucketClient(bucketAt(service.at("")), targets);
+    const reason =
+      "The service answered HTTP 307 (Temporary Redirect); name the final address instead.";
+    for (const asked of [
+      () => bucket.keys(""),
+      () => bucket.put("a", file),
+      () => bucket.remove("a"),
+    ])
+      expect(await asked().catch(({ message }: Error) => message)).toBe(reason);
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  test("that is troubled for a moment is asked again, one that refuses is not", async () => {
+    let count = 0;
+    await using service = await target((response) =>
+      (++count === 1 ? answer(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
+    );
+    const bucket = bucketClient(bucketAt(service.at("")), targets);
+    expect(await bucket.keys("")).toEqual(["a"]);
+    await using refusing = await target(
+      answer(403, "<Error><Code>AccessDenied</Code><Message>CANARY</Message></Error>"),
+    );
+    const refused = bucketClient(bucketAt(refusing.at("")), targets).keys("");
+    expect(await refused.catch(({ message }: Error) => message)).toBe(
+      "The service answered HTTP 403 (Forbidden): AccessDenied.",
+    );
+    expect([count, refusing.asked.length]).toEqual([2, 1]);
+  });
+
+  test("that refuses a part, or the whole behind a 200, is left without parts", async () => {
+    const { file } = await fileOf(9 * megabyte);
+    for (const fails of ["part", "whole"]) {
+      const asked: string[] = [];
+      const service = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        async fetch(request) {
+          const { searchParams } = new URL(request.url);
+          asked.push(`${request.method} ${[...searchParams.keys()].join(" ")}`);
+          await request.bytes();
+          if (searchParams.has("uploads"))
+            return new Response("<Result><UploadId>7</UploadId></Result>");
+          if (request.method === "PUT" && fails === "part")
+            return new Response("", { status: 400 });
+          if (request.method === "PUT") return new Response("", { headers: { etag: '"1"' } });
+          return new Response("<Error><Code>InternalError</Code></Error>");
+        },
+      });
+      const put = bucketClient(bucketAt(service.url.origin), targets).put("a", file);
+      expect(await put.catch(({ message }: Error) => message)).toMatch(
+        fails === "part" ? /HTTP 400/ : /HTTP 200 \(OK\): InternalError/,
+      );
+      expect(asked.at(-1)).toBe("DELETE uploadId");
+      await service.stop(true);
+    }
+  });
+});
