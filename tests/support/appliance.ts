@@ -35,7 +35,7 @@ import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
 import { serverOf } from "../../src/server.ts";
-import { migratedStore } from "./engines.ts";
+import { migratedStore, ofEngine } from "./engines.ts";
 
 export type Answer = {
   status: number;
@@ -318,7 +318,8 @@ export function dump({ database }: Pick<TestAppliance, "database">): string {
     .query<{ name: string }, []>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
     )
-    .all();
+    .all()
+    .filter(({ name }) => !ofEngine.includes(name));
   return JSON.stringify(
     tables.map(({ name }) => [name, database.query(`SELECT * FROM "${name}"`).values()]),
   );

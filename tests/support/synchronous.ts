@@ -32,7 +32,8 @@ export function synchronousDatabase(host: string) {
   let writes: [string, ...Parameter[]][] | null = null;
 
   function ask(kind: "query" | "execute", statements: [string, ...Parameter[]][]): Result {
-    const parameters = kind === "query" ? "level=weak" : "transaction";
+    // A pragma does nothing within a transaction.
+    const parameters = kind === "query" ? "level=weak" : statements.length > 1 ? "transaction" : "";
     const reply = request(`http://${host}/db/${kind}?${parameters}`, JSON.stringify(statements));
     const { results = [], error } = JSON.parse(reply.text ?? `{"error":"${reply.error}"}`);
     const failed = error ?? (results as Result[]).find((result) => result.error)?.error;
@@ -85,6 +86,10 @@ export function synchronousDatabase(host: string) {
         writes = null;
       }
     },
-    serialize: () => request(`http://${host}/db/backup`, null).bytes ?? new Uint8Array(),
+    serialize() {
+      const image = request(`http://${host}/db/backup`, null).bytes ?? new Uint8Array();
+      // In memory there is no write-ahead log (sqlite.org/fileformat2.html).
+      return image.fill(1, 18, 20);
+    },
   };
 }

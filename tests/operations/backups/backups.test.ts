@@ -31,7 +31,7 @@ async function appliance() {
         sealings.push(sealing);
         const done = held.then(() => {
           if (failing) throw new Error("disk full");
-          made.database.query("VACUUM INTO ?").run(file);
+          writeFileSync(file, made.database.serialize());
         });
         return { done, cancel: () => {} };
       },
