@@ -17,6 +17,8 @@ const port = z
   .transform(Number)
   .refine((number) => number <= 65535, "must be a port number from 0 to 65535");
 
+const flag = z.boolean("must be true or false");
+
 const days = (usual: number) =>
   z
     .string()
@@ -102,15 +104,15 @@ const Config = z.strictObject({
   logFormat: z.enum(logFormats).default("text"),
   logLevel: z.enum(logLevels).default("info"),
   /** Begins again with nothing where a database is missing or empty. */
-  init: z.boolean().default(false),
+  init: flag.default(false),
   /** Where the credential for the metrics of the whole appliance is. */
   metricsTokenFile: z.string().min(1).optional(),
   /** Where the passphrase of backups is, for the commands that make or read them. */
   passphraseFile: z.string().min(1).optional(),
   /** Opens the page in the browser; data is where a person on a desktop expects it. */
-  open: z.boolean().default(false),
+  open: flag.default(false),
   /** Upgrades no data of which there is no room for a copy. */
-  requireCopy: z.boolean().default(false),
+  requireCopy: flag.default(false),
 });
 export type Config = z.infer<typeof Config>;
 
@@ -163,7 +165,9 @@ export function configOf(
 /** What a variable says; an empty one says nothing. */
 function valueIn(name: string, text: string): unknown {
   if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
-  return switches.includes(name) ? text === "true" || text === "1" : text;
+  if (!switches.includes(name)) return text;
+  if (/^(?:true|1)$/.test(text)) return true;
+  return /^(?:false|0)$/.test(text) ? false : text;
 }
 
 /** The environment in which a command of ours works on the same data: others see no environment, but arguments. */

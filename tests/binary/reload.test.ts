@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
 import { clientOf, machineWithKey } from "../support/outside.ts";
 import { canary, signingCanary } from "../support/samples.ts";
 import { dial } from "../support/wire.ts";
@@ -121,6 +121,8 @@ test("what needs a new start is named in one line, and a wrong file changes noth
   expect(other.match(/warn .*next start settings="[^"]*"/g)).toEqual([
     expect.stringMatching(/"--url --keep-results --init"$/),
   ]);
+  const env = { ...process.env, SIGNALBOX_CONFIG: made.file };
+  expect((await signalbox(["orgs", "list"], { env })).stdout).toContain("acme");
   const before = freePort();
   writeFileSync(made.file, `SIGNALBOX_PUBLIC_PORT=${before}\nSIGNALBOX_LOG_LEVEL=loud\n`);
   expect(await made.signal()).toContain(`everything stays as it was cause="${made.file}, line 2:`);

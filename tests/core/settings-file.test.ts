@@ -45,6 +45,11 @@ describe("a file of settings", () => {
       "line 2: SIGNALBOX_PORT is set in line 1 already",
     ],
     ["a wrong value", "\n\nSIGNALBOX_PORT=high", "line 3: SIGNALBOX_PORT must be a port number"],
+    [
+      "a switch that is neither on nor off",
+      "SIGNALBOX_INIT=yes",
+      "line 1: SIGNALBOX_INIT must be true or",
+    ],
     ["a wrong level", "SIGNALBOX_LOG_LEVEL=loud", "line 1: SIGNALBOX_LOG_LEVEL "],
     [
       "a wrong entry of a list",
