@@ -1,6 +1,7 @@
 import { adminSuite } from "./admin.ts";
 import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
+import { faultsSuite } from "./faults.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
 import { yearSuite } from "./year.ts";
@@ -14,6 +15,7 @@ const suites: Record<string, () => Promise<void>> = {
   pages: pagesSuite,
   admin: adminSuite,
   year: yearSuite,
+  faults: faultsSuite,
 };
 
 const wanted = process.argv.slice(2);

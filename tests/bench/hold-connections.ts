@@ -1,0 +1,8 @@
+import { manyConnections } from "../support/many-connections.ts";
+
+// Holds so many silent connections until its standard input ends: one process may not have as many as a test needs.
+const [port, count] = process.argv.slice(2).map(Number);
+const held = await manyConnections(port ?? 0, count ?? 0);
+console.log(held.open());
+await Bun.stdin.text();
+process.exit();
