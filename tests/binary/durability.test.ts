@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { clientOf, machineWithKey } from "../support/outside.ts";
+import { testWith } from "../support/real-targets.ts";
 import { dial, head } from "../support/wire.ts";
 import { wrongIncidents, writeUntilGone } from "../support/writers.ts";
 
@@ -73,6 +74,37 @@ test("a request half received when it is told to stop is still answered", async 
   const { url } = await box.serve();
   const { json } = await clientOf(url, box.key)("GET", "/api/v1/incidents");
   expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["Slow"]);
+});
+
+testWith(["strace"], "between a commit and its answer lies a sync of the log", async () => {
+  await using box = await machineWithKey();
+  const { url, child } = await box.serve({ flags: unlimited });
+  const api = clientOf(url, box.key);
+  const trace = join(box.directory, "trace");
+  const calls = "trace=pwrite64,fsync,fdatasync,sendto,sendmsg,write,writev";
+  const strace = Bun.spawn(
+    ["strace", "-y", "-s", "64", "-e", calls, "-o", trace, "-p", String(child.pid)],
+    { stderr: "pipe" },
+  );
+  const said = strace.stderr.getReader();
+  for (let text = ""; !text.includes("attached");)
+    text += new TextDecoder().decode((await said.read()).value);
+  for (let number = 0; number < 20; number++)
+    expect((await api("POST", "/api/v1/incidents", { title: "Slow" })).status).toBe(201);
+  strace.kill("SIGINT");
+  await strace.exited;
+
+  let isWritten = false;
+  let isSynced = false;
+  let answers = 0;
+  for (const line of (await Bun.file(trace).text()).split("\n")) {
+    if (/pwrite64\(\d+<[^>]*-wal>/.test(line)) [isWritten, isSynced] = [true, false];
+    if (/f(data)?sync\(\d+<[^>]*-wal>\)\s+= 0/.test(line)) isSynced = isWritten;
+    if (!line.includes("HTTP/1.1 201")) continue;
+    expect([answers++, isWritten, isSynced]).toEqual([answers - 1, true, true]);
+    [isWritten, isSynced] = [false, false];
+  }
+  expect(answers).toBe(20);
 });
 
 async function untilRefused(port: number) {

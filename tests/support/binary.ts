@@ -65,9 +65,12 @@ export async function startServer({
     { stdout: "pipe", stderr: "pipe", ...(cwd !== undefined && { cwd }), ...(env && { env }) },
   );
   const url = `http://127.0.0.1:${port}`;
+  let isUp = false;
   await Promise.race([
-    untilHealthy(url),
+    untilHealthy(url).then(() => (isUp = true)),
     child.exited.then(async (code) => {
+      // Later on its output is for whoever started it.
+      if (isUp) return;
       throw new Error(`serve ended with ${code}: ${await new Response(child.stderr).text()}`);
     }),
   ]);
