@@ -134,7 +134,7 @@ export function hasPassed(until: number | null, now: number): boolean {
 /** What is said when it is over. */
 export const ends = {
   backup: "There is a backup again.",
-  certificate: "The certificate is valid for two weeks at least.",
+  certificate: "There is none any more that ends within two weeks.",
   checks: "Checks were judged for five minutes.",
   clock: "It kept going for ten minutes.",
   disk: "There is enough room.",
