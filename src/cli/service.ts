@@ -192,12 +192,13 @@ function stateOf(): Record<string, string | number | null> {
   );
 }
 
-/** Anybody may read it: nothing secret belongs into it. */
+/** The account that systemd makes for the service can read only what everybody can. */
 function writeTemplate(file: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
   chmodSync(dirname(file), 0o755);
   const text = `# Settings of the service, such as SIGNALBOX_PUBLIC_PORT=8080; see signalbox serve --help.
 # Options of the unit win over them. After a change: systemctl reload signalbox
+# Everybody on this machine may read this: passwords belong into files of their own.
 `;
   writeFileSync(file, text);
   chmodSync(file, 0o644);
