@@ -3,12 +3,8 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
-import {
-  type DataDirectory,
-  freeBytesOf,
-  inBinaryUnits,
-  openDataDirectory,
-} from "../database/data-directory.ts";
+import { bytesInWords } from "../core/text.ts";
+import { type DataDirectory, freeBytesOf, openDataDirectory } from "../database/data-directory.ts";
 import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
 export function addCompact(program: Command) {
@@ -42,11 +38,11 @@ function compact({ database, path }: DataDirectory, json: boolean | undefined) {
   const room = 2 * used;
   if (freeBytesOf(path) < room)
     throw new Error(
-      `This takes up to ${inBinaryUnits(room)} beside the database, and the disk has less. Nothing was changed.`,
+      `This takes up to ${bytesInWords(room)} beside the database, and the disk has less. Nothing was changed.`,
     );
   database.run("VACUUM");
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const after = statSync(file).size;
   if (json) process.stdout.write(`${JSON.stringify({ file, before, after })}\n`);
-  else process.stdout.write(`${file}: ${inBinaryUnits(before)}, now ${inBinaryUnits(after)}\n`);
+  else process.stdout.write(`${file}: ${bytesInWords(before)}, now ${bytesInWords(after)}\n`);
 }

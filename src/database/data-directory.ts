@@ -21,6 +21,7 @@ import { join, resolve } from "node:path";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
+import { bytesInWords } from "../core/text.ts";
 import type { Store } from "./store.ts";
 import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
@@ -305,7 +306,7 @@ function copyBeforeUpgrade(database: Database, path: string, options: OpenOption
     const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
     const free = freeBytes(path);
     if (free < needed)
-      throw new Error(`${inBinaryUnits(free)} are free, ${inBinaryUnits(needed)} are needed`);
+      throw new Error(`${bytesInWords(free)} are free, ${bytesInWords(needed)} are needed`);
     writeBackup(database, copyBeforeUpgradeIn(path, options));
   } catch (error) {
     return goOnWithoutCopy(error as Error, options);
@@ -336,10 +337,6 @@ export function removeOlderCopies(path: string) {
 }
 
 const timeOf = (name: string) => Number(name.slice(copyPrefix.length));
-export const inBinaryUnits = (bytes: number) =>
-  bytes < 10 * 1024 ** 3
-    ? `${Math.ceil(bytes / 1024 ** 2)} MiB`
-    : `${Math.ceil(bytes / 1024 ** 3)} GiB`;
 
 /** Bytes that may still be written there. */
 export function freeBytesOf(path: string): number {

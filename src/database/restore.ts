@@ -13,12 +13,12 @@ import { dirname, join, resolve } from "node:path";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { vaultOf } from "../core/secrets.ts";
+import { bytesInWords } from "../core/text.ts";
 import { openBackup } from "./backup-file.ts";
 import { refusedBackup } from "./refused-backup.ts";
 import {
   files,
   freeBytesOf,
-  inBinaryUnits,
   lockDirectory,
   mustBeOurs,
   newKey,
@@ -150,7 +150,7 @@ function mustHaveFreeSpace(path: string, bytes: number) {
   if (free < bytes)
     throw new DataError(
       "DATA_UNUSABLE",
-      `There is no room for it: ${path} has ${inBinaryUnits(free)} free and needs ${inBinaryUnits(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
+      `There is no room for it: ${path} has ${bytesInWords(free)} free and needs ${bytesInWords(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
     );
 }
 

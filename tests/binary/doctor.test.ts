@@ -52,7 +52,7 @@ describe("doctor", () => {
     const running = contentOf(box.dataDir);
     const beside = await doctor(box, ["--offline", "--host", "127.0.0.1", "--port", String(port)]);
     expect(beside.findings).toEqual([]);
-    expect(beside.report.filter(({ area }) => area === "Ports")).toMatchObject([
+    expect(beside.report.filter(({ area }) => area === "Server")).toMatchObject([
       { subject: "server", verdict: "ok" },
       { subject: "port", verdict: "ok" },
     ]);

@@ -284,13 +284,13 @@ describe("data of another version", () => {
     const refused = refusal(path, { ...options, requireCopy: true });
     expect(refused).toEqual({
       code: "MIGRATION_REFUSED",
-      message: expect.stringMatching(/1 MiB are free, 4 MiB are needed.*--require-copy/),
+      message: expect.stringMatching(/1.0 MB are free, 3.\d MB are needed.*--require-copy/),
     });
     expect(said).toEqual([]);
     const data = open(path, options);
     expect(data.migrated).toBe(1);
     data.close();
-    expect(said).toEqual([expect.stringContaining("1 MiB are free")]);
+    expect(said).toEqual([expect.stringContaining("1.0 MB are free")]);
     expect(readdirSync(path).filter((name) => name.includes("before-upgrade"))).toEqual([]);
   });
 

@@ -14,8 +14,8 @@ import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
-import { durationInWords } from "../../core/text.ts";
-import { files, freeBytesOf, inBinaryUnits } from "../../database/data-directory.ts";
+import { bytesInWords, durationInWords } from "../../core/text.ts";
+import { files, freeBytesOf } from "../../database/data-directory.ts";
 import { isEncrypted } from "../../database/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";
 import { destinationOf } from "../backups/destination.ts";
@@ -23,11 +23,10 @@ import { nextMoment, timeIn } from "../backups/rules.ts";
 import type { BackupPlan } from "../backups/schedule-schema.ts";
 import { planOf } from "../backups/schedule-service.ts";
 import { findSchedule, type ScheduleRow } from "../backups/schedule-store.ts";
+import { backupProblem } from "../problems/rules.ts";
 import { adviceOn, hostMs, sentenceOf } from "./hosts.ts";
 
 const subject = "backup";
-/** Two periods of the daily schedule. */
-const lateMs = 2 * dayMs;
 const turningOn =
   "Turn on scheduled backups under Settings → Backup; or write them with `signalbox backup FILE` and have `doctor --backups FOLDER` look at them.";
 
@@ -71,8 +70,9 @@ function bySchedule(row: ScheduleRow, plan: BackupPlan, now: number): Finding {
   if (failingSince !== null)
     return problem(subject, `it fails since ${failingSince}: ${lastError ?? ""}`, trying);
   const since = Date.parse(lastSuccessAt ?? row.updatedAt);
+  const judgedSince = Math.max(since, Date.parse(row.updatedAt));
   const next = `the next is due at ${timestamp(nextMoment(plan, now))}`;
-  if (now - since <= lateMs)
+  if (backupProblem(judgedSince, now) === null)
     return fine(
       subject,
       lastSuccessAt === null
@@ -107,7 +107,7 @@ function place(folder: string, path: string): Finding[] {
     return [
       problem(
         where,
-        `${folder} has ${inBinaryUnits(free)} free, and a backup takes ${inBinaryUnits(needed)}`,
+        `${folder} has ${bytesInWords(free)} free, and a backup takes ${bytesInWords(needed)}`,
         "Make room there, or keep fewer under Settings → Backup.",
       ),
     ];
@@ -144,7 +144,7 @@ function inFolder(folder: string, now: number): Finding {
     .map((file) => statSync(file).mtimeMs);
   if (times.length === 0) return problem(subject, `${folder} holds no backup`, naming);
   const message = `the last in ${folder} is ${ago(now, Math.max(...times))} old`;
-  return now - Math.max(...times) <= lateMs
+  return backupProblem(Math.max(...times), now) === null
     ? fine(subject, message)
     : problem(subject, message, "See what writes them: cron, a timer, `journalctl`.");
 }

@@ -1,18 +1,16 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { files, freeBytesOf, inBinaryUnits } from "../../database/data-directory.ts";
+import { bytesInWords } from "../../core/text.ts";
+import { files, freeBytesOf } from "../../database/data-directory.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";
+import { diskProblem } from "../problems/rules.ts";
 
-const mebibyte = 1024 ** 2;
-const lowBytes = 1_000 * mebibyte;
-const lowShare = 0.05;
-const lowestBytes = 500 * mebibyte;
 /** What an upgrade needs of the database's size; see `copyBeforeUpgrade`. */
 const upgradeShare = 1.5;
 /** A log is cut to 64 MiB when nobody reads it. */
-const longLogBytes = 256 * mebibyte;
+const longLogBytes = 256 * 1024 ** 2;
 const soonDays = 30;
 /** So many days of changes tell how many a day there are. */
 const observedDays = 7;
@@ -42,16 +40,16 @@ const making = "Make room, or move the data directory to a larger disk.";
 /** Also where there is no database that could be asked. */
 export function diskSpace(path: string, free = freeBytesOf(path)): Finding {
   const { blocks, bsize } = statfsSync(path);
-  const message = `${inBinaryUnits(free)} of ${inBinaryUnits(blocks * bsize)} are free`;
-  if (free < lowestBytes) return problem("disk space", message, making);
-  return free < lowBytes || free < blocks * bsize * lowShare
-    ? warning("disk space", message, making)
-    : fine("disk space", message);
+  const total = blocks * bsize;
+  const message = `${bytesInWords(free)} of ${bytesInWords(total)} are free`;
+  return diskProblem({ free, total }, false) === null
+    ? fine("disk space", message)
+    : problem("disk space", message, making);
 }
 
 function growth(free: number, growing: readonly Growing[]): Finding {
   const days = daysUntilFull(free, growing);
-  const a = `it takes ${inBinaryUnits(bytesPerDay(growing))} more a day`;
+  const a = `it takes ${bytesInWords(bytesPerDay(growing))} more a day`;
   if (days > 10 * 365) return fine("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
@@ -64,7 +62,7 @@ function copies(free: number, size: number): Finding {
   if (free >= needed) return fine("room for copies", "there is, for an upgrade and for a backup");
   return warning(
     "room for copies",
-    `an upgrade keeps the old data where ${inBinaryUnits(needed)} are free, and they are not`,
+    `an upgrade keeps the old data where ${bytesInWords(needed)} are free, and they are not`,
     `${making} Until then upgrade with \`--require-copy\`, which refuses without one.`,
   );
 }
@@ -75,19 +73,19 @@ async function sizeOf(store: Store, size: number): Promise<Finding> {
     [],
   );
   const unused = row?.bytes ?? 0;
-  const more = unused < mebibyte ? "" : ` (\`signalbox compact\` gives it back)`;
+  const more = unused < 1_000_000 ? "" : ` (\`signalbox compact\` gives it back)`;
   return fine(
     "size",
-    `${inBinaryUnits(size)}, of which ${inBinaryUnits(unused)} are room for new rows${more}`,
+    `${bytesInWords(size)}, of which ${bytesInWords(unused)} are room for new rows${more}`,
   );
 }
 
 function log(file: string): Finding {
   const bytes = existsSync(file) ? statSync(file).size : 0;
-  if (bytes <= longLogBytes) return fine("log", `the database's log has ${inBinaryUnits(bytes)}`);
+  if (bytes <= longLogBytes) return fine("log", `the database's log has ${bytesInWords(bytes)}`);
   return warning(
     "log",
-    `the database's log has ${inBinaryUnits(bytes)}: something reads the database without an end`,
+    `the database's log has ${bytesInWords(bytes)}: something reads the database without an end`,
     "End what has it open (`fuser -v signalbox.db`), such as a forgotten sqlite3, or restart the server.",
   );
 }

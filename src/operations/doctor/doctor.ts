@@ -17,7 +17,7 @@ import { diskSpace, examineDisk } from "./disk.ts";
 import { examineHost, examineNetwork } from "./hosts.ts";
 import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
 import { examineMailServer } from "./mail.ts";
-import { examinePorts } from "./ports.ts";
+import { examinePorts, examineProblems } from "./server.ts";
 import { examineName, examineSettings } from "./settings.ts";
 
 /** What `serve` would run with. */
@@ -105,7 +105,7 @@ const areas = [
   "Disk",
   "Backups",
   "Machine",
-  "Ports",
+  "Server",
   "Settings",
   "Clock",
   "Network",
@@ -131,7 +131,7 @@ function ofMachine(
   };
   return [
     { area: "Machine", subject: "machine", examine: machine },
-    { area: "Ports", subject: "ports", examine: () => examinePorts(settings, path) },
+    { area: "Server", subject: "ports", examine: () => examinePorts(settings, path) },
     {
       area: "Settings",
       subject: "settings",
@@ -196,6 +196,7 @@ async function ofData(
       goesOut: true,
       examine: () => examineKept(looking),
     },
+    { area: "Server", subject: "problems", examine: () => examineProblems(store, clock) },
     { area: "Clock", subject: "clock", goesOut: true, examine: clockOf },
     {
       area: "Network",
@@ -230,9 +231,12 @@ async function ofData(
 }
 
 /** Runs so many at once that a machine is not busy with it, and gives the findings in their order. */
-async function inTurn(examinations: readonly Examination[]): Promise<Report> {
+export async function inTurn(
+  examinations: readonly Examination[],
+  timeMs = budgetMs,
+): Promise<Report> {
   const results: Report[] = [];
-  const deadline = performance.now() + budgetMs;
+  const deadline = performance.now() + timeMs;
   let next = 0;
   const worker = async () => {
     for (let index = next++; index < examinations.length; index = next++) {

@@ -11,7 +11,7 @@ import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures
 import { deniedHere, isPrivate, portOf, type TargetGuard } from "../../core/target-guard.ts";
 import { capitalized } from "../../core/text.ts";
 import type { ChannelHost } from "./destinations.ts";
-import { certificateDays } from "./settings.ts";
+import { renewalDays } from "./settings.ts";
 
 /** So long one host has to answer, in milliseconds. */
 export const hostMs = 5_000;
@@ -41,7 +41,7 @@ export async function examineHost(
     const end = Date.parse(secured.certificateExpiresAt ?? "");
     const days = Math.floor((end - reaching.clock()) / dayMs);
     const message = `takes connections, its certificate is valid for ${days} days; ${whose}`;
-    return days < certificateDays
+    return days < renewalDays
       ? warning(subject, message, `Whoever runs ${host} has to renew it before.`)
       : fine(subject, message);
   } catch (error) {

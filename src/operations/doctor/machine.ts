@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from 
 import { join } from "node:path";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { pingCommand } from "../../core/ping-command.ts";
-import { excerpt } from "../../core/text.ts";
-import { inBinaryUnits } from "../../database/data-directory.ts";
+import { bytesInWords, excerpt } from "../../core/text.ts";
 
 /** What a check, a client and the database may hold open beside the monitors. */
 const filesBesideChecks = 512;
@@ -33,12 +32,12 @@ function openFiles(checks: number, root: string): Finding[] {
 function memory(root: string): Finding[] {
   const limit = memoryLimit(root);
   if (limit === null) return [];
-  const message = `its control group may use ${inBinaryUnits(limit)}`;
+  const message = `its control group may use ${bytesInWords(limit)}`;
   if (limit >= memoryBytes) return [fine("memory", message)];
   return [
     warning(
       "memory",
-      `${message}; ${inBinaryUnits(memoryBytes)} are recommended`,
+      `${message}; ${bytesInWords(memoryBytes)} are recommended`,
       "Give it more: `MemoryMax=` in the unit, `--memory` of a container.",
     ),
   ];

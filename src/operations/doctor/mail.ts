@@ -14,7 +14,7 @@ import {
   type Reaching,
   sentenceOf,
 } from "./hosts.ts";
-import { certificateDays } from "./settings.ts";
+import { renewalDays } from "./settings.ts";
 
 const settings = "Correct it under Settings → Mail server, and send a test mail from there.";
 
@@ -48,7 +48,7 @@ export async function examineMailServer(
     const days = Math.floor((certificateEnds.getTime() - reaching.clock()) / dayMs);
     const message = `${user}, its certificate is valid for ${days} days; ${whose}`;
     return [
-      days < certificateDays
+      days < renewalDays
         ? warning(subject, message, `Whoever runs ${smtp.host} has to renew it before.`)
         : fine(subject, message),
     ];

@@ -7,6 +7,7 @@ import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { isLoopback } from "../../core/target-guard.ts";
 import { tlsOf } from "../../http/listener.ts";
 import { metricsToken } from "../metrics/token.ts";
+import { certificateDays } from "../problems/rules.ts";
 import type { TrustedProxy } from "../../http/trusted-proxies.ts";
 
 type Settings = {
@@ -18,7 +19,7 @@ type Settings = {
 };
 
 /** A certificate that ends sooner is to be renewed now. */
-export const certificateDays = 14;
+export const [renewalDays] = certificateDays;
 
 /** What `--url`, `--trust-proxy` and the files say, held against each other. */
 export function examineSettings(settings: Settings, clock: Clock): Finding[] {
@@ -64,7 +65,7 @@ function examineTls({ url, ...files }: Settings, clock: Clock): Finding[] {
   const findings = [
     days < 0
       ? problem(subject, `it expired ${-days} days ago`, renewing)
-      : (days < certificateDays ? warning : fine)(subject, `it expires in ${days} days`, renewing),
+      : (days < renewalDays ? warning : fine)(subject, `it expires in ${days} days`, renewing),
   ];
   if (url === undefined) return findings;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");

@@ -25,7 +25,7 @@ export function diskProblem({ free, total }: Disk, isOpen: boolean): Problem | n
 }
 
 /** Days before the end of our own certificate at which it is told of, once each; 0 is when it has ended. */
-const certificateDays = [14, 7, 1, 0] as const;
+export const certificateDays = [14, 7, 1, 0] as const;
 
 /** `endsAt` in Unix milliseconds. */
 export function certificateProblem(endsAt: number, now: number): Problem | null {

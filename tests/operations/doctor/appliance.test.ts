@@ -14,13 +14,13 @@ import { commandLineScope } from "../../../src/cli/with-data.ts";
 import { configOf } from "../../../src/config.ts";
 import { assets } from "../../../src/core/assets.ts";
 import { systemClock } from "../../../src/core/clock.ts";
-import type { Finding } from "../../../src/core/finding.ts";
+import { type Finding, fine } from "../../../src/core/finding.ts";
 import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
 import { targetGuard } from "../../../src/core/target-guard.ts";
 import { type DataDirectory, openDataDirectory } from "../../../src/database/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
 import { destinationsOf } from "../../../src/operations/doctor/destinations.ts";
-import { examineAppliance, type Report } from "../../../src/operations/doctor/doctor.ts";
+import { examineAppliance, inTurn, type Report } from "../../../src/operations/doctor/doctor.ts";
 import { textOf } from "../../../src/operations/doctor/text.ts";
 import { alertOf, telling } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
@@ -115,6 +115,41 @@ describe("each type of channel", () => {
     expect(origins.length === 0).toBe(withoutHost.includes(type));
     for (const origin of origins)
       expect(of("Alert channels").map(({ subject }) => subject)).toContain(origin);
+  });
+});
+
+describe("examinations", () => {
+  const examination = (examine: () => Promise<Finding[]>, subject = "x") => ({
+    area: "Data",
+    subject,
+    examine,
+  });
+
+  test("are at most eight at once, and keep their order", async () => {
+    let [open, most] = [0, 0];
+    const several = Array.from({ length: 30 }, (_, index) =>
+      examination(async () => {
+        most = Math.max(most, ++open);
+        await Bun.sleep((30 - index) % 3);
+        open--;
+        return [fine(String(index), "")];
+      }),
+    );
+    const found = await inTurn(several);
+    expect(found.map(({ subject }) => Number(subject))).toEqual([...several.keys()]);
+    expect(most).toBe(8);
+  });
+
+  test("that come too late are skipped, and one that fails is no end of the others", async () => {
+    const works = examination(async () => [fine("works", "")], "late");
+    expect(await inTurn([works], 0)).toMatchObject([{ subject: "late", verdict: "skipped" }]);
+    const fails = examination(() => Promise.reject(new Error(canary)), "broken");
+    const found = await inTurn([fails, works]);
+    expect(found.map(({ subject, verdict }) => [subject, verdict])).toEqual([
+      ["broken", "problem"],
+      ["works", "ok"],
+    ]);
+    expect(JSON.stringify(found)).not.toContain(canary);
   });
 });
 

@@ -82,7 +82,11 @@ test("a schedule is judged by its last backup", async () => {
     "scheduled for 3 d, and none was made",
   );
   expect((await verdict({ lastSuccessAt: timestamp(now - dayMs) }))[0]).toBe("ok");
-  expect((await verdict({ lastSuccessAt: timestamp(now - 2 * dayMs - 1) }))[0]).toBe("problem");
+  const old = { updatedAt: timestamp(now - 9 * dayMs) };
+  const late = { ...old, lastSuccessAt: timestamp(now - 2 * dayMs - 1) };
+  expect((await verdict(late))[0]).toBe("problem");
+  // It was off meanwhile.
+  expect((await verdict({ ...late, updatedAt: timestamp(now - hourMs) }))[0]).toBe("ok");
   const failing = { failingSince: timestamp(now - dayMs), lastError: "No space is left." };
   const [failed, why] = await verdict({ lastSuccessAt: timestamp(now - dayMs), ...failing });
   expect([failed, why?.includes("No space is left.")]).toEqual(["problem", true]);

@@ -55,12 +55,12 @@ test("a disk with room is fine", async () => {
 });
 
 test("a disk that gets full is said with the day", async () => {
-  // 86,400 results of 24 bytes a day each: ten monitors take 20 MiB a day, and do so for eleven days more.
+  // 86,400 results of 24 bytes a day each: ten monitors take 20.7 MB a day, and do so for eleven days more.
   const found = await examined(200 * mebibyte, 10);
   expect(found("disk space")).toMatchObject({ verdict: "problem" });
   expect(found("growth")).toMatchObject({
     verdict: "warning",
-    message: "it takes 20 MiB more a day: the disk is full in 10 days",
+    message: "it takes 20.7 MB more a day: the disk is full in 10 days",
     advice: expect.stringContaining("--keep-results"),
   });
 });

@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { files, lockDirectory } from "../../../src/database/data-directory.ts";
-import { examinePorts } from "../../../src/operations/doctor/ports.ts";
+import { createOrganization } from "../../../src/accounts/organizations/service.ts";
+import { assets } from "../../../src/core/assets.ts";
+import { hourMs } from "../../../src/core/clock.ts";
+import type { ProblemName } from "../../../src/core/problems.ts";
+import { problemBegins } from "../../../src/events/problems.ts";
+import { files, lockDirectory, openDataDirectory } from "../../../src/database/data-directory.ts";
+import { examinePorts, examineProblems } from "../../../src/operations/doctor/server.ts";
 import { freePort } from "../../support/binary.ts";
 import { scratch } from "../../support/scratch.ts";
 
@@ -59,4 +64,25 @@ test("the server that runs on the data may have its ports, and is asked whether 
   unlock();
   // What it left behind says nothing any more.
   expect(await of({ port })).toEqual(["port: ok"]);
+});
+
+test("what the server has told of itself and not of its end is said again", async () => {
+  const now = Date.now();
+  const data = openDataDirectory(newDirectory(), {
+    migrations: assets.migrations,
+    clock: () => now,
+  });
+  const { id } = await createOrganization(data.store, () => now, "Acme");
+  const problem = { stage: "", severity: "error", message: "What happened waits." } as const;
+  const begins = (name: ProblemName, until: number | null) =>
+    problemBegins([id], { ...problem, name, until }, now - hourMs);
+  await data.store.atomic([
+    ...begins("events", null),
+    ...begins("loop", now - 1),
+    ...begins("disk", null),
+  ]);
+  expect(await examineProblems(data.store, () => now)).toMatchObject([
+    { verdict: "warning", subject: "events", advice: expect.stringContaining("journalctl") },
+  ]);
+  data.close();
 });

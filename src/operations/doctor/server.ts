@@ -1,9 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
+import type { Clock } from "../../core/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
 import { inTime } from "../../core/outgoing/exchange.ts";
 import { send } from "../../core/outgoing/http-request.ts";
+import type { ProblemName } from "../../core/problems.ts";
 import { targetGuard } from "../../core/target-guard.ts";
 import { files, isDirectoryLocked } from "../../database/data-directory.ts";
+import type { Store } from "../../database/store.ts";
+import { openProblems } from "../../events/problems.ts";
+import { hasPassed } from "../problems/rules.ts";
 import { listenerOn } from "./machine.ts";
 
 type Settings = { host: string; port: number; publicPort?: number | undefined };
@@ -73,6 +78,20 @@ function withPort(url: URL, port: number): URL {
   const other = new URL(url);
   other.port = String(port);
   return other;
+}
+
+/** Examined here as well, as it is now. */
+const examined: readonly ProblemName[] = ["backup", "certificate", "disk"];
+
+/** What the server that runs has told of itself, and not yet of its end. */
+export async function examineProblems(store: Store, clock: Clock): Promise<Finding[]> {
+  const open = (await openProblems(store)).filter(
+    ({ name, until }) => !examined.includes(name) && !hasPassed(until, clock()),
+  );
+  const each = new Map(open.map((problem) => [problem.name, problem])).values();
+  return [...each].map(({ name, message, since }) =>
+    warning(name, `since ${since}: ${message}`, "The log says more: `journalctl -u signalbox`."),
+  );
 }
 
 /** The code of the error with which listening there fails; null where it does not. */
