@@ -198,6 +198,7 @@ export async function startApp(
   const lock = pageLock(vault, clock, byNetwork(perMinute.pagePasswords), addressOf);
   const site = statusSite({
     ...services,
+    store: store.relaxed(),
     events,
     web: files,
     makingLimit: byNetwork(perMinute.makings),

@@ -20,7 +20,7 @@ export function addRestore(program: Command) {
     .action((file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
       const dataDir = directoryOf(
         options,
-        "restore into an empty directory without it, and load that database into the cluster; see docs/cluster.md",
+        "a backup is loaded into a cluster by any of its nodes; see docs/cluster.md",
       );
       const { migrations } = assets;
       const passphrase = passphraseOf(options.passphraseFile);

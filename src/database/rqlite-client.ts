@@ -175,10 +175,12 @@ export function rqliteClient(
       }
     },
 
-    /** The same without a leader, as long as one was heard of lately. Throws UNAVAILABLE. */
-    async queryAnyNode(queries: readonly Sent[]): Promise<Result[]> {
+    /** The same; where no leader answers at once, from any node that heard of one lately. Throws UNAVAILABLE. */
+    async queryRelaxed(queries: readonly Sent[]): Promise<Result[]> {
       const body = JSON.stringify(queries);
-      let reason = "";
+      const now = await ask("/db/query?level=weak", body, deadline(patience.silentMs));
+      if (now.kind === "answered") return whole(now.results, queries.length);
+      let { reason } = now;
       for (const host of hosts.toSorted((a, b) => Number(isSilent(a)) - Number(isSilent(b)))) {
         const outcome = await attempt(host, `/db/query?level=none&freshness=${staleness}`, body);
         if (outcome.kind === "answered") return whole(outcome.results, queries.length);

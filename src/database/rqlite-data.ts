@@ -22,7 +22,7 @@ import {
   writeOnce,
 } from "./data-directory.ts";
 import { type RqliteClient, rqliteClient, unavailable } from "./rqlite-client.ts";
-import { migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
+import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
 import { rqliteStore } from "./rqlite.ts";
 import { isKeyOfStore } from "./sealed-values.ts";
 import type { Store } from "./store.ts";
@@ -152,6 +152,7 @@ export function isOlder(version: string, oldest: string): boolean {
 async function bringUpToDate(client: RqliteClient, path: string, options: OpenOptions) {
   const { clock, migrations: folder, onWait } = options;
   const upgrade = { client, folder, clock, ...(onWait && { onWait }) };
+  await makeOwnTables(client);
   const { pending, isNew } = await pendingRqliteMigrations(upgrade);
   if (pending === 0) return 0;
   if (!options.upgrade && !isNew)

@@ -27,6 +27,31 @@ type Upgrade = {
   onWait?: () => void;
 };
 
+/** Makes what the store itself needs, also in a database that was loaded from a file. */
+export async function makeOwnTables(client: RqliteClient): Promise<void> {
+  const there =
+    "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
+  const [found] = await client.query([[there]]);
+  if (found?.values?.[0]?.[0] === ownTables.length) return;
+  await executed(
+    client,
+    ownTables.map((text): Sent => [text]),
+    async () => false,
+  );
+}
+
+async function executed(
+  client: RqliteClient,
+  writes: readonly Sent[],
+  hasHappened: () => Promise<boolean>,
+) {
+  const results = await client.execute(writes, hasHappened).catch((error: unknown) => {
+    throw error instanceof Unresolved ? error.error : error;
+  });
+  const failed = results === "happened" ? undefined : results.at(-1)?.error;
+  if (failed !== undefined) throw sqlError(failed);
+}
+
 /** How many migrations this binary knows that the database has not had. Throws MIGRATION_REFUSED as `migrate` does. */
 export async function pendingRqliteMigrations({ client, folder }: Upgrade) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
@@ -44,18 +69,8 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   const pending = async () => pendingAfter(await appliedIn(client), ours);
   if ((await pending()).length === 0) return 0;
 
-  const run = async (writes: readonly Sent[], hasHappened: () => Promise<boolean>) => {
-    const results = await client.execute(writes, hasHappened).catch((error: unknown) => {
-      throw error instanceof Unresolved ? error.error : error;
-    });
-    const failed = results === "happened" ? undefined : results.at(-1)?.error;
-    if (failed !== undefined) throw sqlError(failed);
-  };
-  await run(
-    ownTables.map((text): Sent => [text]),
-    async () => false,
-  );
-
+  const run = (writes: readonly Sent[], hasHappened: () => Promise<boolean>) =>
+    executed(client, writes, hasHappened);
   const owner = newId(clock());
   const isMine = async () => {
     const text = "select 1 from migration_lease where owner = ?";

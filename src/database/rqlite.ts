@@ -178,13 +178,7 @@ export function rqliteStore(
   };
   const relaxed: Store = {
     ...store,
-    ...reading((queries) =>
-      client.query(queries).catch((error: unknown) => {
-        if (error instanceof AppError && error.code === "UNAVAILABLE")
-          return client.queryAnyNode(queries);
-        throw error;
-      }),
-    ),
+    ...reading((queries) => client.queryRelaxed(queries)),
   };
   return { ...store, settled: () => idle.promise };
 }

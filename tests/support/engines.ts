@@ -92,7 +92,7 @@ function whileUsed(client: RqliteClient, isOver: () => boolean): RqliteClient {
   return {
     ...client,
     query: guarded((...given) => client.query(...given)),
-    queryAnyNode: guarded((...given) => client.queryAnyNode(...given)),
+    queryRelaxed: guarded((...given) => client.queryRelaxed(...given)),
     execute: guarded((...given) => client.execute(...given)),
     raw: guarded((...given) => client.raw(...given)),
   };
