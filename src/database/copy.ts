@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
 import { writeBackup } from "./backup-file.ts";
-import { files, mustBeOurs, readKey } from "./data-directory.ts";
+import { files, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
 
 /** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
 export type Sealing = { passphrase: string; withKey: boolean };
@@ -17,6 +17,7 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
   const from = join(resolve(directory), "signalbox.db");
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
   mustBeOurs(from);
+  mustHaveItsLog(from);
   if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
   const database = new Database(from, { readonly: true, strict: true });
   try {

@@ -79,7 +79,13 @@ describe("unusable data exits with 3, says so in one line, and is left as it was
       await using box = await killed();
       await damage(join(box.dataDir, "signalbox.db-wal"));
       const before = await contentOf(box.dataDir);
-      for (const command of [["serve", "--port", "0"], ["orgs", "list"], ["doctor"]]) {
+      const copy = join(box.directory, "copy.db");
+      for (const command of [
+        ["backup", copy],
+        ["serve", "--port", "0"],
+        ["orgs", "list"],
+        ["doctor"],
+      ]) {
         const { exitCode, stderr } = await box.run(command);
         expect([command, exitCode]).toEqual([command, 3]);
         expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
