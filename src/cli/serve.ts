@@ -80,12 +80,14 @@ export function addServe(program: Command) {
 }
 
 async function serve(config: Config, readAgain: () => Config) {
+  // On a terminal it says that the window was closed; to a service, that files have changed.
+  const isService = !isatty(0);
+  // From here on: somebody is served a moment before the start is over.
+  const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
   const { startApp } = await import("../app.ts");
   const log = logTo((line) => tell(process.stderr, line), config);
   const manager = serviceManager(startedBy());
   const starting = startApp(config, { log, ...assets });
-  // On a terminal it says that the window was closed; to a service, that files have changed.
-  const isService = !isatty(0);
   if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));
   const app = await starting;
   const [here = "", ...others] = app.urls;
@@ -99,7 +101,6 @@ async function serve(config: Config, readAgain: () => Config) {
     `  Data             ${resolve(config.dataDir)}`,
     ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
   ];
-  const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
   tell(process.stdout, `${lines.join("\n")}\n`);
   if (config.open) openInBrowser(app.setUpLink ?? here);
   await stopped;

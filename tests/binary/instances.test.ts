@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { binary } from "../support/binary.ts";
 import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 
 test("a second instance on the same data exits with 5, and the first goes on", async () => {
@@ -24,6 +27,17 @@ for (const signal of ["SIGTERM", "SIGINT"] as const)
     await using box = machine();
     expect(await (await box.serve()).stop(signal)).toBe(0);
   });
+
+test("SIGTERM during the start ends it with 0 as well", async () => {
+  await using box = await machineWithKey();
+  const lock = join(box.dataDir, "signalbox.lock");
+  rmSync(lock, { force: true });
+  const args = ["serve", "--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", "0"];
+  const child = Bun.spawn([binary, ...args], { stdout: "ignore", stderr: "ignore" });
+  while (!existsSync(lock)) await Bun.sleep(1);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+});
 
 for (const flag of ["--port", "--public-port"])
   test(`a taken ${flag} ends serve with 1 and one sentence, and takes nothing`, async () => {
