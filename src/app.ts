@@ -270,28 +270,32 @@ export async function startApp(
       if (await hasPeople(store)) setUp.end();
     },
   });
+  const certificateEndsAt = () => tls && new X509Certificate(tls.cert).validToDate.getTime();
   const problems = problemWatch({
     ...shared,
     diskOf: () => freeSpace(data.path),
-    certificateEndsAt: () => tls && new X509Certificate(tls.cert).validToDate.getTime(),
+    certificateEndsAt,
   });
   const collectors = [
     requests,
     {
-      metrics: () => [
-        family(
-          "signalbox_http_requests_in_flight",
-          "gauge",
-          "Requests that are not wholly answered, streams of open pages among them.",
-          ports.pendingRequests(),
-        ),
-        family(
-          "signalbox_tls_certificate_expiry_timestamp_seconds",
-          "gauge",
-          "Unix time at which the certificate of --tls-cert ends.",
-          tls && new X509Certificate(tls.cert).validToDate.getTime() / 1_000,
-        ),
-      ],
+      metrics() {
+        const endsAt = certificateEndsAt();
+        return [
+          family(
+            "signalbox_http_requests_in_flight",
+            "gauge",
+            "Requests that are not wholly answered, streams of open pages among them.",
+            ports.pendingRequests(),
+          ),
+          family(
+            "signalbox_tls_certificate_expiry_timestamp_seconds",
+            "gauge",
+            "Unix time at which the certificate of --tls-cert ends.",
+            endsAt === null ? null : endsAt / 1_000,
+          ),
+        ];
+      },
     },
     engine,
     alerts,

@@ -80,7 +80,7 @@ export function reloading(config: Config, { log, ports, token, onTls }: Dependen
     attempt("the metrics token stays", () => useMetricsToken(wanted));
     const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile];
     if (files.every((file) => file === undefined))
-      log.info("there is nothing to read again: no file of settings, certificate or metrics token");
+      log.info("there is nothing to read again: no --config, --tls-cert or --metrics-token-file");
     else log.info("the settings were read again");
   }
 

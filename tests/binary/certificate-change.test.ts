@@ -6,6 +6,7 @@ import { connect } from "node:tls";
 import { binary, freePort } from "../support/binary.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { machineWithKey } from "../support/outside.ts";
+import { scrapeOf } from "../support/metrics.ts";
 import { testWith } from "../support/real-targets.ts";
 import { dial } from "../support/wire.ts";
 
@@ -17,10 +18,11 @@ async function secureServer() {
   const [port, publicPort] = [freePort(), freePort()];
   const at = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
   const tls = ["--tls-cert", used.cert, "--tls-key", used.key];
-  const child = Bun.spawn([binary, "serve", ...at, "--public-port", String(publicPort), ...tls], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const metricsToken = "t".repeat(32);
+  const tokenFile = join(box.directory, "metrics-token");
+  writeFileSync(tokenFile, metricsToken);
+  const more = ["--public-port", String(publicPort), "--metrics-token-file", tokenFile, ...tls];
+  const child = Bun.spawn([binary, "serve", ...at, ...more], { stdout: "pipe", stderr: "pipe" });
   await child.stdout.getReader().read();
   const log = child.stderr.getReader();
   const decoder = new TextDecoder();
@@ -41,12 +43,22 @@ async function secureServer() {
     async reload(): Promise<string> {
       child.kill("SIGHUP");
       let text = "";
-      while (!/certificate .*\n/.test(text)) {
+      while (!/read again.*\n/.test(text)) {
         const { value, done } = await log.read();
         if (done) throw new Error(`It ended after ${text}`);
         text += decoder.decode(value);
       }
       return text;
+    },
+    /** When the metrics say that the certificate ends, in Unix seconds. */
+    async endsAt() {
+      const response = await fetch(`https://127.0.0.1:${port}/metrics`, {
+        headers: { Authorization: `Bearer ${metricsToken}` },
+        keepalive: false,
+        tls: { rejectUnauthorized: false },
+      });
+      const { samples } = scrapeOf(await response.text());
+      return samples.get("signalbox_tls_certificate_expiry_timestamp_seconds");
     },
     /** The certificates that connections get on either port. */
     serials: () => Promise.all([serialAt(port), serialAt(publicPort)]),
@@ -117,6 +129,8 @@ testWith(
       const serial = serialOf(files.cert);
       expect(serial).toBe(serialOf(used.cert));
       expect(await made.serials()).toEqual([serial, serial]);
+      const { validToDate } = new X509Certificate(readFileSync(files.cert));
+      expect(await made.endsAt()).toBe(validToDate.getTime() / 1_000);
     }
 
     slow.send(body.slice(10));
@@ -168,7 +182,11 @@ testWith([], "SIGHUP ends no server that has no certificate", async () => {
   child.kill("SIGHUP");
   const log = child.stderr.getReader();
   let text = "";
-  while (!text.includes("--tls-cert")) text += new TextDecoder().decode((await log.read()).value);
+  while (!text.includes("nothing to read again")) {
+    const { value, done } = await log.read();
+    if (done) throw new Error(`It ended after ${text}`);
+    text += new TextDecoder().decode(value);
+  }
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 

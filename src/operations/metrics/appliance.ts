@@ -75,17 +75,18 @@ async function organizationMetrics(store: Store): Promise<Family[]> {
 
 function diskMetrics(directory: string | null): Family[] {
   const { database } = files(directory ?? "");
-  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const found = { database, wal: `${database}-wal` };
   const disk = directory === null ? null : statfsSync(directory);
   return [
     family(
       "signalbox_database_size_bytes",
       "gauge",
-      "Size of the database by file: the database itself, or its write-ahead log.",
-      disk && [
-        { labels: { file: "database" }, value: sizeOf(database) },
-        { labels: { file: "wal" }, value: sizeOf(`${database}-wal`) },
-      ],
+      "Size of the database in the data directory by file: the database itself, or its write-ahead log.",
+      disk &&
+        Object.entries(found).flatMap(([file, path]) => {
+          const size = statSync(path, { throwIfNoEntry: false })?.size;
+          return size === undefined ? [] : [{ labels: { file }, value: size }];
+        }),
     ),
     family(
       "signalbox_disk_size_bytes",
