@@ -27,7 +27,7 @@ import { backupProblem } from "../problems/rules.ts";
 import { adviceOn, hostMs, sentenceOf } from "./hosts.ts";
 
 const subject = "backup";
-const turningOn =
+const turnOn =
   "Turn on scheduled backups under Settings → Backup; or write them with `signalbox backup FILE` and have `doctor --backups FOLDER` look at them.";
 
 type Looking = {
@@ -60,8 +60,8 @@ export async function examineBackups({
     return [fine(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
   // Nothing is lost yet.
-  if (now - bornAt(path) < dayMs) return [skipped(subject, message, turningOn)];
-  return [warning(subject, message, turningOn)];
+  if (now - createdAt(path) < dayMs) return [skipped(subject, message, turnOn)];
+  return [warning(subject, message, turnOn)];
 }
 
 function bySchedule(row: ScheduleRow, plan: BackupPlan, now: number): Finding {
@@ -124,7 +124,7 @@ function nearest(folder: string): string {
   return existsSync(folder) || folder === dirname(folder) ? folder : nearest(dirname(folder));
 }
 
-function bornAt(path: string): number {
+function createdAt(path: string): number {
   try {
     return Date.parse(
       (JSON.parse(readFileSync(files(path).marker, "utf8")) as { createdAt: string }).createdAt,

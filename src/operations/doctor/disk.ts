@@ -35,7 +35,7 @@ export async function examineDisk(
   ];
 }
 
-const making = "Make room, or move the data directory to a larger disk.";
+const makeRoom = "Make room, or move the data directory to a larger disk.";
 
 /** Also where there is no database that could be asked. */
 export function diskSpace(path: string, free = freeBytesOf(path)): Finding {
@@ -44,7 +44,7 @@ export function diskSpace(path: string, free = freeBytesOf(path)): Finding {
   const message = `${bytesInWords(free)} of ${bytesInWords(total)} are free`;
   return diskProblem({ free, total }, false) === null
     ? fine("disk space", message)
-    : problem("disk space", message, making);
+    : problem("disk space", message, makeRoom);
 }
 
 function growth(free: number, growing: readonly Growing[]): Finding {
@@ -53,7 +53,7 @@ function growth(free: number, growing: readonly Growing[]): Finding {
   if (days > 10 * 365) return fine("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
-    ? warning("growth", message, `${making} \`serve --keep-results DAYS\` keeps less.`)
+    ? warning("growth", message, `${makeRoom} \`serve --keep-results DAYS\` keeps less.`)
     : fine("growth", message);
 }
 
@@ -63,7 +63,7 @@ function copies(free: number, size: number): Finding {
   return warning(
     "room for copies",
     `an upgrade keeps the old data where ${bytesInWords(needed)} are free, and they are not`,
-    `${making} Until then upgrade with \`--require-copy\`, which refuses without one.`,
+    `${makeRoom} Until then upgrade with \`--require-copy\`, which refuses without one.`,
   );
 }
 
