@@ -117,9 +117,13 @@ function database(path: string, migrations: string): Finding[] {
           `${asTheOwner} Else the disk may be full, read-only or broken.`,
         ),
       ];
-    const reason = error instanceof Error ? error.message : String(error);
-    // What ours say ends with the next step.
-    const [message = reason, ...advice] = reason.split(". ");
-    return [unusable("database", message, advice.join(". ") || restoring)];
+    return [unusableFor(error)];
   }
+}
+
+/** What our own errors say ends with the next step. */
+export function unusableFor(error: unknown, otherwise = restoring): Finding {
+  const reason = error instanceof Error ? error.message : String(error);
+  const [message = reason, ...advice] = reason.split(". ");
+  return unusable("database", message, advice.join(". ") || otherwise);
 }

@@ -108,7 +108,7 @@ type Status = {
 };
 
 /** Asks every node that answers: one that applies the same log by other rules would end up with other data. */
-async function mustBeUsable(client: RqliteClient) {
+export async function mustBeUsable(client: RqliteClient) {
   for (const [host, { build, store }] of await readyNodes(client)) {
     const refuse = (why: string) =>
       new DataError("DATA_UNUSABLE", `The database node ${host} ${why}.`);
@@ -210,7 +210,7 @@ async function openVault(path: string, store: Store): Promise<Vault> {
   );
 }
 
-function asDataError(error: unknown): unknown {
+export function asDataError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
   const { cause } = error;
   return new DataError(

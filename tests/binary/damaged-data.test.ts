@@ -84,7 +84,7 @@ describe("unusable data exits with 3, says so in one line, and is left as it was
         ["backup", copy],
         ["serve", "--port", "0"],
         ["orgs", "list"],
-        ["doctor"],
+        ["doctor", "--offline"],
       ]) {
         const { exitCode, stderr } = await box.run(command);
         expect([command, exitCode]).toEqual([command, 3]);

@@ -5,7 +5,6 @@ import {
   existsSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   statSync,
 } from "node:fs";
@@ -15,9 +14,10 @@ import { fine, type Finding, problem, skipped, warning } from "../../core/findin
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import { bytesInWords, durationInWords } from "../../core/text.ts";
-import { files, freeBytesOf } from "../../database/data-directory.ts";
+import { freeBytesOf } from "../../database/data-directory.ts";
 import { isEncrypted } from "../../database/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";
+import { bytesOf } from "../about/store.ts";
 import { destinationOf } from "../backups/destination.ts";
 import { nextMoment, timeIn } from "../backups/rules.ts";
 import type { BackupPlan } from "../backups/schedule-schema.ts";
@@ -54,13 +54,13 @@ export async function examineBackups({
   if (row !== null && plan.enabled)
     return [
       bySchedule(row, plan, now),
-      ...(plan.to === "folder" ? place(plan.folder ?? "", path) : []),
+      ...(plan.to === "folder" ? place(plan.folder ?? "", path, await bytesOf(store)) : []),
     ];
   if (existsSync(join(path, ".signalbox.db-litestream")))
     return [fine(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
   // Nothing is lost yet.
-  if (now - createdAt(path) < dayMs) return [skipped(subject, message, turnOn)];
+  if (now - (await beganAt(store, now)) < dayMs) return [skipped(subject, message, turnOn)];
   return [warning(subject, message, turnOn)];
 }
 
@@ -91,7 +91,7 @@ function bySchedule(row: ScheduleRow, plan: BackupPlan, now: number): Finding {
 const ago = (now: number, at: number) => durationInWords(Math.max(0, now - at) / 1000);
 
 /** Whether the folder of scheduled backups takes one more. */
-function place(folder: string, path: string): Finding[] {
+function place(folder: string, path: string, needed: number): Finding[] {
   const where = "backup folder";
   const owner = "Give it to the account that `serve` runs as: chown signalbox";
   // It is made with the first backup.
@@ -101,7 +101,6 @@ function place(folder: string, path: string): Finding[] {
   } catch {
     return [problem(where, `${there} can't be written by this user`, `${owner} ${there}`)];
   }
-  const needed = statSync(files(path).database).size;
   const free = freeBytesOf(there);
   if (free < needed)
     return [
@@ -124,14 +123,13 @@ function nearest(folder: string): string {
   return existsSync(folder) || folder === dirname(folder) ? folder : nearest(dirname(folder));
 }
 
-function createdAt(path: string): number {
-  try {
-    return Date.parse(
-      (JSON.parse(readFileSync(files(path).marker, "utf8")) as { createdAt: string }).createdAt,
-    );
-  } catch {
-    return 0;
-  }
+/** When the first organization was made; now where there is none. */
+async function beganAt(store: Store, now: number): Promise<number> {
+  const [row] = await store.query<{ at: string | null }>(
+    "select min(created_at) as at from organizations",
+    [],
+  );
+  return row?.at == null ? now : Date.parse(row.at);
 }
 
 /** The youngest file there that is a backup of ours, by when it was written. */

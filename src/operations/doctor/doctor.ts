@@ -4,7 +4,9 @@ import { sharingOf } from "../../accounts/organizations/service.ts";
 import type { Clock } from "../../core/clock.ts";
 import { type Finding, problem, skipped } from "../../core/finding.ts";
 import { targetGuard } from "../../core/target-guard.ts";
-import { openToRead } from "../../database/data-directory.ts";
+import { clusterOf, type DataPlace } from "../../database/data.ts";
+import { type Data, openToRead } from "../../database/data-directory.ts";
+import { examineCluster } from "../../database/examine-cluster.ts";
 import { asTheOwner, examine } from "../../database/examine.ts";
 import type { Store } from "../../database/store.ts";
 import type { TrustedProxy } from "../../http/trusted-proxies.ts";
@@ -22,7 +24,6 @@ import { examineName, examineSettings } from "./settings.ts";
 
 /** What `serve` would run with. */
 export type Settings = {
-  dataDir: string;
   host: string;
   port: number;
   publicPort?: number | undefined;
@@ -33,7 +34,8 @@ export type Settings = {
   metricsTokenFile?: string | undefined;
   keepResults: number;
   keepHours: number;
-} & TargetSettings;
+} & DataPlace &
+  TargetSettings;
 
 type GuardOptions = NonNullable<Parameters<typeof targetGuard>[1]>;
 type TargetSettings = {
@@ -70,14 +72,11 @@ const budgetMs = 45_000;
 /** Examines everything that `serve` needs, in the order of the report; changes nothing. */
 export async function examineAppliance(settings: Settings, options: Options): Promise<Report> {
   const path = resolve(settings.dataDir);
-  const data = examine(path, options.migrations);
-  const isReadable = data.every(
-    ({ subject, verdict }) => verdict !== "unusable" && !(subject === "schema" && verdict !== "ok"),
-  );
-  using opened = isReadable ? openToRead(path) : null;
+  const { findings, data } = await examineData(path, settings, options);
+  using _ = data;
   const examinations = [
-    ...ofMachine(path, settings, options, opened?.store ?? null),
-    ...(opened === null ? [] : await ofData(path, opened, settings, options)),
+    ...ofMachine(path, settings, options, data?.store ?? null),
+    ...(data === null ? [] : await ofData(path, data, settings, options)),
   ];
   const isLeftOut = ({ goesOut }: Examination) => goesOut === true && options.offline === true;
   const found = await inTurn(examinations.filter((one) => !isLeftOut(one)));
@@ -85,10 +84,10 @@ export async function examineAppliance(settings: Settings, options: Options): Pr
     new Set(found.map(({ area }) => area)),
   );
   const report = [
-    ...data.map((finding) => ({ area: "Data", ...finding })),
+    ...findings.map((finding) => ({ area: "Data", ...finding })),
     ...found,
     ...[...leftOut].map((area) => ({ area, ...skipped("--offline", "not examined") })),
-    ...(isReadable
+    ...(data !== null
       ? []
       : [
           {
@@ -98,6 +97,26 @@ export async function examineAppliance(settings: Settings, options: Options): Pr
         ]),
   ];
   return areas.flatMap((area) => report.filter((finding) => finding.area === area));
+}
+
+type Readable = Pick<Data, "store" | "vault"> & Disposable;
+
+/** What holds the data, in a file or on a cluster; null for data that can't be read. */
+async function examineData(
+  path: string,
+  place: DataPlace,
+  { migrations, clock, offline }: Options,
+): Promise<{ findings: Finding[]; data: Readable | null }> {
+  const isOnCluster = place.database !== undefined;
+  if (isOnCluster && offline === true)
+    return { findings: [skipped("--offline", "the cluster is not examined")], data: null };
+  const cluster = clusterOf(place);
+  if (cluster !== null) return examineCluster(path, cluster, { migrations, clock });
+  const findings = examine(path, migrations);
+  const isReadable = findings.every(
+    ({ subject, verdict }) => verdict !== "unusable" && !(subject === "schema" && verdict !== "ok"),
+  );
+  return { findings, data: isReadable ? openToRead(path) : null };
 }
 
 const areas = [
@@ -164,7 +183,7 @@ async function monitorsIn(store: Store): Promise<typeof none> {
 
 async function ofData(
   path: string,
-  { store, vault }: ReturnType<typeof openToRead>,
+  { store, vault }: Readable,
   settings: Settings,
   { clock, ntp, backups: folder }: Options,
 ): Promise<Examination[]> {
@@ -187,7 +206,10 @@ async function ofData(
     {
       area: "Disk",
       subject: "disk space",
-      examine: () => examineDisk(path, { store, clock, kept: settings }),
+      examine: async () =>
+        settings.database === undefined
+          ? examineDisk(path, { store, clock, kept: settings })
+          : [diskSpace(path)],
     },
     { area: "Backups", subject: "backup", examine: () => examineBackups({ ...looking, folder }) },
     {

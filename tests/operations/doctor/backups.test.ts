@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createOrganization } from "../../../src/accounts/organizations/service.ts";
 import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/clock.ts";
 import { splitSecrets } from "../../../src/core/kind-secrets.ts";
@@ -20,10 +21,11 @@ let path: string;
 let folder: string;
 let data: DataDirectory;
 
-beforeAll(() => {
+beforeAll(async () => {
   path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   folder = join(path, "backups");
   data = openDataDirectory(path, { migrations: assets.migrations, clock: systemClock });
+  await createOrganization(data.store, systemClock, "Acme");
 });
 afterAll(() => {
   data.close();
