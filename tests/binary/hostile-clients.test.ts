@@ -25,14 +25,18 @@ test("1,000 silent and 1,000 dripping connections keep nobody else from being se
   expect(await server.stop()).toBe(0);
 });
 
-/** Every row but those that say when a key was last used. */
+/** What the appliance notes of its own work, at times of its own. */
+const bookkeeping = ["housekeeping", "followers"];
+
+/** Every other row. */
 function dumpOf(dataDir: string) {
   using database = new Database(join(dataDir, "signalbox.db"), { readonly: true });
   const tables = database
     .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
     .all();
+  const others = tables.filter(({ name }) => !bookkeeping.includes(name));
   return Object.fromEntries(
-    tables.map(({ name }) => [name, database.query(`select * from "${name}"`).values()]),
+    others.map(({ name }) => [name, database.query(`select * from "${name}"`).values()]),
   );
 }
 
