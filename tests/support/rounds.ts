@@ -71,15 +71,9 @@ export async function alertRound(api: Outside) {
   const alertChannelIds = [(await made("alert-channels", to)).id];
   const job = { type: "push", name: "Round", interval: 86_400, retries: 0, alertChannelIds };
   const { id, pushUrl } = await made("monitors", job);
-  for (const [status, count] of [
-    ["up", 0],
-    ["down", 1],
-    ["down", 1],
-    ["up", 2],
-  ] as const) {
+  for (const status of ["up", "down", "down", "up"])
     expect((await fetch(`${pushUrl}?status=${status}`)).status).toBe(200);
-    await hook.untilArrived((all) => all.length >= count);
-  }
+  await hook.untilArrived((all) => all.length >= 2);
   const arrived = hook.arrived().map(({ type, monitorId }) => [type, monitorId]);
   expect(arrived).toEqual([
     ["monitor.down", id],
