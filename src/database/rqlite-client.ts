@@ -39,10 +39,10 @@ export const usualPatience: Patience = {
   resolveMs: 15_000,
 };
 
-/** A node that did not answer is asked last for so long. */
-const avoidedMs = 2_000;
+/** A node that is silent is asked last for so long; one that refuses a connection costs nothing. */
+const avoidedMs = { silent: 10_000, refused: 1_000 };
 /** A node that passes a request on to the leader waits for it so long. */
-const passedOn = "2s";
+const passedOn = "1s";
 /** What a node may be behind when nobody else answers, by its last word from a leader. */
 const staleness = "60s";
 
@@ -59,8 +59,9 @@ export function rqliteClient(
     user === null ? {} : { Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
   const silentUntil = new Map<string, number>();
   let leader: string | null = null;
-  /** The leader calls itself by a name that is not on the list: nodes pass on what is for it. */
-  let isPassedOn = false;
+  /** By what nodes call each other: where they are asked. */
+  let names = new Map<string, string>();
+  let isLearning = false;
   let turn = 0;
   let hopelessUntil = 0;
 
@@ -68,14 +69,13 @@ export function rqliteClient(
     fetch(`${scheme}://${host}${path}`, {
       ...init,
       headers,
-      redirect: "manual",
       ...(ca !== null && { tls: { ca } }),
     });
 
   const isSilent = (host: string) => (silentUntil.get(host) ?? 0) > performance.now();
 
-  function avoid(host: string) {
-    silentUntil.set(host, performance.now() + avoidedMs);
+  function avoid(host: string, ms: number) {
+    silentUntil.set(host, performance.now() + ms);
     if (leader === host) leader = null;
   }
 
@@ -104,46 +104,72 @@ export function rqliteClient(
 
   async function attempt(host: string, path: string, body: string): Promise<Outcome> {
     const { signal, end } = watch(host);
-    const route = isPassedOn ? `timeout=${passedOn}` : "redirect";
     try {
-      const response = await send(host, `${path}&${route}`, { method: "POST", body, signal });
-      if (response.status === 301) return redirected(response.headers.get("location") ?? "");
+      const url = `${path}&timeout=${passedOn}`;
+      const response = await send(host, url, { method: "POST", body, signal });
       const outcome = outcomeOf(response.status, await response.text());
-      if (outcome.kind === "answered") {
+      const other = response.headers.get("x-rqlite-served-by");
+      if (outcome.kind !== "answered") {
+        if (leader === host) leader = null;
+      } else if (other === null) {
         silentUntil.delete(host);
-        if (!isPassedOn && !path.includes("level=none")) leader = host;
-      } else if (leader === host) leader = null;
+        if (!path.includes("level=none")) leader = host;
+      } else found(host, other);
       return outcome;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      avoid(host);
       const { code = "", message } = error as Error & { code?: string };
-      return { kind: neverSent.test(code) ? "refused" : "unknown", reason: message };
+      const kind = neverSent.test(code) ? "refused" : "unknown";
+      avoid(host, signal.aborted ? avoidedMs.silent : avoidedMs.refused);
+      return { kind, reason: message };
     } finally {
       end();
     }
   }
 
-  function redirected(location: string): Outcome {
-    const host = URL.canParse(location) ? new URL(location).host : "";
-    if (!hosts.includes(host)) isPassedOn = true;
-    else if (!isSilent(host)) leader = host;
-    return { kind: "refused", reason: `the leader is ${host}` };
+  /** This node passed a request on to the leader: from now on that is asked itself, where it is on the list. */
+  function found(host: string, other: string) {
+    const its = names.get(other);
+    if (its === undefined) void learn(host);
+    else if (hosts.includes(its) && !isSilent(its)) leader = its;
+  }
+
+  async function learn(host: string) {
+    if (isLearning) return;
+    isLearning = true;
+    try {
+      const nodes = (await (await send(host, "/nodes?timeout=1s")).json()) as Record<
+        string,
+        { addr?: string; api_addr?: string }
+      >;
+      const urls = Object.values(nodes).map(({ addr = "", api_addr = "" }) => [addr, api_addr]);
+      names = new Map(
+        urls.map(([addr = "", url = ""]) => [addr, URL.canParse(url) ? new URL(url).host : ""]),
+      );
+    } catch {
+      // Nodes go on passing requests on.
+    } finally {
+      isLearning = false;
+    }
   }
 
   /** Asks one node after the other, until one answers or `until`; each is asked once in any case. */
-  async function ask(path: string, body: string, until: number): Promise<Outcome> {
-    let tries = 0;
-    for (;;) {
+  async function ask(
+    path: string,
+    body: string,
+    until: number,
+    isOver: (outcome: Outcome) => boolean,
+  ): Promise<Outcome> {
+    for (let tries = 1; ; tries++) {
       const outcome = await attempt(nextHost(), path, body);
-      if (outcome.kind !== "refused") return outcome;
-      const isOver = performance.now() >= until;
-      if (++tries > hosts.length && isOver) return outcome;
-      // A leader that was named is asked at once, an election is waited for.
-      if (leader === null && tries % hosts.length === 0)
-        await Bun.sleep(isOver ? 0 : Math.min(25 * tries, 250));
+      const isLate = performance.now() >= until;
+      if (isOver(outcome) || (isLate && tries >= hosts.length)) return outcome;
+      // An election is waited for.
+      if (tries >= hosts.length && !isLate) await Bun.sleep(Math.min(25 * tries, 250));
     }
   }
+
+  const isAnswered = ({ kind }: Outcome) => kind === "answered";
 
   const deadline = (ms: number) =>
     performance.now() < hopelessUntil ? performance.now() : performance.now() + ms;
@@ -154,9 +180,9 @@ export function rqliteClient(
   }
 
   /** Asks until there is an answer, or no time; before that nothing may be repeated. */
-  async function found(ask: () => Promise<boolean>, until: number): Promise<boolean> {
+  async function isTrue(asked: () => Promise<boolean>, until: number): Promise<boolean> {
     for (;;) {
-      const is = await ask().catch(() => null);
+      const is = await asked().catch(() => null);
       if (is !== null) return is;
       if (performance.now() >= until) return false;
       await Bun.sleep(100);
@@ -168,17 +194,16 @@ export function rqliteClient(
     async query(queries: readonly Sent[], level: Level = "weak"): Promise<Result[]> {
       const body = JSON.stringify(queries);
       const until = deadline(patience.tryMs);
-      for (;;) {
-        const outcome = await ask(`/db/query?level=${level}`, body, until);
-        if (outcome.kind === "answered") return whole(outcome.results, queries.length);
-        if (performance.now() >= until) throw givenUp(outcome.reason);
-      }
+      const outcome = await ask(`/db/query?level=${level}`, body, until, isAnswered);
+      if (outcome.kind === "answered") return whole(outcome.results, queries.length);
+      throw givenUp(outcome.reason);
     },
 
     /** The same; where no leader answers at once, from any node that heard of one lately. Throws UNAVAILABLE. */
     async queryRelaxed(queries: readonly Sent[]): Promise<Result[]> {
       const body = JSON.stringify(queries);
-      const now = await ask("/db/query?level=weak", body, deadline(patience.silentMs));
+      const until = deadline(patience.silentMs);
+      const now = await ask("/db/query?level=weak", body, until, isAnswered);
       if (now.kind === "answered") return whole(now.results, queries.length);
       let { reason } = now;
       for (const host of hosts.toSorted((a, b) => Number(isSilent(a)) - Number(isSilent(b)))) {
@@ -202,7 +227,12 @@ export function rqliteClient(
       let until = deadline(patience.tryMs);
       let isUnknown = false;
       for (;;) {
-        const outcome = await ask("/db/execute?transaction", body, until);
+        const outcome = await ask(
+          "/db/execute?transaction",
+          body,
+          until,
+          ({ kind }) => kind !== "refused",
+        );
         if (outcome.kind === "answered") {
           const { results } = outcome;
           if (results.at(-1)?.error !== undefined || results.length === writes.length)
@@ -213,7 +243,7 @@ export function rqliteClient(
           isUnknown = true;
           until = performance.now() + patience.resolveMs;
         }
-        if (isUnknown && (await found(hasHappened, until))) return "happened";
+        if (isUnknown && (await isTrue(hasHappened, until))) return "happened";
         if (performance.now() >= until)
           throw isUnknown ? new Unresolved(givenUp(reason)) : givenUp(reason);
       }
@@ -232,7 +262,7 @@ export function rqliteClient(
           else reason = `${host} answers ${response.status}`;
         } catch (error) {
           if (error instanceof AppError) throw error;
-          avoid(host);
+          avoid(host, avoidedMs.refused);
           reason = `${host}: ${(error as Error).message}`;
         }
       }
@@ -251,7 +281,7 @@ export function rqliteClient(
           reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
         } catch (error) {
           if (error instanceof AppError) throw error;
-          avoid(host);
+          avoid(host, avoidedMs.refused);
           reason = (error as Error).message;
         }
       }

@@ -20,7 +20,7 @@ type Write = {
 };
 
 /** A request carries so many bytes of SQL at most; one write may not have more. */
-const maxBytes = 16 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 /** Writes that share a request have so many together: one that fails has the others sent again. */
 const sharedBytes = 512 * 1024;
 /** Requests with writes that are under way at one time. */

@@ -60,8 +60,10 @@ test("a record that goes finds what refers to it by an index, not by reading its
   const scans = referencesOf(appliance).flatMap(({ name, child, columns }) => {
     const where = columns.map((column) => `"${column}" = ?`).join(" AND ");
     const plan = appliance.database
-      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN SELECT * FROM "${child}" WHERE ${where}`)
-      .all()
+      .query<{ detail: string }, null[]>(
+        `EXPLAIN QUERY PLAN SELECT * FROM "${child}" WHERE ${where}`,
+      )
+      .all(...columns.map(() => null))
       .map(({ detail }) => detail)
       .join();
     return columns.every((column) => plan.includes(`${column}=?`)) ? [] : [[name, plan]];

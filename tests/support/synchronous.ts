@@ -2,11 +2,12 @@ import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import type { Parameter } from "../../src/database/store.ts";
 
 type Result = { columns?: string[]; values?: Parameter[][]; error?: string };
-type Reply = { text?: string; bytes?: Uint8Array; error?: string };
+type Reply = { id: number; text?: string; bytes?: Uint8Array; error?: string };
 
 const flag = new Int32Array(new SharedArrayBuffer(4));
 const { port1, port2 } = new MessageChannel();
 let worker: Worker | null = null;
+let requests = 0;
 
 function startWorker() {
   const started = new Worker(new URL("./synchronous-worker.ts", import.meta.url), {
@@ -21,10 +22,16 @@ function startWorker() {
 /** One HTTP request; nothing else of this process runs meanwhile. */
 function request(url: string, body: string | null): Reply {
   worker ??= startWorker();
+  const id = ++requests;
   Atomics.store(flag, 0, 0);
-  port1.postMessage({ url, body });
+  port1.postMessage({ id, url, body });
   Atomics.wait(flag, 0, 0);
-  return receiveMessageOnPort(port1)?.message as Reply;
+  for (;;) {
+    const reply = receiveMessageOnPort(port1)?.message as Reply | undefined;
+    if (reply?.id === id) return reply;
+    // The message may come a moment after the flag.
+    Atomics.wait(flag, 0, 1, 1);
+  }
 }
 
 /** A database on rqlite in the manner of bun:sqlite, for tests that look past the store. */
