@@ -23,8 +23,14 @@ export async function applianceMetrics({
   pageQueue,
   collectors,
 }: Dependencies): Promise<string> {
-  const collected: Family[] = [];
-  for (const collector of collectors) collected.push(...(await collector.metrics()));
+  const parts: readonly Collector[] = [
+    { metrics: () => organizationMetrics(store) },
+    ...collectors,
+    { metrics: () => diskMetrics(directory) },
+    { metrics: processMetrics },
+  ];
+  // Where the database can't be read, all else is told the more.
+  const collected = await Promise.allSettled(parts.map(async (part) => part.metrics()));
   return metricsText([
     family(
       "signalbox_build_info",
@@ -32,8 +38,13 @@ export async function applianceMetrics({
       "What runs: its version, the commit that it was built from, and that of Bun.",
       [{ labels: { version, commit: builtFrom.commit ?? "", bun: Bun.version }, value: 1 }],
     ),
-    ...(await organizationMetrics(store)),
-    ...collected,
+    family(
+      "signalbox_collectors_failed",
+      "gauge",
+      "Parts that can tell nothing at the moment, most likely because the database can't be read.",
+      collected.filter(({ status }) => status === "rejected").length,
+    ),
+    ...collected.flatMap((one) => (one.status === "fulfilled" ? one.value : [])),
     family(
       "signalbox_queue_waiting",
       "gauge",
@@ -43,8 +54,6 @@ export async function applianceMetrics({
         { labels: { queue: "passwords" }, value: waitingPasswords() },
       ],
     ),
-    ...diskMetrics(directory),
-    ...(await processMetrics()),
   ]);
 }
 

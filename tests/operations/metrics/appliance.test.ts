@@ -173,6 +173,24 @@ test("checks under way are counted until they end", async () => {
   expect((await scraped(made)).of("signalbox_checks_running")).toEqual({});
 });
 
+test("while the database can't be read, it tells how many parts tell nothing, and all the others", async () => {
+  const made = await testAppliance();
+  const before = await scraped(made);
+  expect(before.of("signalbox_collectors_failed")).toEqual({});
+  made.store.query = () => Promise.reject(new Error("The database is away."));
+  const scrape = await scraped(made);
+  expect(scrape.of("signalbox_collectors_failed")).toEqual({ "": 3 });
+  expect([...before.types.keys()].filter((name) => !scrape.types.has(name))).toEqual([
+    "signalbox_organizations",
+    "signalbox_incidents",
+    "signalbox_deliveries_total",
+    "signalbox_delivery_attempt_duration_seconds",
+    "signalbox_outbox_deliveries",
+    "signalbox_outbox_delay_seconds",
+    "signalbox_event_follower_lag",
+  ]);
+});
+
 test("it names no organization and nothing that people wrote", async () => {
   const made = await pager();
   const { ours, theirs, store } = made;
