@@ -62,7 +62,7 @@ export function embeddedStore(
           database.run("RELEASE write");
         } catch (error) {
           // SQLite ends the whole transaction by itself on a full disk or an I/O error.
-          if (!database.inTransaction) throw error;
+          if (!database.inTransaction || isDamage(error)) throw error;
           database.run("ROLLBACK TO write");
           database.run("RELEASE write");
           failures.set(write, translated(error));
@@ -94,19 +94,19 @@ export function embeddedStore(
   }
 
   /** What is thrown instead. Once a damaged page was seen nothing is written any more, which might spread it. */
-  function translated(error: unknown): unknown {
+  function translated(error: unknown, verb: "read" | "written" = "written"): unknown {
     if (isDamage(error)) {
       isDamaged = true;
       return damaged(error);
     }
-    return isTemporary(error) ? notWritable(error) : error;
+    return isTemporary(error) ? unavailable(verb, error) : error;
   }
 
   function reading<T>(read: () => T): T {
     try {
       return read();
     } catch (error) {
-      throw translated(error);
+      throw translated(error, "read");
     }
   }
 
@@ -164,8 +164,8 @@ function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
-function notWritable(cause: unknown): AppError {
-  return new AppError("UNAVAILABLE", "The database can't be written right now. Try again soon.", {
+function unavailable(verb: string, cause: unknown): AppError {
+  return new AppError("UNAVAILABLE", `The database can't be ${verb} right now. Try again soon.`, {
     headers: { "Retry-After": "5" },
     cause,
   });
