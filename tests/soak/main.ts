@@ -163,7 +163,9 @@ for (let number = 0; number < 10; number++) {
   const { id } = await made("monitors", {
     ...watched,
     // The target is this process, which a busy machine may keep waiting.
-    ...{ interval: 10, timeout: 10, retries: 5 },
+    interval: 10,
+    timeout: 10,
+    retries: 5,
     type: "http",
     name: `Steady ${number}`,
     url: shop.at(`/steady/${number}`),
