@@ -170,3 +170,16 @@ test.skipIf(possible === null)(
     }
   },
 );
+
+test("a start that can write nothing says why, exits with 1, and does not call the data damaged", async () => {
+  await using box = await machineWithKey();
+  const args = ["serve", "--data-dir", box.dataDir, "--port", "0"];
+  const nothing = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
+  const child = Bun.spawn(["sh", "-c", nothing, binary, ...args], { stderr: "pipe" });
+  // A service manager tries again after 1, and not after 3.
+  expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
+    1,
+    expect.stringMatching(/^signalbox: .* Nothing was changed\. .* disk is full or read-only.*\n$/),
+  ]);
+  expect(await (await box.serve()).stop()).toBe(0);
+});
