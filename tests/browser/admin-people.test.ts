@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
+import { until } from "../support/journeys.ts";
 import { describeInChromium, violations, visit } from "../support/browsing.ts";
 
 describeInChromium("people and organizations", (browser) => {
@@ -106,8 +107,10 @@ describeInChromium("people and organizations", (browser) => {
     await switcher.click();
     await page.getByRole("menuitem", { name: "Umbrella" }).click();
     await current.getByText("Umbrella").waitFor();
-    const left = await world.ask("GET", "/api/v1/monitors?per_page=100");
-    expect(left.map(({ name }: { name: string }) => name)).not.toContain("Blog");
+    await until(
+      () => world.ask("GET", "/api/v1/monitors?per_page=100"),
+      (left: { name: string }[]) => left.every(({ name }) => name !== "Blog"),
+    );
 
     // Another tab looks at another organization, and neither moves the other.
     const opening = page.waitForEvent("popup");

@@ -3,12 +3,16 @@ import { join } from "node:path";
 /** The compiled executable, tested from outside. */
 export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
 
-/** A port that was free a moment ago. */
+const given = new Set<number>();
+
+/** A port that was free a moment ago, and another one each time. */
 export function freePort(): number {
   const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = probe;
+  const { port = 0 } = probe;
   void probe.stop(true);
-  return port ?? 0;
+  if (given.has(port)) return freePort();
+  given.add(port);
+  return port;
 }
 
 export type Run = { exitCode: number; stdout: string; stderr: string };
