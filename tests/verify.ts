@@ -3,7 +3,7 @@ import { have, packages, programs } from "./support/real-targets.ts";
 
 // `bun run verify`: formatting, types, lint, build and all tests; ends with `N passed, N failed`.
 
-const steps: [string, string[]][] = [
+const checks: [string, string[]][] = [
   ["formatting", ["bun", "fmt", "--check"]],
   ["types", ["bun", "check"]],
   ["lint", ["bun", "x", "oxlint", "--type-aware", "--deny-warnings"]],
@@ -11,12 +11,12 @@ const steps: [string, string[]][] = [
 ];
 
 installPrograms();
-for (const [name, command] of steps) {
-  const { exitCode } = Bun.spawnSync(command, { stdout: "inherit", stderr: "inherit" });
-  if (exitCode !== 0) {
-    console.log(`\n${name} failed\n0 passed, 1 failed`);
-    process.exit(1);
-  }
+// The linter takes one core for as long as types and build take the other.
+const failures = (await Promise.all(checks.map(run))).filter(({ ok }) => !ok);
+for (const { name, output } of failures) console.log(`${output}\n${name} failed`);
+if (failures.length > 0) {
+  console.log(`\n0 passed, ${failures.length} failed`);
+  process.exit(1);
 }
 
 // What others find out about a dependency stops a release, and no work on anything else.
@@ -41,6 +41,13 @@ const failed = count("failures") + (tests.exitCode !== 0 && count("failures") ==
 const passed = count("tests") - count("failures") - skipped;
 console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+async function run([name, command]: [string, string[]]) {
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
+  const texts = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
+  const output = (await Promise.all(texts)).join("");
+  return { name, output, ok: (await child.exited) === 0 };
+}
 
 /** What is tested against real programs; where one can't be installed, tests do without or are skipped. */
 function installPrograms() {
