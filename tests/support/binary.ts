@@ -3,16 +3,21 @@ import { join } from "node:path";
 /** The compiled executable, tested from outside. */
 export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
 
-const given = new Set<number>();
+// Below the ports that systems choose themselves, and others for each process: nobody else takes one
+// between its probe and its use.
+const portsOfProcess = 340;
+const firstPort = 10_000 + (process.pid % 64) * portsOfProcess;
+let portsGiven = 0;
 
-/** A port that was free a moment ago, and another one each time. */
+/** A port on which nobody listens, another one each time. */
 export function freePort(): number {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = probe;
-  void probe.stop(true);
-  if (given.has(port)) return freePort();
-  given.add(port);
-  return port;
+  const port = firstPort + (portsGiven++ % portsOfProcess);
+  try {
+    void Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
+    return port;
+  } catch {
+    return freePort();
+  }
 }
 
 export type Run = { exitCode: number; stdout: string; stderr: string };
