@@ -6,6 +6,7 @@ import { accessLog } from "./access-log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
+import { fairTurns } from "./fair-turns.ts";
 import { mustNameOneHost } from "./host-guard.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Proxies } from "./trusted-proxies.ts";
@@ -74,7 +75,8 @@ export function listen(
   handle: RequestHandler,
 ): Port {
   const { tls } = shared;
-  const fetch = requestHandler(shared, handle);
+  const answer = requestHandler(shared, handle);
+  const fetch = fairTurns(answer, (request) => current.server.requestIP(request)?.port);
   const open = (port: number, tls: Tls | null) =>
     Bun.serve({
       hostname: host,

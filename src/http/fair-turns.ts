@@ -1,0 +1,63 @@
+import type { Clock } from "../core/clock.ts";
+
+/** A turn of the event loop is looked at from its beginning at one request in so many: that costs nothing. */
+const sample = 32;
+/** From then on a turn's connections are remembered … */
+const watchedMs = 3;
+/** … and from then on those that come anew wait for the next one. */
+const longMs = 8;
+/** Of what waits, so much is answered in one turn. */
+const portionMs = 5;
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+/**
+ * Bun answers a new connection as soon as it has taken it, and takes the next one before it looks at those
+ * that are open, and at timers: sixteen clients that connect for each request would have the server to
+ * themselves. What comes anew in a turn of the event loop that has lasted too long waits for the next one.
+ * A connection that was served in it goes on, because Bun closes one whose next request comes before the
+ * answer to the last. `connectionOf` names the connection of a request.
+ */
+export function fairTurns(
+  handle: Handler,
+  connectionOf: (request: Request) => number | undefined,
+  now: Clock = () => performance.now(),
+): Handler {
+  let requests = 0;
+  let turnSince: number | null = null;
+  const served = new Set<number | undefined>();
+  const waiting: (() => void)[] = [];
+
+  function mustWait(request: Request): boolean {
+    if (turnSince === null) {
+      if (requests++ % sample === 0) {
+        turnSince = now();
+        setImmediate(nextTurn);
+      }
+      return false;
+    }
+    const lasted = now() - turnSince;
+    if (lasted < watchedMs) return false;
+    const connection = connectionOf(request);
+    if (lasted >= longMs && !served.has(connection)) return true;
+    served.add(connection);
+    return false;
+  }
+
+  function nextTurn() {
+    served.clear();
+    turnSince = null;
+    const until = now() + portionMs;
+    let answered = 0;
+    while (answered < waiting.length && now() < until) waiting[answered++]?.();
+    waiting.splice(0, answered);
+    if (waiting.length === 0) return;
+    turnSince = now();
+    setImmediate(nextTurn);
+  }
+
+  return (request) => {
+    if (!mustWait(request)) return handle(request);
+    return new Promise((resolve) => waiting.push(() => resolve(handle(request))));
+  };
+}

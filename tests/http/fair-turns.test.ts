@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { fairTurns } from "../../src/http/fair-turns.ts";
+
+/** Requests by connection; each takes a millisecond, and the log says when it was answered. */
+function busyServer() {
+  let now = 0;
+  const answered: number[] = [];
+  const connections = new WeakMap<Request, number>();
+  const handle = fairTurns(
+    (request) => {
+      now++;
+      answered.push(connections.get(request) ?? 0);
+      return new Response();
+    },
+    (request) => connections.get(request),
+    () => now,
+  );
+  return {
+    answered,
+    ask(connection: number) {
+      const request = new Request("http://localhost/");
+      connections.set(request, connection);
+      return handle(request);
+    },
+  };
+}
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("new connections have a bounded part of one turn of the event loop, and all are answered in their order", async () => {
+  const server = busyServer();
+  const all = Array.from({ length: 200 }, (_, connection) => server.ask(connection));
+  const atOnce = server.answered.length;
+  expect(atOnce).toBeLessThan(20);
+  let turns = 0;
+  while (server.answered.length < 200) {
+    const before = server.answered.length;
+    await nextTurn();
+    expect(server.answered.length - before).toBeLessThan(20);
+    turns++;
+  }
+  expect(turns).toBeGreaterThan(5);
+  for (const response of all) expect((await response).ok).toBe(true);
+  expect(server.answered).toEqual(Array.from({ length: 200 }, (_, connection) => connection));
+});
+
+test("a connection that sends one request after the other is never made to wait: Bun would close it", () => {
+  const server = busyServer();
+  for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
+});
+
+test("in the next turn new connections are answered at once again", async () => {
+  const server = busyServer();
+  for (let connection = 0; connection < 30; connection++) void server.ask(connection);
+  while (server.answered.length < 30) await nextTurn();
+  await nextTurn();
+  expect(server.ask(99)).toBeInstanceOf(Response);
+});
