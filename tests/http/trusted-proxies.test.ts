@@ -281,7 +281,7 @@ describe("a proxy on this machine that is not trusted", () => {
 test("address, scheme and host of a request have few readers, and all see what the client sent", async () => {
   // The handler of a listener hands on what `asSent` made of a request; nothing below sees the other.
   const readers: [what: RegExp, files: string[]][] = [
-    [/\brequestIP\b/, ["src/app.ts"]],
+    [/\brequestIP\b/, ["src/app.ts", "src/http/listener.ts"]],
     [/["'`](x-)?forwarded\b/i, ["src/http/trusted-proxies.ts"]],
     [/\bx-real-ip\b/i, []],
     [

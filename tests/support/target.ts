@@ -53,7 +53,12 @@ export async function target(usual: Reply = answer()) {
     response.on("close", () => open.delete(response));
     most = Math.max(most, open.size);
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+    } catch {
+      // Whoever asked was killed meanwhile.
+      return;
+    }
     const { method = "", url: path = "", headers } = request;
     asked.push({ method, path, headers, body: Buffer.concat(chunks).toString() });
     (replies.get(path) ?? usual)(response);
