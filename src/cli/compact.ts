@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { bytesInWords } from "../core/text.ts";
-import { type DataDirectory, freeBytesOf, openDataDirectory } from "../database/data-directory.ts";
+import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
+import { freeBytesOf } from "../database/data-files.ts";
 import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
 export function addCompact(program: Command) {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { desktopOf } from "../config.ts";
-import { files } from "../database/data-directory.ts";
+import { files } from "../database/data-files.ts";
 
 /** Opens a page in the browser; nothing happens where there is no desktop or nothing that opens pages. */
 export function openInBrowser(url: string) {

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
 import { writeBackup } from "./backup-file.ts";
-import { files, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
+import { files } from "./data-files.ts";
+import { mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
 
 /** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
 export type Sealing = { passphrase: string; withKey: boolean };

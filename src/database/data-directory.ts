@@ -3,9 +3,6 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -13,19 +10,18 @@ import {
   readSync,
   renameSync,
   rmSync,
-  statfsSync,
   statSync,
-  writeSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
-import { type Clock, timestamp } from "../core/clock.ts";
+import { resolve } from "node:path";
+import { timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
-import { bytesInWords } from "../core/text.ts";
 import type { Store } from "./store.ts";
 import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
-import { writeBackup } from "./backup-file.ts";
+import { files, noDisk, putInPlace, unusable, writeOnce } from "./data-files.ts";
+import { lockDirectory } from "./directory-lock.ts";
+import { type CopyOptions, copyBeforeUpgrade } from "./upgrade-copies.ts";
 import { finishRestore, hasUnfinishedRestore } from "./unfinished-restore.ts";
 import { missingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
@@ -60,36 +56,19 @@ export type DataDirectory = {
   close(): void;
 };
 
-export type OpenOptions = {
+export type OpenOptions = CopyOptions & {
   migrations: string;
-  clock: Clock;
   /** Makes a new database where there was one that is now missing or empty. */
   init?: boolean;
   /** Upgrades older data; without it older data is refused, since a server of the old version may be running on it. */
   upgrade?: boolean;
-  /** Has an upgrade refused where there is no room for the copy of the older data that is made before. */
-  requireCopy?: boolean;
-  /** Told that an upgrade goes on without that copy. */
-  onMissingCopy?: (message: string) => void;
   /** Told where another machine upgrades the data, and this one waits. */
   onWait?: () => void;
-  /** Bytes that may still be written below a directory. */
-  freeBytes?: (path: string) => number;
   /** Holds the directory for this process alone. */
   exclusive?: boolean;
   /** Asked at each write; see `embeddedStore`. */
   sharesCommits?: () => boolean;
 };
-
-/** The files of a data directory by what they hold. */
-export const files = (path: string) => ({
-  database: join(path, "signalbox.db"),
-  key: join(path, "secret.key"),
-  marker: join(path, "instance.json"),
-  lock: join(path, "signalbox.lock"),
-  /** Holds the address of the server that runs. */
-  address: join(path, "signalbox.url"),
-});
 
 /**
  * Opens the data directory and makes it on first use: 0700, files 0600 under the process's umask.
@@ -140,10 +119,6 @@ export function openToRead(path: string): Pick<DataDirectory, "store" | "vault">
   return { store, vault: vaultOf(readKey(key)), [Symbol.dispose]: () => store.close() };
 }
 
-function unusable(message: string): DataError {
-  return new DataError("DATA_UNUSABLE", message);
-}
-
 export function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -153,63 +128,6 @@ export function makeDirectory(path: string) {
   } catch (error) {
     throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);
   }
-}
-
-/**
- * Holds a directory for this process alone, and returns how to end that. An exclusive SQLite transaction
- * is an operating-system lock that dies with its process: none is ever stale. Throws ALREADY_RUNNING.
- */
-export function lockDirectory(path: string): () => void {
-  const file = files(path).lock;
-  // A link would lock some other place, and tell of whoever runs there.
-  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
-    throw noLock(file, "it is a link, or no file at all");
-  let holder: Database | null = null;
-  try {
-    holder = new Database(file, { create: true });
-    holder.run("PRAGMA busy_timeout = 0");
-    // Nothing is written for it, so a full disk keeps nobody from starting.
-    holder.run("PRAGMA journal_mode = MEMORY");
-    holder.run("BEGIN EXCLUSIVE");
-  } catch (error) {
-    holder?.close();
-    const { code, message } = error as Error & { code?: string };
-    if (code?.startsWith("SQLITE_BUSY") !== true)
-      throw isTemporary(error) ? noDisk(file, message) : noLock(file, message);
-    throw new DataError("ALREADY_RUNNING", `Another Signalbox is running on ${path}.`);
-  }
-  return () => holder.close();
-}
-
-/** No DataError: a service manager tries again, and finds room some time. */
-function noDisk(file: string, reason: string): Error {
-  return new Error(
-    `${file} can't be opened: ${reason}. Nothing was changed. ` +
-      "Look whether its disk is full or read-only, and start again.",
-  );
-}
-
-/** Whether a process holds the directory for itself; asked without writing. */
-export function isDirectoryLocked(path: string): boolean {
-  const { lock } = files(path);
-  if (!existsSync(lock)) return false;
-  const database = new Database(lock, { readonly: true });
-  try {
-    database.run("PRAGMA busy_timeout = 0");
-    database.query("select 1 from sqlite_schema").all();
-    return false;
-  } catch (error) {
-    return (error as { code?: string }).code?.startsWith("SQLITE_BUSY") === true;
-  } finally {
-    database.close();
-  }
-}
-
-function noLock(file: string, reason: string): DataError {
-  return unusable(
-    `${file} can't be locked: ${reason}. ` +
-      "Make sure that no Signalbox runs on this directory, remove it, and start again.",
-  );
 }
 
 function makeDatabase(path: string, used: boolean, options: OpenOptions) {
@@ -291,59 +209,6 @@ function bringUpToDate(database: Database, path: string, options: OpenOptions): 
   return migrate(database, options.migrations, () => copyBeforeUpgrade(database, path, options));
 }
 
-const copyPrefix = "signalbox.db.before-upgrade-";
-/** So many copies from before upgrades are kept. */
-const keptCopies = 2;
-
-/** Keeps the older data, and of earlier copies the last one. Throws MIGRATION_REFUSED where there is no room and the copy is required. */
-function copyBeforeUpgrade(database: Database, path: string, options: OpenOptions) {
-  const { freeBytes = freeBytesOf } = options;
-  try {
-    const [[pages, size] = []] = database
-      .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
-      .values() as number[][];
-    // Half as much again is left for the upgrade itself.
-    const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
-    const free = freeBytes(path);
-    if (free < needed)
-      throw new Error(`${bytesInWords(free)} are free, ${bytesInWords(needed)} are needed`);
-    writeBackup(database, copyBeforeUpgradeIn(path, options));
-  } catch (error) {
-    return goOnWithoutCopy(error as Error, options);
-  }
-  removeOlderCopies(path);
-}
-
-export const copyBeforeUpgradeIn = (path: string, { clock }: OpenOptions) =>
-  join(path, `${copyPrefix}${clock()}`);
-
-/** Throws MIGRATION_REFUSED where the copy is required. */
-export function goOnWithoutCopy(error: Error, { requireCopy, onMissingCopy }: OpenOptions) {
-  const why = `There is no copy of the data from before the upgrade (${error.message}).`;
-  if (requireCopy)
-    throw new DataError(
-      "MIGRATION_REFUSED",
-      `${why} Nothing was changed. Make room, or upgrade without --require-copy.`,
-    );
-  onMissingCopy?.(why);
-}
-
-export function removeOlderCopies(path: string) {
-  const copies = readdirSync(path).filter((name) =>
-    /^signalbox\.db\.before-upgrade-\d+$/.test(name),
-  );
-  const older = copies.toSorted((one, other) => timeOf(other) - timeOf(one)).slice(keptCopies);
-  for (const name of older) rmSync(join(path, name));
-}
-
-const timeOf = (name: string) => Number(name.slice(copyPrefix.length));
-
-/** Bytes that may still be written there. */
-export function freeBytesOf(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
-}
-
 function mustHaveKey(path: string) {
   const { key } = files(path);
   if (!existsSync(key))
@@ -383,30 +248,4 @@ export function readKey(file: string): Uint8Array {
   if (bytes.length !== 32)
     throw unusable(`${file} is not a key of Signalbox. Put it back from your backup.`);
   return bytes;
-}
-
-/** Writes a file that appears whole or not at all; the first of several writers wins. */
-export function writeOnce(file: string, text: string) {
-  const fresh = `${file}.new-${process.pid}`;
-  rmSync(fresh, { force: true });
-  writeNew(fresh, text);
-  putInPlace(fresh, file);
-}
-
-/** Writes a file of our own that was not there, onto the disk. */
-export function writeNew(file: string, text: string) {
-  const handle = openSync(file, "wx", 0o600);
-  writeSync(handle, text);
-  fsyncSync(handle);
-  closeSync(handle);
-}
-
-function putInPlace(fresh: string, file: string) {
-  try {
-    linkSync(fresh, file);
-    rmSync(fresh);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") rmSync(fresh);
-    else renameSync(fresh, file);
-  }
 }

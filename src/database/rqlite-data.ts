@@ -9,18 +9,15 @@ import { copyPrefix, writeBackup } from "./backup-file.ts";
 import type { Sealing } from "./copy.ts";
 import {
   applicationId,
-  copyBeforeUpgradeIn,
   type Data,
-  files,
-  goOnWithoutCopy,
-  lockDirectory,
   makeDirectory,
   newKey,
   type OpenOptions,
   readKey,
-  removeOlderCopies,
-  writeOnce,
 } from "./data-directory.ts";
+import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "./upgrade-copies.ts";
+import { files, writeOnce } from "./data-files.ts";
+import { lockDirectory } from "./directory-lock.ts";
 import { type RqliteClient, rqliteClient, unavailable } from "./rqlite-client.ts";
 import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
 import { rqliteStore } from "./rqlite.ts";

@@ -14,7 +14,7 @@ import { fine, type Finding, problem, skipped, warning } from "../../core/findin
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import { bytesInWords, durationInWords } from "../../core/text.ts";
-import { freeBytesOf } from "../../database/data-directory.ts";
+import { freeBytesOf } from "../../database/data-files.ts";
 import { isEncrypted } from "../../database/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesOf } from "../about/store.ts";

@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from "node:fs";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { bytesInWords } from "../../core/text.ts";
-import { files, freeBytesOf } from "../../database/data-directory.ts";
+import { files, freeBytesOf } from "../../database/data-files.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";
 import { diskProblem } from "../problems/rules.ts";
@@ -35,7 +35,7 @@ export async function examineDisk(
   ];
 }
 
-const makeRoom = "Make room, or move the data directory to a larger disk.";
+const roomAdvice = "Make room, or move the data directory to a larger disk.";
 
 /** Also where there is no database that could be asked. */
 export function diskSpace(path: string, free = freeBytesOf(path)): Finding {
@@ -44,7 +44,7 @@ export function diskSpace(path: string, free = freeBytesOf(path)): Finding {
   const message = `${bytesInWords(free)} of ${bytesInWords(total)} are free`;
   return diskProblem({ free, total }, false) === null
     ? fine("disk space", message)
-    : problem("disk space", message, makeRoom);
+    : problem("disk space", message, roomAdvice);
 }
 
 function growth(free: number, growing: readonly Growing[]): Finding {
@@ -53,7 +53,7 @@ function growth(free: number, growing: readonly Growing[]): Finding {
   if (days > 10 * 365) return fine("growth", `${a}, and the disk is enough for ten years`);
   const message = `${a}: the disk is full in ${Math.floor(days)} days`;
   return days < soonDays
-    ? warning("growth", message, `${makeRoom} \`serve --keep-results DAYS\` keeps less.`)
+    ? warning("growth", message, `${roomAdvice} \`serve --keep-results DAYS\` keeps less.`)
     : fine("growth", message);
 }
 
@@ -63,7 +63,7 @@ function copies(free: number, size: number): Finding {
   return warning(
     "room for copies",
     `an upgrade keeps the old data where ${bytesInWords(needed)} are free, and they are not`,
-    `${makeRoom} Until then upgrade with \`--require-copy\`, which refuses without one.`,
+    `${roomAdvice} Until then upgrade with \`--require-copy\`, which refuses without one.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { builtFrom, version } from "../../core/assets.ts";
 import type { FairQueue } from "../../core/fair-queue.ts";
 import { type Collector, family, type Family, metricsText } from "../../core/metrics.ts";
 import { waitingPasswords } from "../../core/passwords.ts";
-import { files } from "../../database/data-directory.ts";
+import { files } from "../../database/data-files.ts";
 import type { Store } from "../../database/store.ts";
 
 type Dependencies = {

@@ -273,7 +273,7 @@ describe("deleting", () => {
     const other = await listening(made, both.cookie, { query: `?organization=${theirs.id}` });
     await own.next();
     await other.next();
-    await ada.page("DELETE", `${organizations}/${ours.id}`);
+    expect((await ada.page("DELETE", `${organizations}/${ours.id}`)).status).toBe(200);
     for (;;) if ((await own.next()) === null) break;
     await other.until(({ data }) => data.type === "organization.deleted");
     await other.leave();

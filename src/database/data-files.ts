@@ -1,0 +1,66 @@
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DataError } from "../core/errors.ts";
+
+/** The files of a data directory by what they hold. */
+export const files = (path: string) => ({
+  database: join(path, "signalbox.db"),
+  key: join(path, "secret.key"),
+  marker: join(path, "instance.json"),
+  lock: join(path, "signalbox.lock"),
+  /** Holds the address of the server that runs. */
+  address: join(path, "signalbox.url"),
+});
+
+export function unusable(message: string): DataError {
+  return new DataError("DATA_UNUSABLE", message);
+}
+
+/** No DataError: a service manager tries again, and finds room some time. */
+export function noDisk(file: string, reason: string): Error {
+  return new Error(
+    `${file} can't be opened: ${reason}. Nothing was changed. ` +
+      "Look whether its disk is full or read-only, and start again.",
+  );
+}
+
+/** Bytes that may still be written there. */
+export function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
+/** Writes a file that appears whole or not at all; the first of several writers wins. */
+export function writeOnce(file: string, text: string) {
+  const fresh = `${file}.new-${process.pid}`;
+  rmSync(fresh, { force: true });
+  writeNew(fresh, text);
+  putInPlace(fresh, file);
+}
+
+/** Writes a file of our own that was not there, onto the disk. */
+export function writeNew(file: string, text: string) {
+  const handle = openSync(file, "wx", 0o600);
+  writeSync(handle, text);
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+export function putInPlace(fresh: string, file: string) {
+  try {
+    linkSync(fresh, file);
+    rmSync(fresh);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") rmSync(fresh);
+    else renameSync(fresh, file);
+  }
+}
