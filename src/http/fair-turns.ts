@@ -1,10 +1,8 @@
 import type { Clock } from "../core/clock.ts";
 
-/** A turn of the event loop is looked at from its beginning at one request in so many: that costs nothing. */
+/** A turn of the event loop is watched from one request in so many on: that costs nothing. */
 const sample = 32;
-/** From then on a turn's connections are remembered … */
-const watchedMs = 3;
-/** … and from then on those that come anew wait for the next one. */
+/** When it has lasted so long, connections that come anew wait for the next one. */
 const longMs = 8;
 /** Of what waits, so much is answered in one turn. */
 const portionMs = 5;
@@ -30,16 +28,13 @@ export function fairTurns(
 
   function mustWait(request: Request): boolean {
     if (turnSince === null) {
-      if (requests++ % sample === 0) {
-        turnSince = now();
-        setImmediate(nextTurn);
-      }
-      return false;
+      if (requests++ % sample !== 0) return false;
+      turnSince = now();
+      setImmediate(nextTurn);
     }
-    const lasted = now() - turnSince;
-    if (lasted < watchedMs) return false;
     const connection = connectionOf(request);
-    if (lasted >= longMs && !served.has(connection)) return true;
+    if (served.has(connection)) return false;
+    if (now() - turnSince >= longMs) return true;
     served.add(connection);
     return false;
   }

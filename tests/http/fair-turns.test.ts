@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { fairTurns } from "../../src/http/fair-turns.ts";
 
-/** Requests by connection; each takes a millisecond, and the log says when it was answered. */
-function busyServer() {
+/** Requests by connection; each takes a millisecond unless told, and the log says when it was answered. */
+function busyServer(tookMs = () => 1) {
   let now = 0;
   const answered: number[] = [];
   const connections = new WeakMap<Request, number>();
   const handle = fairTurns(
     (request) => {
-      now++;
+      now += tookMs();
       answered.push(connections.get(request) ?? 0);
       return new Response();
     },
@@ -46,6 +46,12 @@ test("new connections have a bounded part of one turn of the event loop, and all
 
 test("a connection that sends one request after the other is never made to wait: Bun would close it", () => {
   const server = busyServer();
+  for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
+});
+
+test("… also when one of its requests takes as long as a whole turn may", () => {
+  let asked = 0;
+  const server = busyServer(() => (asked++ % 50 === 0 ? 100 : 1));
   for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
 });
 
