@@ -101,7 +101,7 @@ const channelText = `select id, name, type, enabled, is_default as isDefault, in
 
 const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
     (select json_group_array(json_array(t.value ->> 0, t.value ->> 1, d.status) order by t.key)
-      from json_each(o.tellings) t left join deliveries d
+      from json_each(o.notifications) t left join deliveries d
         on d.organization_id = o.organization_id and d.id = t.value ->> 0) as notifications
   from json_each(?) wanted cross join open_alerts o
     on o.organization_id = ? and o.subject_id = wanted.value`;

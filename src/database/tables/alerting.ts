@@ -102,7 +102,7 @@ export const openAlerts = sqliteTable(
     channelId: text("channel_id").notNull(),
     since: text("since").notNull(),
     /** JSON list of the deliveries that told it, each with the state it told: without any of them delivered, its end is not told either. */
-    notifications: text("tellings").notNull(),
+    notifications: text("notifications").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.subjectId, t.channelId] }),

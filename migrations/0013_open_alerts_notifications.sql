@@ -1,0 +1,1 @@
+ALTER TABLE `open_alerts` RENAME COLUMN `tellings` TO `notifications`;
