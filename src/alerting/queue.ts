@@ -145,7 +145,7 @@ export async function queueOf(
     `select id, attempts, scheduled_attempts as scheduledAttempts, due_at as dueAt,
        leased_until as leasedUntil, first_attempt_at as firstAttemptAt,
        last_attempt_at as lastAttemptAt, doubtful_since as doubtfulSince, progress,
-       closes_case as closesCase
+       case_key as caseKey, closes_case as closesCase
      from deliveries where organization_id = ? and receiver_type = ? and receiver_id = ?
        and due_at is not null
      order by seq limit ?`,

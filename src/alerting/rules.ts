@@ -234,7 +234,8 @@ export type Queued = {
   doubtfulSince: number | null;
   /** How far it got, where it goes to several at once. */
   progress: Progress | null;
-  /** Whether it ends a case of its service. */
+  /** The case of its service that it opens or closes; null for none. */
+  caseKey: string | null;
   closesCase: boolean;
   /** Monitors and incidents that it tells of. */
   subjects: readonly string[];
@@ -319,7 +320,8 @@ export function heldUntil(retryAfterSeconds: number | undefined, now: number): n
 /**
  * When a failed delivery is tried again: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %,
  * later where the receiver asked for patience; null once 24 hours have passed, or one of failing as if
- * for good. An attempt that came early changes nothing about that. `random` is in 0…1.
+ * for good: a case that was never opened or closed would stay so, however well its service is again.
+ * An attempt that came early changes nothing about that. `random` is in 0…1.
  */
 export function nextAttemptAt(
   delivery: Queued,
@@ -327,7 +329,8 @@ export function nextAttemptAt(
   random: number,
   retryAfterSeconds?: number,
 ): number | null {
-  const { attempts, scheduledAttempts, dueAt, firstAttemptAt, doubtfulSince, progress } = delivery;
+  const { attempts, scheduledAttempts, dueAt, firstAttemptAt, progress } = delivery;
+  const doubtfulSince = delivery.caseKey === null ? delivery.doubtfulSince : null;
   if (progress?.reached === null && attempts + 1 >= blindAttempts) return null;
   const usual = (retrySeconds[scheduledAttempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
   const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;

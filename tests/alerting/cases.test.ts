@@ -169,6 +169,32 @@ describe("a case is closed", () => {
   });
 });
 
+describe("a service that refuses for hours as if for good, and is then well,", () => {
+  test("gets what opens a case", async () => {
+    const { shop, later, opened, behave } = await watching();
+    behave("forbidden");
+    await shop.goes("down");
+    for (let hours = 0; hours < 5; hours++) await later(3_600);
+    behave("well");
+    await later(1_200);
+    await later();
+    expect(opened()).toEqual(isDown);
+  });
+
+  test("gets what closes a case", async () => {
+    const { shop, later, opened, behave } = await watching();
+    await shop.goes("down");
+    await later();
+    behave("forbidden");
+    await shop.goes("up");
+    for (let hours = 0; hours < 5; hours++) await later(3_600);
+    behave("well");
+    await later(1_200);
+    await later();
+    expect(opened()).toEqual([]);
+  });
+});
+
 describe("each problem of a monitor is a case of its own, which takes the place of the one before:", () => {
   test("an outage pages though somebody has acknowledged that it was slow", async () => {
     const { shop, later, opened, acknowledge, pages } = await watching();
@@ -446,6 +472,9 @@ describe("whatever happens", () => {
 
     const settle = async () => {
       services.behave("well");
+      // A monitor that goes on after a pause is soon checked; until then its outage is not over.
+      for (const [index, { id }] of jobs.entries())
+        if (states.get(id)?.status === "pending") await does.goes(index, "up");
       for (const seconds of [10, 3_600, 10]) await later(seconds);
     };
 

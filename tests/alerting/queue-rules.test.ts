@@ -25,6 +25,7 @@ const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Qu
   lastAttemptAt: null,
   doubtfulSince: null,
   progress: null,
+  caseKey: null,
   closesCase: false,
   ...fields,
 });
@@ -286,6 +287,10 @@ test("whatever waits, one subject's news keep their order, and what is sent was 
 describe("what fails as if for good", () => {
   const since = (minutes: number, retries = 4) =>
     wait(retries, { doubtfulSince: now - minutes * minute });
+  const caseFor = (hours: number) => {
+    const began = now - hours * hour;
+    return wait(40, { caseKey: "signalbox-1", doubtfulSince: began, firstAttemptAt: began });
+  };
   test.each([
     ["is tried again like anything else", since(0, 0), 5],
     ["while an hour of that has not passed", since(45), 900],
@@ -295,6 +300,8 @@ describe("what fails as if for good", () => {
       wait(4, { doubtfulSince: now - hour, firstAttemptAt: now }),
       null,
     ],
+    ["but 24 hours where it opens or closes a case", caseFor(23), 900],
+    ["and no longer", caseFor(24), null],
   ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
 });
 
