@@ -26,13 +26,15 @@ const maxRows = 500;
 const maxEvents = 200;
 /** How often it is asked whether a reader may still listen, beside what events say of people. */
 const authorizeMs = 2_000;
-/** Results and deliveries that another process writes are seen this late at most. */
-const rescanMs = 30_000;
+/** Results and deliveries that another process writes are seen this late at most: where others serve, too, and where none does. */
+const rescanMs = { shared: 5_000, alone: 30_000 };
 
 type Subscriber = Listener & {
   reader: Reader;
   /** What came while what it missed is read; null from then on. */
   early: { seq: number; message: Uint8Array }[] | null;
+  /** Up to here it was sent the log when it joined, which may be ahead of what the reader of events has read. */
+  caughtUpTo: number;
 };
 
 /** The open pages of one organization, and what they know. */
@@ -81,9 +83,9 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
   let stopped = false;
 
   function send({ subscribers }: OpenPages, message: Uint8Array, seq = Infinity) {
-    for (const { early, reader } of subscribers)
-      if (early === null) reader.send(message);
-      else early.push({ seq, message });
+    for (const { early, caughtUpTo, reader } of subscribers)
+      if (early !== null) early.push({ seq, message });
+      else if (seq > caughtUpTo) reader.send(message);
   }
 
   async function take(events: readonly LoggedEvent[]) {
@@ -210,7 +212,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     }
     const sent = missed.at(-1)?.seq ?? seq;
     for (const early of subscriber.early ?? []) if (early.seq > sent) reader.send(early.message);
-    subscriber.early = null;
+    Object.assign(subscriber, { early: null, caughtUpTo: sent });
   }
 
   function* allSubscribers() {
@@ -276,7 +278,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
             log.error("sessions of open pages can't be read", { cause: String(error) }),
           );
         }, authorizeMs),
-        setInterval(rescan, rescanMs),
+        setInterval(rescan, store.revision() === null ? rescanMs.shared : rescanMs.alone),
       );
     },
     async stop() {
@@ -292,7 +294,7 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     isOpen: () => !stopped,
     mayListen: (listener) => mayListen(listener, allSubscribers()),
     join(reader, listener) {
-      const subscriber: Subscriber = { ...listener, reader, early: [] };
+      const subscriber: Subscriber = { ...listener, reader, early: [], caughtUpTo: 0 };
       const { organizationId } = listener;
       const pages = pagesOf(organizationId);
       pages.subscribers.add(subscriber);

@@ -8,8 +8,6 @@ export type Result = {
   error?: string;
 };
 
-export type Level = "weak" | "strong" | "none";
-
 /** One request with its parameters: `[text, …parameters]`. */
 export type Sent = readonly [string, ...Parameter[]];
 
@@ -43,6 +41,8 @@ export const usualPatience: Patience = {
 const avoidedMs = { silent: 10_000, refused: 1_000 };
 /** A node that passes a request on to the leader waits for it so long. */
 const passedOn = "1s";
+const weak = "/db/query?level=weak";
+const strong = "/db/query?level=strong";
 /** What a node may be behind when nobody else answers, by its last word from a leader. */
 const staleness = "60s";
 
@@ -59,6 +59,11 @@ export function rqliteClient(
     user === null ? {} : { Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
   const silentUntil = new Map<string, number>();
   let leader: string | null = null;
+  /**
+   * The leader that has answered through its log: before that, a new one may not have applied yet what
+   * the one before it has acknowledged.
+   */
+  let caughtUp: string | null = null;
   /** By what nodes call each other: where they are asked. */
   let names = new Map<string, string>();
   let isLearning = false;
@@ -77,6 +82,7 @@ export function rqliteClient(
   function avoid(host: string, ms: number) {
     silentUntil.set(host, performance.now() + ms);
     if (leader === host) leader = null;
+    caughtUp = null;
   }
 
   function nextHost(): string {
@@ -105,16 +111,26 @@ export function rqliteClient(
   async function attempt(host: string, path: string, body: string): Promise<Outcome> {
     const { signal, end } = watch(host);
     try {
-      const url = `${path}&timeout=${passedOn}`;
+      const asked = path === weak && caughtUp === null ? strong : path;
+      const url = `${asked}&timeout=${passedOn}`;
       const response = await send(host, url, { method: "POST", body, signal });
       const outcome = outcomeOf(response.status, await response.text());
       const other = response.headers.get("x-rqlite-served-by");
       if (outcome.kind !== "answered") {
         if (leader === host) leader = null;
-      } else if (other === null) {
+        caughtUp = null;
+        return outcome;
+      }
+      if (other === null) {
         silentUntil.delete(host);
         if (!path.includes("level=none")) leader = host;
       } else found(host, other);
+      const by = other ?? host;
+      if (asked === weak && by !== caughtUp) {
+        caughtUp = null;
+        return await attempt(host, path, body);
+      }
+      if (asked !== weak && !asked.includes("level=none")) caughtUp = by;
       return outcome;
     } catch (error) {
       if (error instanceof AppError) throw error;
@@ -191,10 +207,10 @@ export function rqliteClient(
 
   return {
     /** Rows of each of these queries. Throws UNAVAILABLE where no leader is found in time. */
-    async query(queries: readonly Sent[], level: Level = "weak"): Promise<Result[]> {
+    async query(queries: readonly Sent[], level: "weak" | "strong" = "weak"): Promise<Result[]> {
       const body = JSON.stringify(queries);
       const until = deadline(patience.tryMs);
-      const outcome = await ask(`/db/query?level=${level}`, body, until, isAnswered);
+      const outcome = await ask(level === "weak" ? weak : strong, body, until, isAnswered);
       if (outcome.kind === "answered") return whole(outcome.results, queries.length);
       throw givenUp(outcome.reason);
     },
@@ -203,7 +219,7 @@ export function rqliteClient(
     async queryRelaxed(queries: readonly Sent[]): Promise<Result[]> {
       const body = JSON.stringify(queries);
       const until = deadline(patience.silentMs);
-      const now = await ask("/db/query?level=weak", body, until, isAnswered);
+      const now = await ask(weak, body, until, isAnswered);
       if (now.kind === "answered") return whole(now.results, queries.length);
       let { reason } = now;
       for (const host of hosts.toSorted((a, b) => Number(isSilent(a)) - Number(isSilent(b)))) {

@@ -4,8 +4,8 @@ import type { Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { lastSeq, readSince } from "./log.ts";
 
-/** Events that another process appended are seen this late at most. */
-const pollMs = 500;
+/** Events that another process appended are seen this late at most, and the time of one read. */
+const pollMs = 100;
 /** Events that a subscriber is handed at one time. */
 const batchSize = 500;
 /** The newest events are kept for all subscribers; one that is further behind reads the log by itself. */
@@ -26,6 +26,7 @@ export function eventReader(store: Store, log: Log) {
   let revision: string | null = null;
   let isStale = false;
   let isReading = false;
+  let isFailing = false;
   let stopPolling = () => {};
 
   function poll() {
@@ -48,7 +49,8 @@ export function eventReader(store: Store, log: Log) {
     readAll().catch((error: unknown) => {
       isReading = false;
       isStale = true;
-      log.error("events can't be read", { cause: String(error) });
+      if (!isFailing) log.error("events can't be read", { cause: String(error) });
+      isFailing = true;
     });
   }
 
@@ -70,6 +72,7 @@ export function eventReader(store: Store, log: Log) {
   async function readOn() {
     for (;;) {
       const events = await readSince(store, head, batchSize);
+      isFailing = false;
       head = events.at(-1)?.seq ?? head;
       recent.push(...events);
       const surplus = recent.splice(0, Math.max(0, recent.length - recentSize));

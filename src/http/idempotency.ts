@@ -4,7 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { invalid } from "../core/validation.ts";
 import { type Sweeping, sweepRows } from "../database/portions.ts";
-import { must, type Statement } from "../database/store.ts";
+import { must, perStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./api-response.ts";
 import type { Principal } from "./session.ts";
@@ -13,7 +13,8 @@ import type { RequestContext } from "./request-context.ts";
 /** Responses are kept 24 hours by API key or person, and route. */
 const keptMs = 24 * 3600 * 1000;
 
-const inFlight = new Set<string>();
+/** Keys of requests that this process answers now; the write itself holds them apart from other processes. */
+const inFlightOn = perStore(() => new Set<string>());
 
 /** The key of this request; null when it has none. Throws VALIDATION_ERROR. */
 export function idempotencyKeyOf(request: Request): string | null {
@@ -40,6 +41,7 @@ export async function onlyOnce(
   const { store, vault } = services;
   const now = services.clock();
   const claim = JSON.stringify([organizationId, actor.id, route, idempotencyKey]);
+  const inFlight = inFlightOn(store);
   if (inFlight.has(claim)) throw busy();
   inFlight.add(claim);
   try {

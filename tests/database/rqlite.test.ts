@@ -96,6 +96,23 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ a: 1 });
   });
 
+  test("a node that leads anew is first read through its log: it may not have applied yet what its predecessor has", async () => {
+    const store = storeOf();
+    const read = () => store.query("select 1", []);
+    proxy.levels.length = 0;
+    for (let i = 0; i < 3; i++) await read();
+    expect(proxy.levels).toEqual(["strong", "weak", "weak"]);
+    // A write has come through the log, too.
+    proxy.troubles.push({ refusal: "leadership lost", status: 503 });
+    await store.atomic([add("a")]);
+    await read();
+    expect(proxy.levels.splice(3)).toEqual(["weak"]);
+    proxy.troubles.push("request lost");
+    await store.atomic([add("b")]);
+    await read();
+    expect(proxy.levels.splice(3)).toEqual(["strong", "weak"]);
+  });
+
   test("a write that nobody would take is UNAVAILABLE with Retry-After, and can't happen later", async () => {
     const store = storeOf({ tryMs: 0, resolveMs: 0 });
     await store.atomic([add("a", 0)]);

@@ -223,6 +223,70 @@ export function applianceOn(
   };
 }
 
+type App = ReturnType<typeof applianceOn>["app"];
+
+/** Asks a server as whoever has this key. */
+export function clientOf(app: App, key: string | null): Client {
+  return async (method, path, { body, raw, headers = {} } = {}) => {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: {
+        Host: "localhost",
+        ...(key !== null && { Authorization: `Bearer ${key}` }),
+        ...(sent !== undefined && {
+          "Content-Type": "application/json",
+          "Content-Length": String(Buffer.byteLength(sent)),
+        }),
+        ...headers,
+      },
+      ...(sent !== undefined && { body: sent }),
+    });
+    const response = await app.handle(request);
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
+    const json = isJson && text !== "" ? JSON.parse(text) : undefined;
+    return { status: response.status, headers: response.headers, text, json };
+  };
+}
+
+function scopeOf(appliance: Services, organizationId: string): Scope {
+  const { store, clock, vault, targets, ownHosts } = appliance;
+  return {
+    store,
+    clock,
+    vault,
+    targets,
+    ownHosts,
+    limits: noLimits,
+    organizationId,
+    actor: { type: "command-line", id: null, name: "test" },
+    mayWrite: true,
+    requestId: null,
+    origin: "http://localhost",
+    ifMatch: null,
+    remember: null,
+  };
+}
+
+/** A further organization, with a key for each scope. */
+export async function newOrganization(appliance: Services, app: App, name: string) {
+  const { id } = await createOrganization(appliance.store, appliance.clock, name);
+  const scope = scopeOf(appliance, id);
+  const keyOf = async (scopeOfKey: "read" | "write", expiresInMs: number | null = null) =>
+    createApiKey(scope, { name: scopeOfKey, scope: scopeOfKey, expiresInMs });
+  const [write, read] = [await keyOf("write"), await keyOf("read")];
+  return {
+    id,
+    scope,
+    api: clientOf(app, write.key),
+    reader: clientOf(app, read.key),
+    keyOf,
+    writeKey: write,
+    readKey: read,
+  };
+}
+
 /** The whole server over a fresh database, with two organizations and a clock that tests set. */
 export async function testAppliance(settings: Settings = {}) {
   const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
@@ -234,60 +298,8 @@ export async function testAppliance(settings: Settings = {}) {
     settings,
   );
 
-  const client = (key: string | null): Client => {
-    return async (method, path, { body, raw, headers = {} } = {}) => {
-      const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-      const request = new Request(`http://localhost${path}`, {
-        method,
-        headers: {
-          Host: "localhost",
-          ...(key !== null && { Authorization: `Bearer ${key}` }),
-          ...(sent !== undefined && {
-            "Content-Type": "application/json",
-            "Content-Length": String(Buffer.byteLength(sent)),
-          }),
-          ...headers,
-        },
-        ...(sent !== undefined && { body: sent }),
-      });
-      const response = await app.handle(request);
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-      const json = isJson && text !== "" ? JSON.parse(text) : undefined;
-      return { status: response.status, headers: response.headers, text, json };
-    };
-  };
-
-  const scopeOf = (organizationId: string): Scope => ({
-    store,
-    clock,
-    vault,
-    targets: appliance.targets,
-    ownHosts: appliance.ownHosts,
-    limits: noLimits,
-    organizationId,
-    actor: { type: "command-line", id: null, name: "test" },
-    mayWrite: true,
-    requestId: null,
-    origin: "http://localhost",
-    ifMatch: null,
-    remember: null,
-  });
-
-  async function organization(name: string) {
-    const { id } = await createOrganization(store, clock, name);
-    const keyOf = async (scope: "read" | "write", expiresInMs: number | null = null) =>
-      createApiKey(scopeOf(id), { name: scope, scope, expiresInMs });
-    const [write, read] = [await keyOf("write"), await keyOf("read")];
-    return {
-      id,
-      scope: scopeOf(id),
-      api: client(write.key),
-      reader: client(read.key),
-      keyOf,
-      writeKey: write,
-    };
-  }
+  const client = (key: string | null) => clientOf(app, key);
+  const organization = (name: string) => newOrganization(appliance, app, name);
 
   return {
     app,

@@ -37,10 +37,10 @@ export async function storeWith(...tables: string[]): Promise<TestStore> {
   return isOnRqlite ? onRqlite(image) : embedded(image);
 }
 
-function imageOf(make: (database: Database) => void): Uint8Array {
+function imageOf(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {
   using database = openDatabase(":memory:");
   make(database);
-  if (isOnRqlite) for (const table of ownTables) database.run(table);
+  if (forRqlite) for (const table of ownTables) database.run(table);
   return database.serialize();
 }
 
@@ -65,13 +65,22 @@ if (isOnRqlite) {
   });
 }
 
+/** Gives a node, and with it its cluster, a fresh database after all migrations in place of what it has. */
+export async function loadMigrated({ host }: Pick<RqliteNode, "host">) {
+  await load(
+    host,
+    imageOf((database) => void migrate(database, assets.migrations), true),
+  );
+}
+
+async function load(host: string, image: Uint8Array) {
+  const loaded = await fetch(`http://${host}/db/load`, { method: "POST", body: image.slice() });
+  if (!loaded.ok) throw new Error(`A database could not be loaded: ${await loaded.text()}`);
+}
+
 async function onRqlite(image: Uint8Array): Promise<TestStore> {
   const node = idle.pop() ?? (await startOneNode());
-  const loaded = await fetch(`http://${node.host}/db/load`, {
-    method: "POST",
-    body: image.slice(),
-  });
-  if (!loaded.ok) throw new Error(`A database could not be loaded: ${await loaded.text()}`);
+  await load(node.host, image);
   let isOver = false;
   if (running > 0)
     ends.push(() => {

@@ -20,6 +20,7 @@ export type Trouble =
 export async function lyingProxy(host: string) {
   const troubles: Trouble[] = [];
   const requests: string[] = [];
+  const levels: string[] = [];
   const delayed: (() => Promise<unknown>)[] = [];
 
   const server = createServer(async (request, response) => {
@@ -28,6 +29,8 @@ export async function lyingProxy(host: string) {
     const body = method === "POST" ? { body: await text(request) } : {};
     const pass = async () => (await fetch(`http://${host}${url}`, { method, ...body })).text();
     requests.push(path);
+    const level = new URLSearchParams(url.replace(/^[^?]*/, "")).get("level");
+    if (level !== null) levels.push(level);
     const trouble = path === "/db/execute" ? troubles.shift() : undefined;
     if (trouble === "delayed") delayed.push(pass);
     if (typeof trouble === "object" && "refusal" in trouble) {
@@ -46,6 +49,8 @@ export async function lyingProxy(host: string) {
     troubles,
     /** Paths of what was asked, in order. */
     requests,
+    /** Levels of what was read, in order. */
+    levels,
     async release() {
       for (const pass of delayed.splice(0)) await pass();
     },

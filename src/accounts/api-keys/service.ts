@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, lt, or, sql } from "drizzle-orm";
 import { auditAndEventEach, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
@@ -165,7 +165,12 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
         store.db
           .update(apiKeys)
           .set({ lastUsedAt: timestamp(at) })
-          .where(eq(apiKeys.id, id)),
+          .where(
+            and(
+              eq(apiKeys.id, id),
+              or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, timestamp(at))),
+            ),
+          ),
       );
     },
   };

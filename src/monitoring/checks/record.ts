@@ -14,7 +14,7 @@ import type { Signals } from "../../events/signals.ts";
 import { incidentStatements } from "../../incidents/by-monitor.ts";
 import { type HeartbeatRow, insertHeartbeat } from "../uptime/store.ts";
 import type { MonitorState } from "./rules.ts";
-import { epochsOf, type Watched } from "./watching.ts";
+import { begunStates, type Watched } from "./watching.ts";
 
 /** How long results are gathered for one write. */
 const flushMs = 250;
@@ -165,7 +165,11 @@ function portionOf(waiting: readonly Waiting[]): number {
   return end === -1 ? batch : Math.min(end, batch);
 }
 
-/** A monitor that was paused, resumed or deleted meanwhile has another epoch, and its result is void. */
+/**
+ * A monitor that was paused, resumed or deleted meanwhile has another epoch, and its result is void. What
+ * comes again, because nobody knew whether its write had happened, has the state already that it begins:
+ * nothing follows from it a second time.
+ */
 async function writeResults(
   store: Store,
   results: readonly Result[],
@@ -173,11 +177,14 @@ async function writeResults(
 ) {
   const moved = results.filter(({ before, after }) => before.status !== after.status);
   await retrying(async () => {
-    const epochs = await epochsOf(
+    const begun = await begunStates(
       store,
       moved.map(({ monitor }) => monitor.key),
     );
-    const holds = ({ monitor }: Result) => epochs.get(monitor.key) === monitor.epoch;
+    const holds = ({ monitor: { key, epoch }, after }: Result) => {
+      const now = begun.get(key);
+      return now?.epoch === epoch && (now.status !== after.status || now.since !== after.since);
+    };
     const changes: Statement[] = [];
     for (const result of moved.filter(holds))
       changes.push(...(await changeStatements(store, result)));
@@ -213,7 +220,9 @@ function stateStatement({ monitor, heartbeat, after, ...result }: Result): Prepa
   };
 }
 
-const epochText = mustText("exists (select 1 from monitor_states where key = ? and epoch = ?)");
+const begins = mustText(
+  "exists (select 1 from monitor_states where key = ? and epoch = ? and (status, since) <> (?, ?))",
+);
 
 /** What follows from a change of state: its event and its incident. */
 async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
@@ -227,7 +236,11 @@ async function changeStatements(store: Store, result: Result): Promise<Statement
     data: { before: before.status, since: before.since, message, latencyMs: heartbeat.latencyMs },
   };
   return [
-    { ...epochText, parameters: [key, epoch], otherwise: () => new StaleRead() },
+    {
+      ...begins,
+      parameters: [key, epoch, after.status, after.since],
+      otherwise: () => new StaleRead(),
+    },
     appendEvent(event),
     ...(await incidentStatements(store, {
       organizationId,

@@ -97,13 +97,13 @@ export async function findByPushToken(store: Store, tokenHash: string) {
   return row ?? null;
 }
 
-/** The epochs that these monitors have now; those that are gone have none. */
-export async function epochsOf(store: Store, keys: readonly number[]) {
-  const rows = await store.query<{ key: number; epoch: number }>(
-    "select key, epoch from monitor_states where key in (select value from json_each(?))",
+/** Which states these monitors have begun, and their epochs; those that are gone have none. */
+export async function begunStates(store: Store, keys: readonly number[]) {
+  const rows = await store.query<{ key: number; epoch: number; status: string; since: string }>(
+    "select key, epoch, status, since from monitor_states where key in (select value from json_each(?))",
     [JSON.stringify(keys)],
   );
-  return new Map(rows.map(({ key, epoch }) => [key, epoch]));
+  return new Map(rows.map((row) => [row.key, row]));
 }
 
 function opened({ vault, log }: Reading, rows: readonly Row[]): Watched[] {

@@ -1,9 +1,9 @@
-import { and, asc, isNotNull, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
 import { matching, type Tenant } from "../../database/rows.ts";
 import { must, type Prepared, type Statement } from "../../database/store.ts";
-import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
+import { monitorChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
 import type { EventType } from "../../events/catalogue.ts";
@@ -11,36 +11,36 @@ import type { EventType } from "../../events/catalogue.ts";
 /** A group as services know it: with the version that makes its ETag. */
 export type GroupRecord = MonitorGroup & { version: number };
 
+type Row = Record<"tags" | "alertChannelIds" | "monitorIds", string> &
+  Record<"paused" | "muted", number> &
+  Omit<GroupRecord, "tags" | "alertChannelIds" | "monitorIds" | "paused" | "muted">;
+
+// One statement: the version is that of the members and channels beside it, whoever writes meanwhile.
+const groupsText = `select id, name, description, color, tags, paused, muted, version,
+    created_at as createdAt, updated_at as updatedAt,
+    (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
+      where c.organization_id = g.organization_id and c.group_id = g.id) as alertChannelIds,
+    (select json_group_array(m.id order by m.position, m.id) from monitors m
+      where m.organization_id = g.organization_id and m.group_id = g.id) as monitorIds
+  from monitor_groups g where organization_id = ?`;
+const allText = `${groupsText} order by position, id`;
+const oneText = `${groupsText} and id = ?`;
+
 /** All groups of an organization in dashboard order, or the one with this id. */
 export async function listGroups(
   { store, organizationId }: Tenant,
   id?: string,
 ): Promise<GroupRecord[]> {
-  const [rows, members, channels] = await Promise.all([
-    store.db
-      .select()
-      .from(monitorGroups)
-      .where(matching(monitorGroups, { organizationId, id }))
-      .orderBy(asc(monitorGroups.position), asc(monitorGroups.id)),
-    store.db
-      .select({ groupId: monitors.groupId, id: monitors.id })
-      .from(monitors)
-      .where(and(matching(monitors, { organizationId, groupId: id }), isNotNull(monitors.groupId)))
-      .orderBy(asc(monitors.groupId), asc(monitors.position), asc(monitors.id)),
-    store.db
-      .select({ groupId: monitorGroupChannels.groupId, id: monitorGroupChannels.channelId })
-      .from(monitorGroupChannels)
-      .where(matching(monitorGroupChannels, { organizationId, groupId: id }))
-      .orderBy(asc(monitorGroupChannels.position)),
-  ]);
-  const membersOf = Map.groupBy(members, ({ groupId }) => groupId);
-  const channelsOf = Map.groupBy(channels, ({ groupId }) => groupId);
-  return rows.map(({ organizationId: _organization, position: _position, tags, ...row }) => ({
+  const rows = await (id === undefined
+    ? store.query<Row>(allText, [organizationId])
+    : store.query<Row>(oneText, [organizationId, id]));
+  return rows.map(({ tags, alertChannelIds, monitorIds, paused, muted, ...row }) => ({
     ...row,
     tags: JSON.parse(tags) as string[],
-    alertChannelIds: (channelsOf.get(row.id) ?? []).map(({ id }) => id),
-    monitorIds: (membersOf.get(row.id) ?? []).map(({ id }) => id),
-    color: row.color as MonitorGroup["color"],
+    alertChannelIds: JSON.parse(alertChannelIds) as string[],
+    monitorIds: JSON.parse(monitorIds) as string[],
+    paused: paused === 1,
+    muted: muted === 1,
   }));
 }
 

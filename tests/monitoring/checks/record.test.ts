@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { timestamp } from "../../../src/core/clock.ts";
+import { AppError } from "../../../src/core/errors.ts";
 import { recorder, type Result } from "../../../src/monitoring/checks/record.ts";
 import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
 import { allWatched } from "../../../src/monitoring/checks/watching.ts";
@@ -110,6 +111,35 @@ describe("a database that can't be written", () => {
     ]);
     expect(await made.beatsOf(made.id)).toHaveLength(4);
     expect(await made.monitorOf(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
+  });
+
+  test("has written all the same, unknown to anybody: it comes again, and nothing follows from it twice", async () => {
+    const made = await recording();
+    const { result, store, database } = made;
+    const lost = new AppError("UNAVAILABLE", "Nobody knows.");
+    let isLost = true;
+    const atomic: Store["atomic"] = async (statements) => {
+      await store.atomic(statements);
+      if (isLost) throw lost;
+    };
+    const results = recorder({ ...store, atomic }, made.appliance.log, made.appliance.signals);
+    for (const status of ["up", "down", "down", "up"] as const) {
+      const stored = results.add(result(status));
+      await Promise.all([results.flush(), refusal(stored)]);
+    }
+    isLost = false;
+    const last = results.add(result("down"));
+    await Promise.all([results.flush(), last]);
+    expect(await types(made)).toEqual(["up", "down", "up", "down"]);
+    expect(await timelines(made)).toEqual([
+      ["investigating", "Reported down."],
+      ["resolved", "Reported down.", "Job is up again after 2 s."],
+    ]);
+    expect(await made.beatsOf(made.id)).toHaveLength(5);
+    const [sums] = database
+      .query("select sum(up_seconds), sum(down_seconds) from uptime_hours")
+      .values();
+    expect(sums).toEqual([120, 180]);
   });
 
   test("is tried again without anybody asking", async () => {

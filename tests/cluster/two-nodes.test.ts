@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { changeMember, resetPassword } from "../../src/accounts/people/service.ts";
+import { deleteOrganization } from "../../src/operations/appliance/service.ts";
+import { listApiKeys, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
+import { timestamp } from "../../src/core/clock.ts";
+import { readSince } from "../../src/events/log.ts";
+import { clientOf } from "../support/appliance.ts";
+import { listening, type Notified } from "../support/live.ts";
+import type { Outside } from "../support/outside.ts";
+import { made } from "../support/records.ts";
+import { contractRound } from "../support/rounds.ts";
+import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
+import { randomFrom } from "../support/seeded.ts";
+import { published, twoNodes } from "../support/two-nodes.ts";
+import { member, statusesOf } from "../support/visiting.ts";
+import { wrongGroups } from "../soak/invariants.ts";
+
+describe.skipIf(!hasRqlite)("two servers over one database", () => {
+  let database: RqliteNode;
+  let nodes: Awaited<ReturnType<typeof twoNodes>>;
+
+  beforeAll(async () => {
+    database = await startOneNode();
+    nodes = await twoNodes([database], { limits: { monitors: 5 } });
+  });
+  afterAll(async () => {
+    await nodes.stop();
+    await database.kill();
+  });
+
+  describe("an open page", () => {
+    const isChange = ({ event }: Notified) => event === "change";
+    const subjectOf = ({ data }: Notified) => data.subjectId as string;
+
+    test("hears every event once and in the order of the log, whichever server wrote it", async () => {
+      const [a, b] = await nodes.world();
+      const who = await member(a, "viewer");
+      const pages = await Promise.all([a, b].map((node) => listening(node, who.cookie)));
+      for (const page of pages) await page.until(({ event }) => event === "hello");
+      const count = 40;
+      const heard = pages.map(async (page) => {
+        const all: Notified[] = [];
+        while (all.length < count) all.push(...(await page.until(isChange)).filter(isChange));
+        return all.map(subjectOf);
+      });
+      const writes = Array.from({ length: count }, (_, i) =>
+        made((i % 2 ? a : b).ours.api, "incidents"),
+      );
+      const written = await Promise.all(writes);
+      const log = (await readSince(a.store, 0, 10_000))
+        .filter(
+          ({ type, organizationId }) => type === "incident.opened" && organizationId === a.ours.id,
+        )
+        .map(({ subjectId }) => subjectId);
+      expect(log.toSorted()).toEqual(written.toSorted());
+      expect(await Promise.all(heard)).toEqual([log, log]);
+    });
+
+    test("goes on at another server where it was cut off", async () => {
+      const [a, b] = await nodes.world();
+      const who = await member(a, "viewer");
+      const before = await listening(a, who.cookie);
+      const ids = [await made(b.ours.api, "incidents")];
+      const last = (await before.until(isChange)).at(-1);
+      await before.leave();
+      for (const { ours } of [a, b]) ids.push(await made(ours.api, "incidents"));
+      const headers = { "Last-Event-ID": last?.id ?? "" };
+      const after = await listening(b, who.cookie, { headers });
+      const heard: Notified[] = [];
+      while (heard.filter(isChange).length < 2) heard.push(...(await after.until(isChange)));
+      expect(heard.map(({ event }) => event)).not.toContain("reset");
+      expect([last, ...heard.filter(isChange)].map((one) => subjectOf(one as Notified))).toEqual(
+        ids,
+      );
+    });
+
+    test("is over when its session is ended at the other server", async () => {
+      const [a, b] = await nodes.world();
+      const who = await member(a, "member");
+      const page = await listening(b, who.cookie);
+      await page.next();
+      expect((await who.page("POST", "/dashboard/sign-out")).status).toBe(200);
+      while ((await page.next()) !== null);
+    });
+  });
+
+  describe("a right that ends at one server", () => {
+    test("ends with the session at once at the other, role and two-factor with it", async () => {
+      const [a, b] = await nodes.world();
+      const who = await member(a, "admin");
+      const there = (method: string, path: string, body?: object) =>
+        b.client(null)(method, path, {
+          headers: { Cookie: who.cookie, "Sec-Fetch-Site": "same-origin" },
+          ...(body && { body }),
+        });
+      const invite = { email: "new@team.example", role: "viewer" };
+      expect((await there("POST", "/dashboard/invitations", invite)).status).toBe(201);
+      await changeMember(a.ours.scope, who.id, "viewer");
+      expect((await there("POST", "/dashboard/invitations", invite)).status).toBe(403);
+      expect((await there("GET", "/dashboard/overview")).status).toBe(200);
+      const reset = { password: "another long password", withoutTwoFactor: true };
+      await resetPassword(a.ours.scope, who.email, reset);
+      expect((await there("GET", "/dashboard/overview")).status).toBe(401);
+    });
+
+    test("ends with the key after 500 ms at most, and with the organization", async () => {
+      const [a, b] = await nodes.world();
+      const { key, id } = await a.ours.keyOf("read");
+      const there = clientOf(b.app, key);
+      const path = "/api/v1/incidents";
+      expect((await there("GET", path)).status).toBe(200);
+      await revokeApiKey(a.ours.scope, id);
+      nodes.time.ahead += 500;
+      expect((await there("GET", path)).status).toBe(401);
+
+      expect((await b.ours.api("GET", path)).status).toBe(200);
+      const { store, time } = a;
+      const actor = { type: "command-line", id: null, name: "test" } as const;
+      await deleteOrganization({ store, clock: () => time.now, requestId: null, actor }, a.ours.id);
+      const body = { title: "Late" };
+      expect((await b.ours.api("POST", path, { body })).status).toBe(404);
+      nodes.time.ahead += 500;
+      expect((await b.ours.api("GET", path)).status).toBe(401);
+    });
+  });
+
+  test("what is known of a key's last use at one server takes nothing back of the other's", async () => {
+    const [a, b] = await nodes.world();
+    await b.ours.reader("GET", "/api/v1/incidents");
+    nodes.time.ahead += 60_000;
+    await a.ours.reader("GET", "/api/v1/incidents");
+    const usedAt = async () => {
+      const keys = await listApiKeys(a.ours.scope);
+      return keys.find(({ id }) => id === a.ours.readKey.id)?.lastUsedAt ?? "";
+    };
+    await a.store.atomic(a.appliance.keys.used());
+    const last = await usedAt();
+    await b.store.atomic(b.appliance.keys.used());
+    expect([last > timestamp(nodes.time.now - 60_000), await usedAt()]).toEqual([true, last]);
+  });
+
+  test("a public page that is withdrawn at one server is gone at the other, which had kept it", async () => {
+    const [a, b] = await nodes.world();
+    const [page] = (await a.ours.api("GET", "/api/v1/status-pages")).json.data;
+    const path = `/status/${page.slug}`;
+    const shows = async (text: string) => {
+      while (!(await published(b, path))?.text.includes(text)) await Bun.sleep(20);
+    };
+    await shows("Ours");
+    const body = { title: "Slow answers" };
+    expect((await a.ours.api("POST", "/api/v1/incidents", { body })).status).toBe(201);
+    await shows("Slow answers");
+    const hidden = { body: { visibility: "hidden" } };
+    expect((await a.ours.api("PATCH", `/api/v1/status-pages/${page.id}`, hidden)).status).toBe(200);
+    await shows("Nothing here");
+  });
+
+  test("what one server has answered is what the other reads, under the same ETag", async () => {
+    const [a, b] = await nodes.world();
+    const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
+    for (const [writer, reader] of [
+      [a, b],
+      [b, a],
+      [a, b],
+    ] as const) {
+      const body = { message: "Looking." };
+      const [written, read] = [
+        await writer.ours.api("PATCH", path, { body }),
+        await reader.ours.api("GET", path),
+      ];
+      expect([written.status, read.json]).toEqual([200, written.json]);
+      expect(read.headers.get("etag")).toBe(written.headers.get("etag"));
+      const headers = { "If-None-Match": read.headers.get("etag") ?? "" };
+      expect((await writer.ours.reader("GET", path, { headers })).status).toBe(304);
+    }
+  });
+
+  test("one Idempotency-Key at both servers at once has one effect, and one answer or a 409", async () => {
+    const [a, b] = await nodes.world();
+    for (let round = 0; round < 5; round++) {
+      const asked = {
+        body: { title: `Round ${round}` },
+        headers: { "Idempotency-Key": `${round}` },
+      };
+      const answers = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/incidents", asked)),
+      );
+      const [first, ...others] = answers.filter(({ status }) => status === 201);
+      for (const { text } of others) expect(text).toBe(first?.text ?? "");
+      for (const { status, json } of answers.filter(({ status }) => status !== 201))
+        expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+      for (const { ours } of [a, b]) {
+        const again = await ours.api("POST", "/api/v1/incidents", asked);
+        expect([again.text, again.headers.get("idempotency-replayed")]).toEqual([
+          first?.text ?? "",
+          "true",
+        ]);
+      }
+      const { total } = (await a.ours.api("GET", "/api/v1/incidents")).json.meta;
+      expect(total).toBe(round + 1);
+    }
+  });
+
+  describe("of what both servers are asked at once", () => {
+    test("no more is made than the limit allows", async () => {
+      const [a, b] = await nodes.world();
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, i) =>
+          (i % 2 ? a : b).ours.api("POST", "/api/v1/monitors", {
+            body: { type: "ping", name: `Router ${i}`, host: "192.168.1.1" },
+          }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+      expect((await b.ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(5);
+    });
+
+    test("a name that is to be unique is given once", async () => {
+      const [a, b] = await nodes.world();
+      const body = { slug: "the-only-one", title: "Page" };
+      const answers = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/status-pages", { body })),
+      );
+      expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
+    });
+
+    test("an organization keeps an owner when its owners take that from each other", async () => {
+      const [a, b] = await nodes.world();
+      const owners = [await member(a, "owner"), await member(a, "owner", { name: "other" })];
+      const [one, other] = owners.map(({ id }) => id) as [string, string];
+      const changed = await Promise.allSettled([
+        changeMember(a.ours.scope, one, "member"),
+        changeMember({ ...b.ours.scope, store: b.store }, other, "member"),
+      ]);
+      expect(changed.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    });
+
+    test("every update of an incident is there once, and a stale If-Match never wins", async () => {
+      const [a, b] = await nodes.world();
+      const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
+      const messages = Array.from({ length: 12 }, (_, i) => `Update ${i}`);
+      const answers = await Promise.all(
+        messages.map((message, i) =>
+          (i % 2 ? a : b).ours.api("PATCH", path, { body: { message } }),
+        ),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const { updates } = (await b.ours.api("GET", path)).json.data;
+      const told = updates.map(({ message }: { message: string }) => message);
+      expect(told.slice(1).toSorted()).toEqual(messages.toSorted());
+      const headers = { "If-Match": (await a.ours.api("GET", path)).headers.get("etag") ?? "" };
+      const body = { message: "The only one" };
+      const guarded = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("PATCH", path, { body, headers })),
+      );
+      expect(statusesOf(guarded)).toEqual([200, 412, 412, 412]);
+    });
+
+    test("a monitor is in one group, in one place, and has the channels of the group", async () => {
+      const [a, b] = await nodes.world();
+      const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+      const random = randomFrom(seed);
+      const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+      const { api } = a.ours;
+      const channel = await made(api, "alert-channels");
+      const groups = await Promise.all(
+        [0, 1, 2].map(() => made(api, "monitor-groups", { alertChannelIds: [channel] })),
+      );
+      const monitors = await Promise.all([0, 1, 2, 3].map(() => made(api, "monitors")));
+      const moves = Array.from({ length: 16 }, () => {
+        const { ours } = one([a, b]);
+        const [monitorId, groupId] = [one(monitors), one(groups)];
+        return random() < 0.5
+          ? ours.api("PATCH", `/api/v1/monitors/${monitorId}`, { body: { groupId } })
+          : ours.api("PATCH", `/api/v1/monitor-groups/${groupId}`, {
+              body: { monitorIds: monitors.filter(() => random() < 0.4) },
+            });
+      });
+      const answers = await Promise.all(moves);
+      expect([seed, ...new Set(answers.map(({ status }) => status))]).toEqual([seed, 200]);
+      const listed = async (noun: string) => (await b.ours.api("GET", `/api/v1/${noun}`)).json.data;
+      const [allGroups, all] = [await listed("monitor-groups"), await listed("monitors")];
+      expect([seed, wrongGroups(allGroups, all)]).toEqual([seed, []]);
+      const grouped = all.filter(({ groupId }: { groupId: string | null }) => groupId !== null);
+      for (const { alertChannelIds } of grouped) expect(alertChannelIds).toEqual([channel]);
+      const places = a.database
+        .query(
+          "select group_id, position, count(*) as n from monitors where organization_id = ? group by 1, 2 having n > 1",
+        )
+        .values(a.ours.id);
+      expect([seed, places]).toEqual([seed, []]);
+    });
+  });
+
+  test("the contract holds for whoever asks now one server and now the other", async () => {
+    const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
+    console.log(`contract on two servers: SEED=${seed}`);
+    const random = randomFrom(seed);
+    const [a, b] = await nodes.world();
+    const either =
+      (key: string): Outside =>
+      (method, path, body, headers) =>
+        clientOf((random() < 0.5 ? a : b).app, key)(method, path, {
+          ...(body !== undefined && { body }),
+          ...(headers && { headers }),
+        });
+    await contractRound(either(a.ours.writeKey.key), either(a.theirs.writeKey.key));
+  });
+});
