@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { statfs } from "node:fs/promises";
-import { networkInterfaces } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
 import { housekeeping } from "./operations/retention/service.ts";
@@ -9,6 +9,7 @@ import { scheduledBackups } from "./operations/backups/scheduler.ts";
 import { problemWatch } from "./operations/problems/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
+import { clusterNode, soleNode } from "./cluster/service.ts";
 import { type Clock, hourMs, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
 import type { logTo } from "./core/log.ts";
@@ -140,9 +141,19 @@ export async function startApp(
   });
   const origin = () => config.url ?? linkOrigin(urlsOf(config, main.number));
   const events = eventReader(store, log);
+  const node =
+    data.shared &&
+    clusterNode({
+      store,
+      clock,
+      log,
+      node: { id: data.shared.nodeId(), name: () => `${hostname()}:${main.number}` },
+      clockOffsetMs: data.shared.clockOffsetMs,
+    });
   const shared = {
     store,
     clock,
+    leases: node ?? soleNode,
     vault,
     targets,
     ownHosts,
@@ -248,6 +259,7 @@ export async function startApp(
       ),
   );
   ports.usePublic(config.publicPort);
+  await node?.start();
   for (const part of [site, live, alerts, notices, maintenance, engine]) await part.start();
   maintenance.onChange(engine.checkSoon);
 
@@ -328,6 +340,7 @@ export async function startApp(
         [live, engine, maintenance, cleaning, problems].map((part) => ended(() => part.stop())),
       );
       for (const part of [notices, alerts, site]) await ended(() => part.stop());
+      await ended(() => node?.stop());
       const deadline = performance.now() + hardStopMs;
       while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);
       await ports.stop(true);

@@ -10,6 +10,7 @@ const folders = [
   "core",
   "core/outgoing",
   "database",
+  "cluster",
   "events",
   "http",
   "accounts/organizations",

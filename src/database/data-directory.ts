@@ -41,6 +41,8 @@ export type Data = {
   vault: Vault;
   /** Migrations that ran while opening. */
   migrated: number;
+  /** Where several machines may serve the data: which one this is, and how far its clock is ahead of the database's, where that is known. */
+  shared: { nodeId: () => string; clockOffsetMs: () => number | null } | null;
   /** Overwrites what removed values have left behind. */
   scrub(): Promise<void>;
   close(): Promise<void>;

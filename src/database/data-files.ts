@@ -16,6 +16,8 @@ export const files = (path: string) => ({
   database: join(path, "signalbox.db"),
   key: join(path, "secret.key"),
   marker: join(path, "instance.json"),
+  /** Names the machine among those on one cluster. */
+  node: join(path, "node.id"),
   lock: join(path, "signalbox.lock"),
   /** Holds the address of the server that runs. */
   address: join(path, "signalbox.url"),

@@ -22,6 +22,7 @@ export async function openData(place: DataPlace, options: OpenOptions): Promise<
   const { database, ...data } = opened;
   return {
     ...data,
+    shared: null,
     async scrub() {
       database.run("VACUUM");
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");

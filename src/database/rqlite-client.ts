@@ -1,3 +1,4 @@
+import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { ClusterAddress } from "./address.ts";
 import type { Parameter } from "./store.ts";
@@ -284,6 +285,33 @@ export function rqliteClient(
       }
       if (found.size === 0) throw unavailable(reason);
       return found;
+    },
+
+    /**
+     * How far `clock` is ahead of the machines of the database, in milliseconds: of those that answer,
+     * the one in the middle. Null where none does. They tell whole seconds.
+     */
+    async clockOffset(clock: Clock): Promise<number | null> {
+      const offsets = await Promise.all(
+        hosts.map(async (host) => {
+          try {
+            const signal = AbortSignal.timeout(patience.silentMs);
+            const before = performance.now();
+            const response = await send(host, "/readyz?noleader", { signal });
+            const wayMs = (performance.now() - before) / 2;
+            const theirs = Date.parse(response.headers.get("date") ?? "") + 500;
+            return clock() - wayMs - theirs;
+          } catch {
+            return Number.NaN;
+          }
+        }),
+      );
+      const known = offsets.filter((offset) => !Number.isNaN(offset)).toSorted((a, b) => a - b);
+      const middle = [known[(known.length - 1) >> 1], known[known.length >> 1]];
+      const [nearest = null] = middle
+        .filter((offset) => offset !== undefined)
+        .toSorted((a, b) => Math.abs(a) - Math.abs(b));
+      return nearest;
     },
 
     /** A request beside queries and writes, to the first node that takes it. Throws UNAVAILABLE. */

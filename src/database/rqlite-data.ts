@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import type { Clock } from "../core/clock.ts";
 import { AppError, DataError } from "../core/errors.ts";
 import { newId, sha256 } from "../core/ids.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
@@ -18,6 +20,7 @@ import {
 import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "./upgrade-copies.ts";
 import { files, writeOnce } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
+import { clockWatch, mustBeInTime } from "./rqlite-clock.ts";
 import { type RqliteClient, rqliteClient, unavailable } from "./rqlite-client.ts";
 import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
 import { rqliteStore } from "./rqlite.ts";
@@ -44,14 +47,23 @@ export async function openOnRqlite(
   try {
     const client = rqliteClient(address);
     await mustBeUsable(client);
+    const watch = clockWatch(client, options.clock);
+    await watch.look();
+    const problem = await watch.problem();
+    if (problem !== null)
+      throw new DataError("DATA_UNUSABLE", `${sentence(problem)} Set both by NTP.`);
     const migrated = await bringUpToDate(client, path, options);
-    const store = rqliteStore(client, options.clock);
+    const store = rqliteStore(client, options.clock, {
+      migrations: readMigrationFiles({ migrationsFolder: options.migrations }).length,
+      inTime: () => mustBeInTime(watch),
+    });
     const vault = await openVault(path, store);
     return {
       path,
       store,
       vault,
       migrated,
+      shared: { nodeId: () => nodeIdOf(path, options.clock), clockOffsetMs: watch.offsetMs },
       async scrub() {
         await client.raw("/db/execute", { method: "POST", body: '["vacuum"]' });
       },
@@ -64,6 +76,14 @@ export async function openOnRqlite(
     unlock();
     throw asDataError(error);
   }
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function nodeIdOf(path: string, clock: Clock): string {
+  const { node } = files(path);
+  if (!existsSync(node)) writeOnce(node, newId(clock()));
+  return readFileSync(node, "utf8").trim();
 }
 
 /** Copies a cluster as `copyDatabase` does a file: one moment of it, which `restore` takes. */
@@ -90,6 +110,8 @@ async function copy(client: RqliteClient, path: string, to: string, sealing: Sea
     using database = new Database(plain, { strict: true });
     for (const table of ["write_markers", "migration_lease"])
       database.run(`drop table if exists ${table}`);
+    for (const table of ["nodes", "leases", "forwarded_requests"])
+      if (hasTable(database, table)) database.run(`delete from ${table}`);
     database.run(`pragma application_id = ${applicationId}`);
     const secretKey = sealing?.withKey ? readKey(files(path).key) : null;
     const encryption = sealing && { passphrase: sealing.passphrase, secretKey, workIn: path };
@@ -98,6 +120,9 @@ async function copy(client: RqliteClient, path: string, to: string, sealing: Sea
     rmSync(plain, { force: true });
   }
 }
+
+const hasTable = (database: Database, name: string) =>
+  database.query("select 1 from sqlite_schema where name = ?").get(name) !== null;
 
 type Status = {
   build?: { version?: string };

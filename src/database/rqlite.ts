@@ -19,6 +19,13 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
+type Fences = {
+  /** How many this program knows: where a newer one has run more, nothing is written any more. */
+  migrations?: number;
+  /** Throws where nothing may be written for the clock of this machine. */
+  inTime?: () => Promise<void>;
+};
+
 /** A request carries so many bytes of SQL at most; one write may not have more. */
 const maxBytes = 64 * 1024 * 1024;
 /** Writes that share a request have so many together: one that fails has the others sent again. */
@@ -37,6 +44,7 @@ const sweepMs = 60_000;
 export function rqliteStore(
   client: RqliteClient,
   clock: Clock,
+  { migrations = Number.MAX_SAFE_INTEGER, inTime = async () => {} }: Fences = {},
 ): Store & { settled(): Promise<void> } {
   let queue: Write[] = [];
   let underWay = 0;
@@ -85,12 +93,13 @@ export function rqliteStore(
 
   /** The results of these statements; they end with the first that failed. */
   async function send(statements: readonly Prepared[]): Promise<Result[]> {
+    await inTime();
     const marker = newId(clock());
     const given = [...unresolved];
     const before: Sent[] = [
       ...given.map((id): Sent => ["insert or ignore into write_markers (id) values (?)", id]),
       ...sweep(),
-      [mark, marker],
+      [markUnlessNewer, migrations, marker],
     ];
     let isUnknown = false;
     const hasHappened = () => {
@@ -102,6 +111,8 @@ export function rqliteStore(
       const results = await client.execute([...before, ...writes], hasHappened);
       if (results === "happened" || isTaken(results[before.length - 1])) return [];
       const error = results.at(-1)?.error;
+      if (error?.startsWith("NOT NULL constraint") && results.length === before.length)
+        throw writtenByNewer();
       if (error === undefined) for (const id of given) unresolved.delete(id);
       else if (results.length <= before.length) throw sqlError(error);
       // It failed, but what was sent before may be on its way still.
@@ -184,6 +195,11 @@ export function rqliteStore(
 }
 
 const mark = "insert into write_markers (id) values (?)";
+/** Without a marker, which is refused, where the data has had more migrations. */
+const markUnlessNewer = `insert into write_markers (id)
+  select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;
+const writtenByNewer = () =>
+  unavailable("a newer Signalbox has upgraded the data: this one can only read it");
 const isTaken = (result?: Result) => result?.error?.startsWith("UNIQUE constraint") ?? false;
 
 /** Characters are counted for bytes: nearly all are one, and the limit is far from where it would hurt. */

@@ -68,7 +68,11 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
     const said = await new Response(server.child.stdout).text();
     for (const text of [said, inArguments.stdout, inArguments.stderr])
       expect(text).not.toContain(password);
-    expect(readdirSync(box.dataDir).toSorted()).toEqual(["secret.key", "signalbox.lock"]);
+    expect(readdirSync(box.dataDir).toSorted()).toEqual([
+      "node.id",
+      "secret.key",
+      "signalbox.lock",
+    ]);
     expect(readFileSync(file).includes(password)).toBe(false);
   }, 60_000);
 });

@@ -16,7 +16,7 @@ import { addressOf, hasRqlite, type RqliteNode, startOneNode } from "../support/
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
-const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
 const nodes: RqliteNode[] = [];
 
@@ -113,7 +113,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await data.close();
     expect(readdirSync(directory).toSorted()).toEqual([
       "secret.key",
-      `signalbox.db.before-upgrade-${clock()}`,
+      expect.stringMatching(/^signalbox\.db\.before-upgrade-\d+$/),
     ]);
     expect(await refusal({ migrations: older, upgrade: true })).toMatchObject({
       code: "MIGRATION_REFUSED",
@@ -162,21 +162,45 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const older = migrationsBefore(newDirectory(), "index_statistics");
     await (await open({ migrations: older })).close();
     await write(
-      `insert into migration_lease (one, owner, ends_at) values (1, 'dead', ${clock() + 5_000})`,
+      `insert into migration_lease (one, owner, ends_at) values (1, 'dead', ${clock() + 60_000})`,
     );
-    let now = clock();
     let waits = 0;
+    const { promise: isOver, resolve } = Promise.withResolvers<unknown>();
     const data = await open({
       upgrade: true,
-      clock: () => now,
       onWait: () => {
         waits++;
-        now += 60_000;
+        resolve(write(`update migration_lease set ends_at = ${clock() - 1}`));
       },
     });
+    await isOver;
     expect(data.migrated).toBeGreaterThan(0);
     expect(waits).toBe(1);
     expect(await rows("select * from migration_lease")).toEqual([]);
+    await data.close();
+  });
+
+  test("a machine whose clock is wrong is refused; one whose clock jumps writes nothing until it is right", async () => {
+    const { machine } = await newCluster();
+    const { open, refusal } = machine();
+    const wrong = await refusal({ clock: () => Date.now() + 90_000 });
+    expect(wrong).toEqual({
+      code: "DATA_UNUSABLE",
+      message: expect.stringMatching(/^The clock of this machine is (89|90|91) s ahead of/),
+    });
+    let offset = 0;
+    const data = await open({ clock: () => Date.now() + offset });
+    const { store, shared } = data;
+    expect(Math.abs(shared?.clockOffsetMs() ?? Infinity)).toBeLessThan(2_000);
+    offset = -90_000;
+    const refused = await createOrganization(store, clock, "Ours").catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: "UNAVAILABLE",
+      cause: { message: expect.stringContaining("behind those of the database") },
+    });
+    offset = 0;
+    await createOrganization(store, clock, "Theirs");
+    expect((await listOrganizations(store)).map(({ name }) => name)).toEqual(["Theirs"]);
     await data.close();
   });
 

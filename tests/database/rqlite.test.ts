@@ -170,6 +170,23 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(proxy.requests).toEqual([]);
   });
 
+  test("an older program writes nothing any more once a newer one has upgraded the data", async () => {
+    const client = rqliteClient(addressOf(node));
+    const [older, newer] = [1, 2].map((migrations) =>
+      rqliteStore(client, Date.now, { migrations }),
+    );
+    const migration = sql`insert into __drizzle_migrations (hash, created_at) values ('a', 1)`;
+    await older?.atomic([migration, add("a")]);
+    await newer?.atomic([migration, add("b")]);
+    const refused = await older?.atomic([add("c")]).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: "UNAVAILABLE",
+      cause: { message: expect.stringContaining("a newer Signalbox has upgraded the data") },
+    });
+    await newer?.atomic([add("d"), sql`delete from __drizzle_migrations`]);
+    expect(await stockOf(storeOf())).toEqual({ a: 1, b: 1, d: 1 });
+  });
+
   test("many writes of one turn share requests, whatever their number", async () => {
     const store = storeOf();
     const items = Array.from({ length: 500 }, (_, i) => `item ${i}`);

@@ -1,0 +1,105 @@
+import { mustText, type Prepared, type Statement, type Store } from "../database/store.ts";
+import { type Beat, type LeaseRow, leaseNames } from "./rules.ts";
+
+/** A process that serves, and the data directory that it has for itself. */
+type Run = { id: string; run: string };
+
+/** A node as it says it is. */
+export type NodeRow = Run & {
+  name: string;
+  version: string;
+  /** RFC 3339. */
+  startedAt: string;
+};
+
+/** Puts a node where another process of its data directory was, which is over: what that had is free. */
+export function join({ id, run, name, version, startedAt }: NodeRow, now: number): Statement[] {
+  return [
+    {
+      text: `insert or replace into nodes (id, run, name, version, started_at, beats, beat_at)
+        values (?, ?, ?, ?, ?, 0, ?)`,
+      parameters: [id, run, name, version, startedAt, now],
+    },
+    {
+      text: "insert or ignore into leases (name, owner, epoch) select value, null, 0 from json_each(?)",
+      parameters: [JSON.stringify(leaseNames)],
+    },
+    { text: "update leases set owner = null where owner = ?", parameters: [id] },
+  ];
+}
+
+export function leave({ id, run }: Run): Statement[] {
+  return [
+    {
+      text: `update leases set owner = null where owner = ?
+        and exists (select 1 from nodes where id = ? and run = ?)`,
+      parameters: [id, id, run],
+    },
+    { text: "delete from nodes where id = ? and run = ?", parameters: [id, run] },
+  ];
+}
+
+export function beat({ id, run }: Run, now: number, clockOffsetMs: number | null): Statement {
+  return {
+    text: `update nodes set beats = beats + 1, beat_at = ?, clock_offset_ms = ?
+      where id = ? and run = ?`,
+    parameters: [now, clockOffsetMs, id, run],
+  };
+}
+
+export const release = (names: readonly string[], owner: string): Statement => ({
+  text: "update leases set owner = null where owner = ? and name in (select value from json_each(?))",
+  parameters: [owner, JSON.stringify(names)],
+});
+
+/** Takes what nobody has, … */
+export const takeFree = (names: readonly string[], owner: string): Statement => ({
+  text: `update leases set owner = ?, epoch = epoch + 1
+    where owner is null and name in (select value from json_each(?))`,
+  parameters: [owner, JSON.stringify(names)],
+});
+
+/** … and what a dead node had, unless it has shown itself since. */
+export const takeFrom = (
+  dead: { id: string; beat: Beat | undefined },
+  names: readonly string[],
+  owner: string,
+): Statement => ({
+  text: `update leases set owner = ?, epoch = epoch + 1
+    where owner = ? and name in (select value from json_each(?))
+      and not exists (select 1 from nodes where id = ? and (run is not ? or beats is not ?))`,
+  parameters: [
+    owner,
+    dead.id,
+    JSON.stringify(names),
+    dead.id,
+    dead.beat?.run ?? null,
+    dead.beat?.beats ?? null,
+  ],
+});
+
+const heldText = mustText(`not exists (select 1 from json_each(?1) held where not exists
+  (select 1 from leases where owner = ?2 and name = held.value ->> 0 and epoch = held.value ->> 1))`);
+
+/** Holds while this node owns all of these leases in these epochs. */
+export const mustOwn = (
+  owner: string,
+  held: readonly { name: string; epoch: number }[],
+  otherwise: NonNullable<Prepared["otherwise"]>,
+): Prepared => ({
+  ...heldText,
+  parameters: [JSON.stringify(held.map(({ name, epoch }) => [name, epoch])), owner],
+  otherwise,
+});
+
+export const findBeats = (store: Store) =>
+  store.query<Beat>("select id, run, beats from nodes", []);
+
+export const findLeases = (store: Store) =>
+  store.query<LeaseRow>("select name, owner, epoch from leases", []);
+
+/** Removes nodes that have shown no sign of themselves since then. */
+export const removeNodes = (before: number): Statement => ({
+  text: "delete from nodes where beat_at < ?",
+  parameters: [before],
+});

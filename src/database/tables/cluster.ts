@@ -1,0 +1,37 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** The machines that serve this data; none where it is in a file. */
+export const nodes = sqliteTable("nodes", {
+  /** Of its data directory. */
+  id: text("id").primaryKey(),
+  /** Of the process: one that finds another's here has been replaced by it. */
+  run: text("run").notNull(),
+  name: text("name").notNull(),
+  version: text("version").notNull(),
+  startedAt: text("started_at").notNull(),
+  /** Counts its heartbeats: a node is alive for others while this changes, whatever their clocks say. */
+  beats: integer("beats").notNull(),
+  /** Of the last heartbeat, in Unix milliseconds. */
+  beatAt: integer("beat_at").notNull(),
+  /** How far its clock is ahead of the database's, in milliseconds; null where that isn't known. */
+  clockOffsetMs: integer("clock_offset_ms"),
+});
+
+/** Who does what one node does for all. A lease lasts for as long as its owner is alive. */
+export const leases = sqliteTable("leases", {
+  name: text("name").primaryKey(),
+  /** Id of a node; null for nobody. */
+  owner: text("owner"),
+  /** Goes up with each owner: what one of an older epoch writes is refused. */
+  epoch: integer("epoch").notNull(),
+});
+
+/** What a node was asked for that the owner of a lease does, until that one has. */
+export const forwardedRequests = sqliteTable("forwarded_requests", {
+  id: text("id").primaryKey(),
+  lease: text("lease").notNull(),
+  /** JSON. */
+  request: text("request").notNull(),
+  /** Unix milliseconds. */
+  createdAt: integer("created_at").notNull(),
+});

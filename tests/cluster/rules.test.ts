@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  aliveAt,
+  assignment,
+  changesFor,
+  heldUntil,
+  type LeaseRow,
+  leaseNames,
+  nextDeathAt,
+  seenNow,
+  shardOf,
+  ttlMs,
+} from "../../src/cluster/rules.ts";
+
+const nodeIds = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 9 });
+const isShard = (name: string) => name.startsWith("shard ");
+
+test("every node has an equal part of the shards, whoever works it out", () => {
+  fc.assert(
+    fc.property(nodeIds, (ids) => {
+      const wanted = assignment(ids);
+      expect([...wanted.keys()].toSorted()).toEqual(leaseNames.toSorted());
+      expect(assignment(ids.toReversed())).toEqual(wanted);
+      const shards = [...wanted].filter(([name]) => isShard(name));
+      const counts = ids.map((id) => shards.filter(([, owner]) => owner === id).length);
+      expect(Math.max(...counts)).toBe(Math.ceil(64 / ids.length));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("a node that comes or goes moves little beside its own part", () => {
+  fc.assert(
+    fc.property(nodeIds, fc.uuid(), (ids, newcomer) => {
+      fc.pre(!ids.includes(newcomer));
+      const [before, after] = [assignment(ids), assignment([...ids, newcomer])];
+      const moved = leaseNames.filter((name) => before.get(name) !== after.get(name)).length;
+      const its = [...after.values()].filter((id) => id === newcomer).length;
+      expect(moved).toBeLessThanOrEqual(its + 24);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("records are spread over all shards", () => {
+  const ids = Array.from({ length: 6_400 }, () => Bun.randomUUIDv7());
+  const counts = Map.groupBy(ids, shardOf)
+    .values()
+    .map(({ length }) => length)
+    .toArray();
+  expect(counts.length).toBe(64);
+  expect(Math.min(...counts)).toBeGreaterThan(50);
+  expect(Math.max(...counts)).toBeLessThan(160);
+});
+
+test("a node is alive while its heartbeat changes, and dead a lease's time after it last did", () => {
+  const beat = (beats: number, run = "1") => [{ id: "a", run, beats }];
+  let seen = seenNow(new Map(), beat(5), 1_000);
+  seen = seenNow(seen, beat(5), 3_000);
+  expect(nextDeathAt(seen, "b", 3_000)).toBe(1_000 + ttlMs);
+  expect(aliveAt(seen, 1_000 + ttlMs - 1)).toEqual(["a"]);
+  expect(aliveAt(seen, 1_000 + ttlMs)).toEqual([]);
+  expect(aliveAt(seenNow(seen, beat(6), 20_000), 20_001)).toEqual(["a"]);
+  // Another process of the same node.
+  expect(aliveAt(seenNow(seen, beat(5, "2"), 20_000), 20_001)).toEqual(["a"]);
+});
+
+test("a node stops before anybody who saw its last heartbeat takes its leases", () => {
+  const sentAt = 5_000;
+  // Nobody sees a heartbeat before it was sent.
+  const seen = seenNow(new Map(), [{ id: "a", run: "1", beats: 1 }], sentAt);
+  expect(aliveAt(seen, heldUntil(sentAt))).toEqual(["a"]);
+});
+
+test("free leases are taken by whom they belong to, and held ones given to those who came", () => {
+  const leases = (owner: string | null): LeaseRow[] =>
+    leaseNames.map((name) => ({ name, owner, epoch: 1 }));
+  expect(changesFor("a", leases(null), ["a"])).toEqual({ take: leases(null), release: [] });
+  expect(changesFor("a", leases("dead"), ["a"]).take).toEqual(leases("dead"));
+  expect(changesFor("a", leases("a"), ["a"])).toEqual({ take: [], release: [] });
+  const { take, release } = changesFor("a", leases("a"), ["a", "b"]);
+  expect(take).toEqual([]);
+  expect(changesFor("b", leases("a"), ["a", "b"])).toEqual({ take: [], release: [] });
+  expect(release.filter(({ name }) => isShard(name)).length).toBe(32);
+});

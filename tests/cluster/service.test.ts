@@ -1,0 +1,197 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import {
+  type Lease,
+  LeaseLost,
+  mustHold,
+  soleNode,
+  underLease,
+} from "../../src/cluster/service.ts";
+import { heldUntil, leaseNames, ttlMs } from "../../src/cluster/rules.ts";
+import type { Statement, Store } from "../../src/database/store.ts";
+import { migratedStore } from "../support/engines.ts";
+import { nodesOn, type TestNode } from "../support/nodes.ts";
+
+const value = (name: string, is: number): Statement => ({
+  text: "insert or replace into housekeeping (name, value) values (?, ?)",
+  parameters: [name, is],
+});
+const valuesIn = (store: Store) => store.query("select value from housekeeping", []);
+const given = (lease: Lease | null): Lease => {
+  if (lease === null) throw new Error("It has none.");
+  return lease;
+};
+
+describe("nodes on one database", () => {
+  let store: Store;
+  let time: { now: number };
+  let newNode: ReturnType<typeof nodesOn>;
+
+  beforeEach(async () => {
+    ({ store } = await migratedStore());
+    time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
+    newNode = nodesOn(store, time);
+  });
+
+  /** So many heartbeats of each of these nodes, one after the other. */
+  async function beat(nodes: readonly TestNode[], times = 1) {
+    for (let i = 0; i < times; i++) {
+      time.now += 2_000;
+      for (const node of nodes) await node.runOnce();
+    }
+  }
+
+  async function pair() {
+    const [one, other] = [newNode("a"), newNode("b")];
+    await beat([one, other], 8);
+    return [one, other] as const;
+  }
+
+  test("the first has everything at its second heartbeat; with each that comes all have an equal part", async () => {
+    const nodes = [newNode("a")];
+    await beat(nodes, 2);
+    expect(nodes[0]?.held().toSorted()).toEqual(leaseNames.toSorted());
+    for (const id of ["b", "c"]) {
+      nodes.push(newNode(id));
+      // Within a lease's time.
+      await beat(nodes, ttlMs / 2_000);
+      expect(nodes.flatMap((node) => node.held()).toSorted()).toEqual(leaseNames.toSorted());
+      const most = Math.ceil(64 / nodes.length);
+      for (const node of nodes) expect(node.shards().length).toBeLessThanOrEqual(most);
+    }
+  });
+
+  test("no lease is ever held by two, whatever pauses and comes back", async () => {
+    const nodes = ["a", "b", "c"].map((id) => newNode(id));
+    let seed = 4711;
+    const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
+    for (let step = 0; step < 120; step++) {
+      time.now += random(4) === 0 ? 7_000 : 1_500;
+      const node = nodes[random(nodes.length)];
+      await node?.runOnce();
+      const held = nodes.flatMap((each) => each.held());
+      expect(held.length).toBe(new Set(held).size);
+    }
+    await beat(nodes, 10);
+    expect(nodes.flatMap((node) => node.held()).length).toBe(leaseNames.length);
+  });
+
+  test("a dead node's leases are taken over within 15 s, and it stopped before", async () => {
+    const [one, other] = await pair();
+    const diedAt = time.now;
+    while (other.held().length < leaseNames.length) {
+      time.now += 1_000;
+      await other.runOnce();
+      if (other.shards().length > 32) expect(one.held()).toEqual([]);
+    }
+    expect(time.now - diedAt).toBeLessThanOrEqual(15_000);
+    expect(heldUntil(diedAt)).toBeLessThan(time.now);
+  });
+
+  test("what was begun under a lease that another has now is refused, and changes nothing", async () => {
+    const [one, other] = await pair();
+    const stale = leasesOf(one);
+    time.now += 20_000;
+    await beat([other], 8);
+    expect(other.held().length).toBe(leaseNames.length);
+    for (const lease of stale) {
+      const refused = store.atomic([value("x", 1), ...mustHold([lease])]).catch((e: unknown) => e);
+      expect(await refused).toBeInstanceOf(LeaseLost);
+      const through = underLease(store, lease).atomic([value("x", 2)]);
+      expect(await through.catch((error: unknown) => error)).toBeInstanceOf(LeaseLost);
+    }
+    expect(await valuesIn(store)).toEqual([]);
+    expect(await one.stillHeld(stale)).toEqual(new Set());
+    const now = leasesOf(other);
+    await store.atomic([...mustHold(now), value("x", 3)]);
+    expect(await valuesIn(store)).toEqual([{ value: 3 }]);
+    expect(await other.stillHeld(now)).toEqual(new Set(now));
+    // Back again it does its part, in new epochs.
+    await beat([one, other], 8);
+    expect(one.shards().length).toBe(32);
+    for (const lease of leasesOf(one))
+      expect(stale.filter(({ name }) => name === lease.name).map(({ epoch }) => epoch)).not.toEqual(
+        [lease.epoch],
+      );
+  });
+
+  const leasesOf = (node: TestNode) =>
+    (["alerting", "subscribers", "maintenance", "retention", "backups", "problems"] as const)
+      .map((name) => node.named(name))
+      .filter((lease) => lease !== null);
+
+  test("a node whose heartbeat is not written stops before its lease ends, and goes on when it is", async () => {
+    let isDown = false;
+    const down = {
+      ...store,
+      atomic: async (statements: readonly Statement[]) => {
+        if (isDown) throw new Error("no leader");
+        await store.atomic(statements);
+      },
+    };
+    const node = newNode("a", down);
+    await beat([node], 3);
+    isDown = true;
+    const writtenAt = time.now;
+    time.now += 4_000;
+    await node.runOnce().catch(() => {});
+    expect(node.held().length).toBe(leaseNames.length);
+    time.now = heldUntil(writtenAt);
+    expect(node.held()).toEqual([]);
+    isDown = false;
+    await node.runOnce();
+    expect(node.held().length).toBe(leaseNames.length);
+  });
+
+  test("a lease is given away only after what is done under it has ended", async () => {
+    const one = newNode("a");
+    await beat([one], 3);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    one.onChange(() => promise);
+    const other = newNode("b");
+    await other.runOnce();
+    time.now += 1_000;
+    const given = one.runOnce();
+    // Nothing is begun under it any more, and nobody else has it yet.
+    while (one.shards().length > 32) await Bun.sleep(0);
+    await other.runOnce();
+    expect(other.held()).toEqual([]);
+    resolve();
+    await given;
+    await beat([one, other], 3);
+    expect(other.shards().length).toBe(32);
+  });
+
+  test("a node that stops leaves all it had to the others at once", async () => {
+    const [one, other] = await pair();
+    await one.stop();
+    expect(one.held()).toEqual([]);
+    await beat([other], 2);
+    expect(other.held().length).toBe(leaseNames.length);
+    expect(await store.query("select id from nodes", [])).toEqual([{ id: "b" }]);
+  });
+
+  test("a node that starts anew takes over from itself without waiting; the process before does nothing any more", async () => {
+    const [before] = await pair();
+    const stale = leasesOf(before);
+    const again = newNode("a");
+    await beat([again], 2);
+    expect(again.shards().length).toBe(32);
+    for (const lease of stale)
+      expect(await store.atomic(mustHold([lease])).catch((e: unknown) => e)).toBeInstanceOf(
+        LeaseLost,
+      );
+    await before.runOnce();
+    expect(before.held()).toEqual([]);
+    await beat([again], 1);
+    expect(again.shards().length).toBe(32);
+  });
+});
+
+test("a node that is the only one has every lease, and its writes carry no guards", async () => {
+  const { store } = await migratedStore();
+  const lease = given(soleNode.named("retention"));
+  expect(soleNode.of("anything")).toBe(lease);
+  expect(mustHold([lease])).toEqual([]);
+  expect(underLease(store, lease)).toBe(store);
+  expect(await soleNode.stillHeld([lease])).toEqual(new Set([lease]));
+});

@@ -1,0 +1,37 @@
+import { type ClusterNode, clusterNode, type Lease } from "../../src/cluster/service.ts";
+import { leaseNames, namedLeases, shardOf } from "../../src/cluster/rules.ts";
+import type { Store } from "../../src/database/store.ts";
+const nothing = () => {};
+const log = { info: nothing, warn: nothing, error: nothing };
+
+export type TestNode = ClusterNode & {
+  /** Names of the leases that it has now. */
+  held(): string[];
+  shards(): string[];
+};
+
+/** Nodes on one database, with one monotonic clock that the test sets. */
+export function nodesOn(store: Store, time: { now: number }) {
+  return (id: string, on: Store = store): TestNode => {
+    const clock = () => time.now;
+    const node = clusterNode({
+      store: on,
+      clock,
+      monotonic: clock,
+      log,
+      node: { id, name: () => `${id}.lan:3210` },
+    });
+    const held = () => leaseNames.filter((name) => leaseNamed(node, name) !== null);
+    return { ...node, held, shards: () => held().filter((name) => name.startsWith("shard ")) };
+  };
+}
+
+/** Some id of each shard. */
+const idOf = new Map(
+  Array.from({ length: 2_000 }, (_, index) => [shardOf(`${index}`), `${index}`]),
+);
+
+function leaseNamed(node: ClusterNode, name: string): Lease | null {
+  const named = namedLeases.find((one) => one === name);
+  return named === undefined ? node.of(idOf.get(name) ?? "") : node.named(named);
+}
