@@ -5,7 +5,7 @@ import { alertChannelRoutes } from "./alerting/channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
 import { webhooks } from "./alerting/webhooks.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
-import { testMailRoutes } from "./alerting/dashboard-routes.ts";
+import { testMailRoutes, tryChannelRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
 import { auditLogRoutes } from "./operations/audit-log/routes.ts";
 import { backupRoutes } from "./operations/backups/routes.ts";
@@ -75,6 +75,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(apiKeyRoutes)
   .use(auditLogRoutes)
   .use(testMailRoutes)
+  .use(tryChannelRoutes)
   .use(backupRoutes)
   .use(applianceRoutes)
   .use(aboutRoutes);

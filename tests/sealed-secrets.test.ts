@@ -223,10 +223,12 @@ async function channelWorld(type: string, variant: number): Promise<Snapshot> {
   const { api } = appliance.ours;
   const body = { type, name: "On-call", ...home };
   const { json } = await api("POST", at("alert-channels"), { body });
+  const { page } = await member(appliance, "member");
   const path = `${at("alert-channels")}/${json.data.id}`;
+  // Tests of a channel are limited by the minute.
+  const later = () => (appliance.time.now += 60_000);
   const use = () => {
-    // Tests of a channel are limited by the minute.
-    appliance.time.now += 60_000;
+    later();
     return api("POST", `${path}/test`);
   };
   await use();
@@ -238,6 +240,10 @@ async function channelWorld(type: string, variant: number): Promise<Snapshot> {
     change: (change) => api("PATCH", path, { body: change }),
     read: () => api("GET", path),
     use,
+    tryOut: (change) => {
+      later();
+      return page("POST", `/dashboard/alert-channels/${json.data.id}/try`, { body: change });
+    },
     astray: () => sent.filter(({ origin }) => !homes.has(origin)).map(({ text }) => text),
     isSentHome: () => sent.some(({ origin, text }) => homes.has(origin) && isSecret(text)),
     [Symbol.asyncDispose]: async () => {},

@@ -232,5 +232,5 @@ export const NewTestMail = z.strictObject({ to: EmailAddress, smtp: SmtpPatch.op
 export type NewTestMail = z.output<typeof NewTestMail>;
 
 /** What became of it, in a sentence. */
-export const TestMail = z.object({ delivered: z.boolean(), message: z.string() });
-export type TestMail = z.infer<typeof TestMail>;
+export const TestOutcome = z.object({ delivered: z.boolean(), message: z.string() });
+export type TestOutcome = z.infer<typeof TestOutcome>;

@@ -1,5 +1,5 @@
 import type { Scope } from "../events/scope.ts";
-import { findChannel, getAlertChannel } from "./channels/service.ts";
+import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { found } from "../database/rows.ts";
@@ -22,7 +22,7 @@ import { sendAsMail } from "./providers/email.ts";
 import { alertOf } from "./decide.ts";
 import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./rules.ts";
-import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestMail } from "./schema.ts";
+import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
 import { deliveriesOfAlert, findAlert, pageOfDeliveries } from "./store.ts";
 import { loadSnapshot } from "./snapshot.ts";
 
@@ -80,9 +80,7 @@ export async function testChannel(
   consume(context.testAlertLimit, organizationId);
   const now = scope.clock();
   const at = timestamp(now);
-  const { id, name, type } = channel;
-  const message = `This is how an alert to ${name} looks.`;
-  const alert = alertOf("test", at, { channel: { id, name, type }, message }, now);
+  const alert = testAlert(channel, now);
   const deliveryId = newId(now);
   const { attempt, verdict } = await makeAttempt(context, channel, deliveryId, [alert]);
   const outcome = attempt.delivered ? ("delivered" as const) : ("failed" as const);
@@ -143,12 +141,30 @@ export async function testChannel(
   return delivery;
 }
 
+/** The alert by which somebody sees whether a channel works. */
+function testAlert({ id, name, type }: ChannelRow, now: number) {
+  const message = `This is how an alert to ${name} looks.`;
+  return alertOf("test", timestamp(now), { channel: { id, name, type }, message }, now);
+}
+
+/** Sends a test alert to a channel that is not saved, or not as it is here; stores nothing. Throws RATE_LIMITED. */
+export async function tryChannel(
+  scope: Scope,
+  context: SendingContext & { testAlertLimit: RateLimit },
+  channel: ChannelRow,
+): Promise<TestOutcome> {
+  consume(context.testAlertLimit, scope.organizationId);
+  const now = scope.clock();
+  const { attempt } = await makeAttempt(context, channel, newId(now), [testAlert(channel, now)]);
+  return { delivered: attempt.delivered, message: attempt.message };
+}
+
 /** Sends one mail through the stored mail server or through one that is not saved yet, and tells what became of it. Throws VALIDATION_ERROR, RATE_LIMITED. */
 export async function sendTestMail(
   scope: Scope,
   context: SendingContext & { testMailLimit: RateLimit },
   { to, smtp: patch }: NewTestMail,
-): Promise<TestMail> {
+): Promise<TestOutcome> {
   const { store, organizationId, actor } = scope;
   const smtp = await smtpAfter(scope, await findSettings(store, organizationId), patch);
   consume(context.testMailLimit, organizationId);

@@ -38,6 +38,8 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
     expect(await page.locator(".gallery button").count()).toBe(15);
     await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
+    // The first one is offered for everything; this one is attached later.
+    await page.getByRole("switch", { name: "Attach to all 6 monitors" }).press(" ");
     const name = page.getByLabel("Name", { exact: true });
     await name.fill("Deploy bot");
     await name.press("Enter");
@@ -60,6 +62,30 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.getByRole("button", { name: /^Test delivered in/ }).waitFor();
     const expected = { name: "Deploy bot", url, secretsSet: ["secret"], lastError: null };
     expect(await newest()).toMatchObject(expected);
+    expect(ownFaults(opened.faults)).toEqual([]);
+  });
+
+  test("what is in the editor is tested before it is saved, and a channel is attached to all monitors at once", async () => {
+    const { id } = await newest();
+    await using opened = await open(`/alert-channels/${id}?edit=true`);
+    const { page } = opened;
+    const dialog = page.getByRole("dialog");
+    status = 503;
+    await dialog.getByLabel("URL", { exact: true }).fill("http://169.254.169.254/");
+    await dialog.getByRole("button", { name: "Send test" }).click();
+    await dialog.locator("input[aria-invalid=true]").first().waitFor();
+    const secret = dialog.getByPlaceholder("Enter it again for the new address");
+    await dialog.getByLabel("URL", { exact: true }).fill(url);
+    await secret.waitFor({ state: "detached" });
+    await dialog.getByRole("button", { name: "Send test" }).click();
+    await dialog.getByText("The test did not arrive.").waitFor();
+    status = 200;
+    await dialog.getByRole("button", { name: "Send test" }).click();
+    await dialog.getByText("The test arrived.").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Attach to all 6 monitors" }).click();
+    await page.getByRole("heading", { name: "Used by 6" }).waitFor();
+    expect(await page.getByRole("button", { name: /^Attach to/ }).count()).toBe(0);
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 

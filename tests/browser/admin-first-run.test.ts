@@ -36,6 +36,35 @@ describeInChromium("the first run", (browser) => {
     await page.keyboard.press("Enter");
     const row = page.getByRole("listitem").filter({ hasText: "/shop" });
     await row.getByRole("img", { name: "Up" }).waitFor();
+    // The next one can be typed at once.
+    expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Address to monitor");
+
+    await using bot = await target();
+    await page.getByRole("heading", { name: "Get started" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.evaluate(() => {
+      const counted = globalThis as unknown as { clicks: number };
+      counted.clicks = 0;
+      addEventListener(
+        "click",
+        ({ isTrusted }) => void (counted.clicks += isTrusted ? 1 : 0),
+        true,
+      );
+    });
+    await page.getByRole("button", { name: "Webhook" }).click();
+    await page.getByRole("switch", { name: "Attach to all 1 monitor" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.type(bot.at("/alerts"));
+    await page.getByRole("button", { name: "Create and send test" }).click();
+    await page.getByText(/Webhook: Delivered in/).waitFor();
+    expect(bot.asked.map(({ path }) => path)).toEqual(["/alerts"]);
+    const clicks = () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
+    expect(await clicks()).toBeLessThanOrEqual(4);
+    await page.getByText("Nobody is told yet").waitFor({ state: "detached" });
+    const uses = await page.evaluate(async () =>
+      (await fetch("/dashboard/alert-channel-uses")).json(),
+    );
+    expect(uses.data).toMatchObject([{ monitors: 1, groups: 0 }]);
 
     healthy = false;
     await row.getByRole("button", { name: /Actions/ }).click();

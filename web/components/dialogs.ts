@@ -1,3 +1,4 @@
+import type { ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 import { createStore } from "../data/store.ts";
 
 /** An editor that lies over whichever page is open. */
@@ -8,6 +9,8 @@ export type Dialog =
   | { kind: "create-group"; monitorIds?: readonly string[] }
   | { kind: "edit-group"; id: string }
   | { kind: "create-incident" }
+  /** `""` chooses a type first. */
+  | { kind: "create-channel"; type: ChannelType | "" }
   /** Perhaps on this day of the calendar, such as `2026-11-22`. */
   | { kind: "plan-maintenance"; date?: string; like?: string }
   | { kind: "edit-maintenance"; id: string };

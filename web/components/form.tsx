@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
-import { type ChangeEvent, type ReactNode, useRef, useState, useId } from "react";
+import { type ChangeEvent, type ReactNode, useEffect, useRef, useState, useId } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
 import { BusyButton } from "./busy-button.tsx";
@@ -38,6 +38,9 @@ export type Form<V extends Values> = {
     onChange: (event: ChangeEvent<HTMLInputElement>) => void;
     error: string | undefined;
   };
+  /** Puts what was refused at the fields that it names. */
+  fail: (error: unknown) => void;
+  clearErrors: () => void;
   /** What was said of no field on the page. */
   rest: string | null;
   busy: boolean;
@@ -68,24 +71,32 @@ export function useForm<V extends Values>(
   const [conflict, setConflict] = useState(false);
   const shown = useRef(new Set<string>());
 
-  async function run(force: boolean) {
-    setBusy(true);
+  function clearErrors() {
     setFailure(null);
     setIssues([]);
+  }
+
+  async function run(force: boolean) {
+    setBusy(true);
+    clearErrors();
     try {
       await save(values, force);
       setDirty(false);
       setBusy(false);
     } catch (error) {
-      // At once, not with some next frame: the field that gets the focus must be marked by then.
-      flushSync(() => {
-        setBusy(false);
-        if (error instanceof ApiError && error.status === 412) setConflict(true);
-        else if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
-        else setFailure(error instanceof Error ? error.message : String(error));
-      });
-      document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
+      fail(error);
     }
+  }
+
+  function fail(error: unknown) {
+    // At once, not with some next frame: the field that gets the focus must be marked by then.
+    flushSync(() => {
+      setBusy(false);
+      if (error instanceof ApiError && error.status === 412) setConflict(true);
+      else if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
+      else setFailure(error instanceof Error ? error.message : String(error));
+    });
+    document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
   }
 
   const unplaced = issues.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
@@ -105,8 +116,7 @@ export function useForm<V extends Values>(
     replace: setValues,
     reset(next) {
       setValues(next);
-      setIssues([]);
-      setFailure(null);
+      clearErrors();
       setDirty(false);
     },
     errorOf,
@@ -125,6 +135,8 @@ export function useForm<V extends Values>(
       onChange: ({ currentTarget }) => set(name, currentTarget.checked as V[typeof name]),
       error: errorOf(name),
     }),
+    fail,
+    clearErrors,
     rest: failure ?? (unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ") || null),
     busy,
     dirty,
@@ -173,8 +185,10 @@ export function FormFrame<V extends Values>({
   curl,
   children,
 }: FrameProps<V>) {
+  const frame = useRef<HTMLFormElement>(null);
+  useEffect(() => focusFirst(frame.current), []);
   return (
-    <form onSubmit={(event) => void form.submit(event)} noValidate className="form">
+    <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
       {children}
       {form.rest !== null && (
         <Alert color="red" variant="light" role="alert">
@@ -198,6 +212,19 @@ export function FormFrame<V extends Values>({
       <ConflictDialog form={form} />
     </form>
   );
+}
+
+const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
+
+/** In a dialog one begins to type at once: where the form says so, or in its first field. */
+function focusFirst(form: HTMLFormElement | null) {
+  if (form === null || form.closest("[role=dialog]") === null) return;
+  const first = ["[data-autofocus]", `[data-begins-here] :is(${fields})`, fields]
+    .map((selector) => form.querySelector<HTMLElement>(selector))
+    .find((element) => element !== null);
+  // The dialog looks for it once it is open, and takes its close button where there is none.
+  first?.setAttribute("data-autofocus", "true");
+  first?.focus();
 }
 
 /** A form in a dialog, which no click beside it closes. */

@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { createStore } from "../data/store.ts";
 import { undoable } from "../data/undoable.ts";
@@ -29,6 +30,12 @@ export const notify = (text: string) => show({ text, bad: false, life: 4_000 });
 /** What went wrong where there is no field to say it at. */
 export const notifyError = (error: unknown) =>
   show({ text: error instanceof Error ? error.message : String(error), bad: true, life: 8_000 });
+
+/** What a button does that takes a while; what goes wrong is told in a toast. */
+export function useAction(act: () => Promise<unknown>) {
+  const { mutate, isPending } = useMutation({ mutationFn: act, onError: notifyError });
+  return { isPending, run: () => mutate() };
+}
 
 const undoMs = 10_000;
 

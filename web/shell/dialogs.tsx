@@ -1,8 +1,9 @@
 import { lazy, Suspense } from "react";
-import { type Dialog, useDialog } from "../components/dialogs.ts";
+import { closeDialog, type Dialog, openDialog, useDialog } from "../components/dialogs.ts";
 
 const MonitorDialog = lazy(() => import("../pages/monitors/monitor-editor.tsx"));
 const GroupDialog = lazy(() => import("../pages/monitors/group-editor.tsx"));
+const CreateChannel = lazy(() => import("../pages/alert-channels/create-channel.tsx"));
 const CreateIncident = lazy(() => import("../pages/incidents/create-incident.tsx"));
 const MaintenanceDialog = lazy(() => import("../pages/maintenance/window-editor.tsx"));
 
@@ -20,6 +21,14 @@ function editorOf(dialog: Dialog) {
     case "create-group":
     case "edit-group":
       return <GroupDialog what={dialog} />;
+    case "create-channel":
+      return (
+        <CreateChannel
+          chosen={dialog.type}
+          onChoose={(type) => openDialog({ kind: "create-channel", type })}
+          onClose={closeDialog}
+        />
+      );
     case "create-incident":
       return <CreateIncident />;
     default:

@@ -86,11 +86,12 @@ function placeOf({ organizationId }: { organizationId: string }, id: string): st
   return `${organizationId}/alert-channel/${id}`;
 }
 
-export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
+/** The row of a new channel; nothing is stored. Throws VALIDATION_ERROR. */
+export async function newChannelRow(scope: Scope, input: NewAlertChannel): Promise<ChannelRow> {
   await mustBeAllowed(scope.targets, targetsOf(input));
   const now = scope.clock();
   const id = newId(now);
-  const row: ChannelRow = {
+  return {
     organizationId: scope.organizationId,
     id,
     ...columnsOf(scope, id, input),
@@ -101,6 +102,10 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
     createdAt: timestamp(now),
     updatedAt: timestamp(now),
   };
+}
+
+export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
+  const row = await newChannelRow(scope, input);
   return commit(
     scope,
     [
@@ -108,7 +113,7 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
       mustBeWithin(scope, "alert-channels", alertChannels),
       ...(input.default ? [mustBeFewDefaults(scope)] : []),
     ],
-    { action: "alert-channel.created", subjectId: id },
+    { action: "alert-channel.created", subjectId: row.id },
     shown(row),
   );
 }
@@ -117,29 +122,38 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
 const mustBeFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
+/** The row as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR for what the channel's type does not take. */
+async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
+  if (patch.type !== undefined && patch.type !== before.type)
+    throw invalid("type", "is fixed when the channel is created");
+  const current = {
+    ...settingsOf(scope.vault, before),
+    name: before.name,
+    type: before.type,
+    enabled: before.enabled,
+    default: before.isDefault,
+    incidents: before.incidents,
+  };
+  const channel = mergedChannel(current, patch);
+  await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
+  mustNotFollow(channelKinds, before.type, current, patch);
+  return {
+    ...before,
+    ...columnsOf(scope, before.id, channel),
+    version: before.version + 1,
+    updatedAt: timestamp(scope.clock()),
+  };
+}
+
+/** A channel as a patch would leave it, with the secrets that are stored. Throws NOT_FOUND, VALIDATION_ERROR. */
+export const changedChannelRow = async (scope: Scope, id: string, patch: AlertChannelPatch) =>
+  rowAfter(scope, await getRow(scope, id), patch);
+
 /** Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for what the channel's type does not take. */
 export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannelPatch) {
   return retrying(async () => {
     const before = await getRow(scope, id);
-    if (patch.type !== undefined && patch.type !== before.type)
-      throw invalid("type", "is fixed when the channel is created");
-    const current = {
-      ...settingsOf(scope.vault, before),
-      name: before.name,
-      type: before.type,
-      enabled: before.enabled,
-      default: before.isDefault,
-      incidents: before.incidents,
-    };
-    const channel = mergedChannel(current, patch);
-    await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
-    mustNotFollow(channelKinds, before.type, current, patch);
-    const after: ChannelRow = {
-      ...before,
-      ...columnsOf(scope, id, channel),
-      version: before.version + 1,
-      updatedAt: timestamp(scope.clock()),
-    };
+    const after = await rowAfter(scope, before, patch);
     return commit(
       scope,
       [

@@ -4,7 +4,7 @@ import {
   channelsQuery,
   type Delivery,
 } from "../../data/alert-channels.ts";
-import { dataOf } from "../../data/client.ts";
+import { dashboard, dataOf } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { inMs } from "../../components/format.ts";
@@ -30,6 +30,20 @@ export async function testFromList({ id, name }: AlertChannel) {
   } catch (error) {
     notifyError(error);
   }
+}
+
+/** As many as one request takes. */
+const atOnce = 5_000;
+
+/** Has the channel told of these monitors, too. */
+export async function attachToMonitors({ id }: AlertChannel, monitorIds: readonly string[]) {
+  for (let from = 0; from < monitorIds.length; from += atOnce)
+    await dataOf(
+      dashboard.monitors.bulk.post({
+        monitorIds: monitorIds.slice(from, from + atOnce),
+        change: { addAlertChannelIds: [id] },
+      }),
+    );
 }
 
 export async function setEnabled({ id, name, enabled }: AlertChannel) {

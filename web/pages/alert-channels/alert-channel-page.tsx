@@ -12,14 +12,15 @@ import { dataOf } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
+import { plural } from "../../components/format.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
-import { notify } from "../../components/toasts.tsx";
-import { deleteChannel, setEnabled } from "./actions.ts";
+import { notify, useAction } from "../../components/toasts.tsx";
+import { attachToMonitors, deleteChannel, setEnabled } from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { channelTypeOf } from "./channel-types.tsx";
@@ -140,6 +141,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
           <ChannelEditor
             type={channel.type as ChannelType}
             channel={channel}
+            submit="Save"
             onCancel={onClose}
             onSaved={({ name }) => {
               notify(`Saved ${name}`);
@@ -164,6 +166,12 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const monitors = overview?.monitors.filter(({ id }) => ids.has(id)) ?? [];
   const groups = overview?.groups.filter(({ id }) => users?.groupIds.includes(id)) ?? [];
   const shown = all ? monitors : monitors.slice(0, few);
+  const others = overview?.monitors.filter(({ id }) => !ids.has(id)).map(({ id }) => id) ?? [];
+  const { mayWrite } = useSignedIn();
+  const attaching = useAction(async () => {
+    await attachToMonitors(channel, others);
+    notify(`Attached ${channel.name} to ${plural(others.length, "monitor")}`);
+  });
   return (
     <Panel
       title={`Used by${monitors.length > 0 ? ` ${monitors.length.toLocaleString("en")}` : ""}`}
@@ -176,10 +184,16 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
       }
     >
       {users !== undefined && monitors.length === 0 && (
-        <p className="quiet panel-none">
-          No monitor uses this channel yet. Add it in the editor of a monitor, or for several
-          monitors at once on the Monitors page.
-        </p>
+        <p className="quiet panel-none">No monitor uses this channel yet.</p>
+      )}
+      {mayWrite && users !== undefined && others.length > 0 && (
+        <div className="panel-action">
+          <BusyButton loading={attaching.isPending} onClick={attaching.run}>
+            {monitors.length === 0
+              ? `Attach to all ${plural(others.length, "monitor")}`
+              : `Attach to the other ${plural(others.length, "monitor")}`}
+          </BusyButton>
+        </div>
       )}
       <ul className="lines">
         {shown.map(({ id, name, status, target }) => (

@@ -85,7 +85,12 @@ export default function AlertChannelsPage() {
       )}
       <Suspense>
         {mayWrite && chosen !== undefined && (
-          <CreateChannel chosen={chosen} onChoose={open} onClose={() => open()} />
+          <CreateChannel
+            chosen={chosen}
+            onChoose={open}
+            onClose={() => open()}
+            onCreated={({ id }) => void navigate({ to: "/alert-channels/$id", params: { id } })}
+          />
         )}
       </Suspense>
     </>

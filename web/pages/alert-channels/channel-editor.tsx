@@ -1,5 +1,6 @@
 import { Switch, TextInput, Textarea } from "@mantine/core";
-import { useMemo, useRef } from "react";
+import { useMutation } from "@tanstack/react-query";
+import { useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { z } from "zod";
 import {
@@ -9,14 +10,21 @@ import {
 } from "../../../src/alerting/channels/kinds-schema.ts";
 import { channelFields, type NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-import { type AlertChannel, channelRoutes } from "../../data/alert-channels.ts";
-import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { type AlertChannel, channelRoutes, useAlertChannels } from "../../data/alert-channels.ts";
+import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
+import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { plural } from "../../components/format.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { storedSecrets } from "../../components/stored-secrets.ts";
+import { notifyError } from "../../components/toasts.tsx";
+import { attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
+import { OutcomeLine } from "./test-outcome.tsx";
 
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewAlertChannel>;
@@ -25,6 +33,8 @@ type Props = {
   type: ChannelType;
   /** The one that is changed; absent for a new one. */
   channel?: AlertChannel;
+  /** The verb on the button. */
+  submit: string;
   onSaved: (channel: AlertChannel) => void;
   onCancel: () => void;
   onTheirs?: () => void;
@@ -56,13 +66,25 @@ const switches = [
 const names = Object.keys(channelFields);
 
 /** The fields of a channel of this type, as its schema describes them. */
-export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Props) {
+export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onTheirs }: Props) {
   const { name: typeName, help, labels } = channelKinds[type];
   const fields = useMemo(() => fieldsOf(type), [type]);
   const takesTemplate = "template" in channelKinds[type].fields;
+  const { person } = useSignedIn();
+  const { data: overview } = useOverview();
+  const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
+  // The first channel is told of everything, unless somebody chooses otherwise.
+  const isFirst = useAlertChannels().data?.length === 0;
+  const [attachesToAll, setAttachesToAll] = useState(isFirst);
   const start: Values = channel
     ? pick(channel, [...names, ...Object.keys(channelKinds[type].fields)])
-    : { name: typeName, enabled: true, default: false, incidents: true };
+    : {
+        name: typeName,
+        enabled: true,
+        default: isFirst,
+        incidents: true,
+        ...(type === "email" && { to: [person.email] }),
+      };
   // The form is made of the schema's fields, and the server judges what stands in them.
   const bodyOf = (values: Values) =>
     ({
@@ -80,17 +102,34 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
           : v1["alert-channels"].post(bodyOf(values)),
       );
       queryClient.setQueryData(recordKey("alert-channel", saved.id), saved);
+      if (!channel && attachesToAll && monitorIds.length > 0)
+        await attachToMonitors(saved, monitorIds).catch(notifyError);
       onSaved(saved);
     },
     onTheirs,
   );
+  const trying = useMutation({
+    mutationFn: (values: Values) =>
+      dataOf(
+        channel
+          ? dashboard["alert-channels"]({ id: channel.id }).try.post(values)
+          : dashboard["alert-channels"].try.post(bodyOf(values)),
+      ),
+    onMutate: form.clearErrors,
+    onError: form.fail,
+  });
   const { values, set, errorOf } = form;
   const secrets = storedSecrets(channelKinds, type, channel ?? null, values, errorOf);
   return (
     <FormFrame
       form={form}
-      submit={channel ? "Save" : "Create alert channel"}
+      submit={submit}
       onCancel={onCancel}
+      extra={
+        <BusyButton loading={trying.isPending} onClick={() => trying.mutate(form.values)}>
+          Send test
+        </BusyButton>
+      }
       curl={() => ({
         ...(channel
           ? { method: "PATCH", route: channelRoutes(channel.id) }
@@ -104,23 +143,24 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
       </p>
       <TextInput
         label="Name"
-        data-autofocus
+        {...(channel && { "data-autofocus": true })}
         value={typeof values["name"] === "string" ? values["name"] : ""}
         onChange={({ currentTarget }) => set("name", currentTarget.value)}
         error={errorOf("name")}
       />
-      {fields.map(({ name, kind }) => (
-        <SchemaField
-          key={name}
-          name={name}
-          kind={kind}
-          labels={(labels as Record<string, FieldLabels>)[name]}
-          generate={type === "webhook" && name === "secret" ? newSigningSecret : undefined}
-          value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
-          onChange={(value) => set(name, value)}
-          error={errorOf(name)}
-          secrets={secrets}
-        />
+      {fields.map(({ name, kind }, index) => (
+        <div key={name} {...(index === 0 && { "data-begins-here": true })}>
+          <SchemaField
+            name={name}
+            kind={kind}
+            labels={(labels as Record<string, FieldLabels>)[name]}
+            generate={type === "webhook" && name === "secret" ? newSigningSecret : undefined}
+            value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
+            onChange={(value) => set(name, value)}
+            error={errorOf(name)}
+            secrets={secrets}
+          />
+        </div>
       ))}
       {takesTemplate && (
         <TemplateField
@@ -139,6 +179,21 @@ export function ChannelEditor({ type, channel, onSaved, onCancel, onTheirs }: Pr
           error={errorOf(name)}
         />
       ))}
+      {!channel && monitorIds.length > 0 && (
+        <Switch
+          label={`Attach to all ${plural(monitorIds.length, "monitor")}`}
+          description="Those that exist now. New monitors get the channel if it is a default."
+          checked={attachesToAll}
+          onChange={({ currentTarget }) => setAttachesToAll(currentTarget.checked)}
+        />
+      )}
+      <div role="status">
+        {trying.data !== undefined && (
+          <OutcomeLine isGood={trying.data.delivered} onClose={trying.reset}>
+            {trying.data.message}
+          </OutcomeLine>
+        )}
+      </div>
     </FormFrame>
   );
 }

@@ -1,16 +1,22 @@
 import { Button, Modal } from "@mantine/core";
-import { useNavigate } from "@tanstack/react-router";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import type { AlertChannel } from "../../data/alert-channels.ts";
 import { notify } from "../../components/toasts.tsx";
+import { testFromList } from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelGallery } from "./channel-types.tsx";
 
-/** `""` chooses a type first. */
-type Props = { chosen: string; onChoose: (type: ChannelType | "") => void; onClose: () => void };
+type Props = {
+  /** `""` chooses a type first. */
+  chosen: string;
+  onChoose: (type: ChannelType | "") => void;
+  onClose: () => void;
+  /** Shows the new channel; without it a test is sent to it at once. */
+  onCreated?: (channel: AlertChannel) => void;
+};
 
-/** A new channel: its type from the gallery, then its form; both have an address. */
-export default function CreateChannel({ chosen, onChoose, onClose }: Props) {
-  const navigate = useNavigate();
+/** A new channel: its type from the gallery, then its form. */
+export default function CreateChannel({ chosen, onChoose, onClose, onCreated }: Props) {
   const type = chosen in channelKinds ? (chosen as ChannelType) : null;
   return (
     <Modal
@@ -33,9 +39,14 @@ export default function CreateChannel({ chosen, onChoose, onClose }: Props) {
             key={type}
             type={type}
             onCancel={onClose}
-            onSaved={({ id, name }) => {
-              notify(`Created ${name}`);
-              void navigate({ to: "/alert-channels/$id", params: { id } });
+            submit={onCreated ? "Create alert channel" : "Create and send test"}
+            onSaved={(channel) => {
+              if (onCreated === undefined) {
+                onClose();
+                return void testFromList(channel);
+              }
+              notify(`Created ${channel.name}`);
+              onCreated(channel);
             }}
           />
         </>

@@ -1,5 +1,6 @@
 import { ActionIcon } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { Icon } from "../../components/icons.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { outcomeOf, testChannel } from "./actions.ts";
@@ -20,16 +21,33 @@ export function TestOutcome({ test: { data, error, isPending, reset } }: { test:
     <div role="status">
       {isPending && <p className="outcome outcome-busy">Sending a test alert…</p>}
       {words !== undefined && (
-        <p className={`outcome ${good ? "outcome-good" : "outcome-bad"}`}>
-          <StateIcon state={good ? "up" : "down"} />
-          <span>
-            <b>{good ? "The test arrived." : "The test did not arrive."}</b> {words}
-          </span>
-          <ActionIcon aria-label="Close" onClick={reset} size={22}>
-            <Icon name="close" size={14} />
-          </ActionIcon>
-        </p>
+        <OutcomeLine isGood={good} onClose={reset}>
+          {words}
+        </OutcomeLine>
       )}
     </div>
+  );
+}
+
+/** What became of a test, until somebody closes it. */
+export function OutcomeLine({
+  isGood,
+  onClose,
+  children,
+}: {
+  isGood: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <p className={`outcome ${isGood ? "outcome-good" : "outcome-bad"}`}>
+      <StateIcon state={isGood ? "up" : "down"} />
+      <span>
+        <b>{isGood ? "The test arrived." : "The test did not arrive."}</b> {children}
+      </span>
+      <ActionIcon aria-label="Close" onClick={onClose} size={22}>
+        <Icon name="close" size={14} />
+      </ActionIcon>
+    </p>
   );
 }

@@ -101,6 +101,8 @@ function Fields({
           ? dashboard.monitors.try.post(body)
           : dashboard.monitors({ id: edited.id }).try.post(body),
       ),
+    onMutate: form.clearErrors,
+    onError: form.fail,
   });
   const { values, set, errorOf } = form;
   const secrets = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
@@ -194,7 +196,7 @@ function Fields({
         )}
       </div>
       {[...own.filter(({ folded }) => folded === true), ...commonSections].map(section)}
-      <TestCheckResult data={trying.data} error={trying.error} />
+      <TestCheckResult data={trying.data} />
     </FormFrame>
   );
 }
@@ -213,10 +215,9 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
 }
 
 /** What one check of what stands in the editor has found; nothing of it is stored. */
-function TestCheckResult({ data, error }: { data: TestCheck | undefined; error: Error | null }) {
+function TestCheckResult({ data }: { data: TestCheck | undefined }) {
   return (
     <div aria-live="polite">
-      {error !== null && <p className="try down">{error.message}</p>}
       {data !== undefined && (
         <p className="try">
           <StateIcon state={data.status} />

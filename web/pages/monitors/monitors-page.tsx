@@ -15,6 +15,8 @@ import {
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { BulkBar } from "./bulk-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
+import { FirstAlert } from "./first-alert.tsx";
+import { GetStarted } from "./get-started.tsx";
 import { type Filters, filtersOf, isFiltered } from "./filters.ts";
 import { folds, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
@@ -61,7 +63,7 @@ export function MonitorsPage() {
         )}
       </PageHeader>
       {error !== null && data === undefined && <LoadFailed what="The monitors" error={error} />}
-      {empty && <FirstMonitor />}
+      {empty && <FirstMonitor onAdding={() => setAdding(true)} />}
       {data !== undefined && !empty && (
         <>
           {adding && (
@@ -69,6 +71,7 @@ export function MonitorsPage() {
               <QuickAdd onClose={() => setAdding(false)} />
             </div>
           )}
+          <FirstAlert monitors={data.monitors} />
           <FilterBar overview={data} filters={filters} onChange={setFilters} search={search} />
           {items.length === 0 ? (
             <EmptyState
@@ -83,6 +86,7 @@ export function MonitorsPage() {
           )}
         </>
       )}
+      {data !== undefined && !empty && <GetStarted overview={data} />}
       {data !== undefined && <BulkBar overview={data} />}
     </>
   );

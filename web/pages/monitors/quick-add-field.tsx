@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { createStore } from "../../data/store.ts";
 import { ApiError } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
@@ -9,26 +10,36 @@ import { EmptyState } from "../../components/page.tsx";
 import { addMonitor } from "./actions.ts";
 import { planOf, targetOf } from "./quick-add.ts";
 
+/** What was typed, and what is wrong with it: it outlives the field, which changes its place on the page. */
+const draft = createStore<{ text: string; issue: string | null }>({ text: "", issue: null });
+
+type Props = {
+  onClose?: () => void;
+  /** The monitor is about to stand on the page. */
+  onAdding?: () => void;
+};
+
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
-export function QuickAdd({ onClose }: { onClose?: () => void }) {
-  const [text, setText] = useState("");
-  const [issue, setIssue] = useState<string | null>(null);
+export function QuickAdd({ onClose, onAdding }: Props) {
+  const { text, issue } = draft.use();
   const [busy, setBusy] = useState(false);
   const target = targetOf(text);
+  const setIssue = (issue: string) => draft.set({ ...draft.get(), issue });
 
   async function submit(event: React.FormEvent) {
     event.preventDefault();
     if (target === null)
       return setIssue("Paste a URL such as https://shop.example, a host:port, or an IP address.");
     setBusy(true);
-    setText("");
+    draft.set({ text: "", issue: null });
+    onAdding?.();
     try {
       await addMonitor(target);
       onClose?.();
     } catch (error) {
-      setText(text);
       const [detail] = error instanceof ApiError ? error.details : [];
-      setIssue(detail ? `${detail.path} ${detail.message}.` : String((error as Error).message));
+      const issue = detail ? `${detail.path} ${detail.message}.` : String((error as Error).message);
+      draft.set({ text, issue });
     } finally {
       setBusy(false);
     }
@@ -49,10 +60,7 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
           spellCheck={false}
           inputMode="url"
           value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value);
-            setIssue(null);
-          }}
+          onChange={({ currentTarget }) => draft.set({ text: currentTarget.value, issue: null })}
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
         <BusyButton type="submit" variant="filled" loading={busy}>
@@ -80,14 +88,14 @@ export function QuickAdd({ onClose }: { onClose?: () => void }) {
 }
 
 /** The page before there is anything on it. */
-export function FirstMonitor() {
+export function FirstMonitor({ onAdding }: Props) {
   const { mayWrite } = useSignedIn();
   return (
     <section className="panel first">
       <EmptyState
         icon={<Mark state="up" size={36} />}
         title={mayWrite ? "What do you want to monitor?" : "No monitors yet"}
-        action={mayWrite && <QuickAdd />}
+        action={mayWrite && <QuickAdd {...(onAdding && { onAdding })} />}
       >
         {mayWrite
           ? "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute."

@@ -2,7 +2,7 @@ import { NumberInput, TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsKinds } from "../../../src/accounts/settings/schema.ts";
-import type { TestMail as Verdict } from "../../../src/alerting/schema.ts";
+import type { TestOutcome as Verdict } from "../../../src/alerting/schema.ts";
 import { dataOf, ifMatch, v1, dashboard } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { dump } from "../support/appliance.ts";
+import { answer, target } from "../support/target.ts";
+import { member } from "../support/visiting.ts";
+import { testAppliance } from "../support/appliance.ts";
+
+const path = "/dashboard/alert-channels";
+
+test("what is no alert channel yet gets the test alert that it would get, and nothing of it is kept", async () => {
+  const appliance = await testAppliance();
+  await using bot = await target();
+  const { page } = await member(appliance, "member");
+  const before = dump(appliance);
+  const body = { type: "webhook", name: "Deploy bot", url: bot.at("/alerts") };
+  const good = await page("POST", `${path}/try`, { body });
+  expect([good.status, good.json.data]).toEqual([200, { delivered: true, message: "Delivered." }]);
+  expect(JSON.parse(bot.asked[0]?.body ?? "")).toMatchObject({
+    type: "test",
+    data: { channel: { name: "Deploy bot" } },
+  });
+  bot.reply(answer(500), "/alerts");
+  const bad = await page("POST", `${path}/try`, { body });
+  expect(bad.json.data).toMatchObject({ delivered: false });
+  const refused = await page("POST", `${path}/try`, {
+    body: { ...body, url: "http://169.254.169.254/" },
+  });
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "url"]);
+  expect(dump(appliance)).toBe(before);
+});
+
+test("a channel is tested as a change would leave it, and stays as it was", async () => {
+  const appliance = await testAppliance();
+  await using bot = await target();
+  const { page } = await member(appliance, "member");
+  const { api } = appliance.ours;
+  const stored = { type: "webhook", name: "Bot", url: bot.at("/old"), headers: { "X-Team": "a" } };
+  const { id } = (await api("POST", "/api/v1/alert-channels", { body: stored })).json.data;
+  const before = dump(appliance);
+  const body = { name: "Robot", headers: { "X-Team": null } };
+  const { json } = await page("POST", `${path}/${id}/try`, { body });
+  expect(json.data.delivered).toBe(true);
+  expect(bot.asked[0]).toMatchObject({ path: "/old", headers: { "x-team": "a" } });
+  expect(bot.asked[0]?.body).toContain("Robot");
+  expect(dump(appliance)).toBe(before);
+  const stranger = await page("POST", `${path}/${crypto.randomUUID()}/try`, { body });
+  expect(stranger.status).toBe(404);
+});
+
+test("tests of what is not saved count as tests, too", async () => {
+  const appliance = await testAppliance();
+  await using bot = await target();
+  const { page } = await member(appliance, "member");
+  const body = { type: "webhook", name: "Bot", url: bot.at() };
+  const statuses: number[] = [];
+  while (statuses.at(-1) !== 429 && statuses.length < 200)
+    statuses.push((await page("POST", `${path}/try`, { body })).status);
+  expect(statuses.at(-1)).toBe(429);
+});

@@ -1,0 +1,126 @@
+import { Button } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import { type AlertChannel, useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
+import type { OverviewMonitor } from "../../data/overview.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { openDialog } from "../../components/dialogs.ts";
+import { plural } from "../../components/format.ts";
+import { Icon, type IconName } from "../../components/icons.tsx";
+import { useAction } from "../../components/toasts.tsx";
+import { attachToMonitors, testFromList } from "../alert-channels/actions.ts";
+
+/** Once something is watched: that nobody is told of it yet, until a channel has delivered and some monitor has one. */
+export function FirstAlert({ monitors }: { monitors: readonly OverviewMonitor[] }) {
+  const { mayWrite } = useSignedIn();
+  const { data: channels } = useAlertChannels(mayWrite);
+  const { data: uses } = useChannelUses();
+  const up = monitors.find(({ status }) => status === "up");
+  if (!mayWrite || up === undefined || channels === undefined || uses === undefined) return null;
+  const enabled = channels.filter((channel) => channel.enabled);
+  const tested = enabled.find(({ lastDeliveryAt }) => lastDeliveryAt !== null);
+  const [newest] = enabled;
+  if (newest === undefined) return <NoChannel up={up} />;
+  if (tested === undefined) return <Untested channel={newest} />;
+  if (enabled.every(({ id }) => !uses.some(({ channelId }) => channelId === id)))
+    return <Unattached channel={tested} monitorIds={monitors.map(({ id }) => id)} />;
+  return null;
+}
+
+const offered: { type: ChannelType; label: string; icon: IconName }[] = [
+  { type: "slack", label: "Slack", icon: "hash" },
+  { type: "email", label: "E-mail", icon: "mail" },
+  { type: "webhook", label: "Webhook", icon: "webhook" },
+  { type: "ntfy", label: "Phone push", icon: "phone" },
+];
+
+function NoChannel({ up }: { up: OverviewMonitor }) {
+  return (
+    <Strip
+      title="Nobody is told yet"
+      words={`${up.name} is up. Where should an alert go when it is not?`}
+    >
+      {offered.map(({ type, label, icon }) => (
+        <Button
+          key={type}
+          leftSection={<Icon name={icon} size={15} />}
+          onClick={() => openDialog({ kind: "create-channel", type })}
+        >
+          {label}
+        </Button>
+      ))}
+      <Button
+        variant="subtle"
+        color="gray"
+        onClick={() => openDialog({ kind: "create-channel", type: "" })}
+      >
+        All types
+      </Button>
+    </Strip>
+  );
+}
+
+function Untested({ channel }: { channel: AlertChannel }) {
+  const { id, name, lastError } = channel;
+  const navigate = useNavigate();
+  const test = useAction(() => testFromList(channel));
+  return (
+    <Strip
+      title={lastError === null ? "No alert has been delivered yet" : `${name} does not work yet`}
+      words={lastError ?? `Send a test to ${name} to see that it arrives.`}
+      isBad={lastError !== null}
+    >
+      <Button
+        onClick={() =>
+          void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
+        }
+      >
+        Edit
+      </Button>
+      <BusyButton variant="filled" loading={test.isPending} onClick={test.run}>
+        Send test
+      </BusyButton>
+    </Strip>
+  );
+}
+
+function Unattached({ channel, monitorIds }: { channel: AlertChannel; monitorIds: string[] }) {
+  const attach = useAction(() => attachToMonitors(channel, monitorIds));
+  return (
+    <Strip
+      title="Nobody is told yet"
+      words={`${channel.name} works, but no monitor sends its alerts there.`}
+    >
+      <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
+        Attach to all {plural(monitorIds.length, "monitor")}
+      </BusyButton>
+    </Strip>
+  );
+}
+
+function Strip({
+  title,
+  words,
+  isBad = false,
+  children,
+}: {
+  title: string;
+  words: string;
+  isBad?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <section className="panel strip" aria-label={title}>
+      <span className={`strip-icon ${isBad ? "strip-bad" : ""}`}>
+        <Icon name={isBad ? "warning" : "bell"} size={18} />
+      </span>
+      <p role="status">
+        <b>{title}</b>
+        <span>{words}</span>
+      </p>
+      <div className="strip-options">{children}</div>
+    </section>
+  );
+}
