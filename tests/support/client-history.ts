@@ -1,0 +1,123 @@
+import type { Client } from "./appliance.ts";
+import type { Membership, Move, Operation } from "./linearizability.ts";
+import { made } from "./records.ts";
+
+type Post = { post: string } | "read";
+type Timeline = Operation<Post, readonly string[]>[];
+
+const messagesOf = ({ data }: { data: { updates: { message: string }[] } }) =>
+  data.updates.slice(1).map(({ message }) => message);
+
+/**
+ * Has clients post to incidents and move monitors among groups, each one thing after the other and at any
+ * of these servers, and records what they were answered and when.
+ */
+export async function clientHistory(
+  servers: readonly Client[],
+  random: () => number,
+  {
+    clients,
+    incidents = 2,
+    monitors = 3,
+    groups = 2,
+  }: Record<"clients", number> & Partial<Record<"incidents" | "monitors" | "groups", number>>,
+) {
+  const [server] = servers as [Client];
+  const many = (count: number, noun: string) =>
+    Promise.all(Array.from({ length: count }, () => made(server, noun)));
+  const [incidentIds, monitorIds, groupIds] = [
+    await many(incidents, "incidents"),
+    await many(monitors, "monitors"),
+    await many(groups, "monitor-groups"),
+  ];
+  const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
+  const timelines = new Map<string, Timeline>(incidentIds.map((id) => [id, []]));
+  const moves: Operation<Move, readonly (string | null)[]>[] = [];
+  let isOver = false;
+  let posted = 0;
+  let answered = 0;
+  const wrong: string[] = [];
+
+  /** Takes down one operation; a write without an answer may have happened. */
+  async function record<Input, Output>(
+    history: Operation<Input, Output>[],
+    input: Input,
+    [method, path, body]: [method: "GET" | "PATCH", path: string, body?: object],
+    outputOf: (json: any) => Output,
+    server = one(servers),
+  ) {
+    const start = performance.now();
+    const answer = await server(method, path, body && { body }).catch(() => null);
+    const end = performance.now();
+    if (answer?.status === 200) {
+      history.push({ input, output: outputOf(answer.json), start, end });
+      answered++;
+    } else if (answer !== null && answer.status !== 503)
+      wrong.push(`${method} ${path}: ${answer.status} ${answer.text}`);
+    else if (method !== "GET") history.push({ input, output: null, start, end });
+  }
+
+  const pathOf = (noun: string, id: string) => `/api/v1/${noun}/${id}`;
+  const membersIn = ({ data }: { data: { monitorIds: string[] } }) => data.monitorIds;
+  const groupIn = ({ data }: { data: { groupId: string | null } }) => [data.groupId];
+
+  function step(): Promise<void> {
+    const [incident, monitor, group] = [one(incidentIds), one(monitorIds), one(groupIds)];
+    const ofIncident = timelines.get(incident) as Timeline;
+    const at = {
+      incident: pathOf("incidents", incident),
+      monitor: pathOf("monitors", monitor),
+      group: pathOf("monitor-groups", group),
+    };
+    const message = `Post ${posted++}`;
+    const members = monitorIds.filter(() => random() < 0.5);
+    const steps = [
+      () => record(ofIncident, { post: message }, ["PATCH", at.incident, { message }], messagesOf),
+      () => record(ofIncident, "read", ["GET", at.incident], messagesOf),
+      () =>
+        record(moves, { monitor, to: group }, ["PATCH", at.monitor, { groupId: group }], groupIn),
+      () =>
+        record(moves, { group, members }, ["PATCH", at.group, { monitorIds: members }], membersIn),
+      () => record(moves, { groupOf: monitor }, ["GET", at.monitor], groupIn),
+      () => record(moves, { membersOf: group }, ["GET", at.group], membersIn),
+    ];
+    return one(steps)();
+  }
+
+  /** What each server shows of everything in the end: what was acknowledged is among it, once. */
+  async function readAll(server: Client) {
+    for (const [id, history] of timelines)
+      await record(history, "read", ["GET", pathOf("incidents", id)], messagesOf, server);
+    for (const id of monitorIds)
+      await record(moves, { groupOf: id }, ["GET", pathOf("monitors", id)], groupIn, server);
+    for (const id of groupIds)
+      await record(
+        moves,
+        { membersOf: id },
+        ["GET", pathOf("monitor-groups", id)],
+        membersIn,
+        server,
+      );
+  }
+
+  const working = Array.from({ length: clients }, async () => {
+    while (!isOver) await step();
+  });
+
+  const initial: Membership = Object.fromEntries(monitorIds.map((id) => [id, null]));
+  return {
+    /** Resolves when so many further operations were answered. */
+    async answered(count: number) {
+      const until = answered + count;
+      while (answered < until) await Bun.sleep(5);
+    },
+    /** Resolves with what was recorded, when every client has its last answer. Throws for an answer that is none. */
+    async end() {
+      isOver = true;
+      await Promise.all(working);
+      await Promise.all(servers.map(readAll));
+      if (wrong.length > 0) throw new Error(wrong.join("\n"));
+      return { timelines: [...timelines.values()], moves: { history: moves, initial } };
+    },
+  };
+}

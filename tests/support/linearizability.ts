@@ -1,0 +1,117 @@
+/** What one client asked and was answered, in one process's monotonic time. */
+export type Operation<Input, Output> = {
+  input: Input;
+  /** Null where nobody knows whether it happened: it may have, at any time since its start, or not at all. */
+  output: Output | null;
+  start: number;
+  end: number;
+};
+
+/** What one thing would answer if it were asked by one client at a time. */
+export type Model<State, Input, Output> = {
+  initial: State;
+  /** The state afterwards; null where this answer is impossible in this state. */
+  step(state: State, input: Input, output: Output | null): State | null;
+};
+
+/**
+ * Whether these operations could have happened one after the other, each at a moment between its start and
+ * its end (Herlihy and Wing 1990). The search is that of Wing and Gong, with Lowe's memory of what was tried.
+ */
+export function isLinearizable<State, Input, Output>(
+  history: readonly Operation<Input, Output>[],
+  model: Model<State, Input, Output>,
+): boolean {
+  const byStart = history.toSorted((a, b) => a.start - b.start);
+  const known = byStart.filter(({ output }) => output !== null);
+  const unknown = byStart.filter(({ output }) => output === null);
+  const tried = new Set<string>();
+  /** How far all are done that are known, which are done beyond that, and which of the unknown are. */
+  type Place = { prefix: number; beyond: readonly number[]; done: readonly number[]; state: State };
+  const places: Place[] = [{ prefix: 0, beyond: [], done: [], state: model.initial }];
+
+  function tryOn({ prefix, beyond, done, state }: Place) {
+    const key = JSON.stringify([prefix, beyond, done, state]);
+    if (tried.has(key)) return;
+    tried.add(key);
+    places.push({ prefix, beyond, done, state });
+  }
+
+  function* next({ prefix, beyond, done, state }: Place): Generator<Place> {
+    const open: number[] = [];
+    let firstEnd = Infinity;
+    for (let i = prefix; i < known.length; i++) {
+      const { start, end } = known[i] as Operation<Input, Output>;
+      if (start > firstEnd) break;
+      if (beyond.includes(i)) continue;
+      firstEnd = Math.min(firstEnd, end);
+      open.push(i);
+    }
+    const after = (one: Operation<Input, Output> | undefined) =>
+      one === undefined || one.start > firstEnd ? null : model.step(state, one.input, one.output);
+    for (const [i, one] of unknown.entries()) {
+      const reached = done.includes(i) ? null : after(one);
+      if (reached !== null) yield { prefix, beyond, done: withOne(done, i), state: reached };
+    }
+    // Those that began first are tried first: they are taken last from the stack's end.
+    for (const i of open.toReversed()) {
+      const reached = after(known[i]);
+      if (reached === null) continue;
+      let [passed, rest] = [prefix, withOne(beyond, i)];
+      while (rest[0] === passed) [passed, rest] = [passed + 1, rest.slice(1)];
+      yield { prefix: passed, beyond: rest, done, state: reached };
+    }
+  }
+
+  for (let place = places.pop(); place !== undefined; place = places.pop()) {
+    if (place.prefix === known.length) return true;
+    for (const one of next(place)) tryOn(one);
+  }
+  return false;
+}
+
+function withOne(sorted: readonly number[], one: number): number[] {
+  return [...sorted, one].toSorted((a, b) => a - b);
+}
+
+/** The timeline of an incident: each post adds one message, and both answer the whole of it. */
+export const timeline: Model<readonly string[], { post: string } | "read", readonly string[]> = {
+  initial: [],
+  step(before, input, answered) {
+    const after = input === "read" ? before : [...before, input.post];
+    return answered === null || answered.join("\n") === after.join("\n") ? after : null;
+  },
+};
+
+/** Which group each monitor is in. */
+export type Membership = Readonly<Record<string, string | null>>;
+export type Move =
+  | { monitor: string; to: string }
+  | { group: string; members: readonly string[] }
+  | { groupOf: string }
+  | { membersOf: string };
+
+/** Moves of monitors among groups, from either side; `initial` names every monitor. */
+export function memberships(
+  initial: Membership,
+): Model<Membership, Move, readonly (string | null)[]> {
+  const membersOf = (state: Membership, group: string) =>
+    Object.keys(state).filter((monitor) => state[monitor] === group);
+  return {
+    initial,
+    step(state, move, answered) {
+      const inOrder = (ids: readonly (string | null)[]) => ids.map(String).toSorted().join();
+      const says = (expected: readonly (string | null)[]) =>
+        answered === null || inOrder(answered) === inOrder(expected);
+      if ("groupOf" in move) return says([state[move.groupOf] ?? null]) ? state : null;
+      if ("membersOf" in move) return says(membersOf(state, move.membersOf)) ? state : null;
+      if ("monitor" in move) return says([move.to]) ? { ...state, [move.monitor]: move.to } : null;
+      const { group, members } = move;
+      const after = Object.entries(state).map(([monitor, before]) => {
+        const left = before === group ? null : before;
+        return [monitor, members.includes(monitor) ? group : left];
+      });
+      return says(members) ? (Object.fromEntries(after) as Membership) : null;
+    },
+  };
+}
