@@ -1,0 +1,22 @@
+import type { Outside } from "../support/outside.ts";
+import { nouns } from "../support/records.ts";
+
+/** Every record of an organization, as the API answers it, but for what depends on where and when it is asked. */
+export async function recordedAnswers(api: Outside): Promise<Record<string, unknown[]>> {
+  const answers: Record<string, unknown[]> = {};
+  for (const noun of Object.keys(nouns)) {
+    const { json } = await api("GET", `/api/v1/${noun}`);
+    const ids: string[] = json.data.map(({ id }: { id: string }) => id);
+    answers[noun] = await Promise.all(
+      ids.toSorted().map(async (id) => {
+        const {
+          uptime: _,
+          pushUrl,
+          ...lasting
+        } = (await api("GET", `/api/v1/${noun}/${id}`)).json.data;
+        return pushUrl ? { ...lasting, pushPath: new URL(pushUrl).pathname } : lasting;
+      }),
+    );
+  }
+  return answers;
+}

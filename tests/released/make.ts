@@ -1,0 +1,67 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { signalbox } from "../support/binary.ts";
+import { inbox } from "../support/inbox.ts";
+import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
+import { nouns } from "../support/records.ts";
+import { alertRound } from "../support/rounds.ts";
+import { recordedAnswers } from "./answers.ts";
+
+// `bun tests/released/make.ts`, when a version is released: fills a data directory with the executable in
+// dist/, and keeps it with what the API answers, so that tests hold that later versions read it the same.
+
+const [version = ""] = (await succeeded(signalbox(["version"]))).split(" ").slice(-1);
+const folder = join(import.meta.dir, Bun.argv[2] ?? version);
+await using machine = await machineWithKey();
+const server = await machine.serve();
+const api = clientOf(server.url, machine.key);
+
+async function create(noun: string, fields: object = nouns[noun]?.create ?? {}): Promise<string> {
+  const { status, json } = await api("POST", `/api/v1/${noun}`, fields);
+  if (status !== 201) throw new Error(`${noun}: ${JSON.stringify(json)}`);
+  return json.data.id;
+}
+
+await using hook = await inbox();
+const groupId = await create("monitor-groups");
+const channel = await create("alert-channels", {
+  type: "webhook",
+  name: "Chat",
+  url: hook.at("/chat"),
+  secret: `whsec_${Buffer.alloc(24, "s").toString("base64")}`,
+});
+const alertChannelIds = [channel, await create("alert-channels")];
+const job = { type: "push", name: "Backup", interval: 86_400, retries: 0 };
+const monitor = await create("monitors", { ...job, groupId, alertChannelIds, tags: ["nightly"] });
+const monitors = [monitor, await create("monitors")];
+const { pushUrl } = (await api("GET", `/api/v1/monitors/${monitor}`)).json.data;
+for (const status of ["up", "down", "up", "down"]) await fetch(`${pushUrl}?status=${status}`);
+await hook.untilArrived((all) => all.length > 0);
+const incident = await create("incidents", {
+  title: "Ausfall",
+  monitorId: monitor,
+  severity: "major",
+});
+await api("PATCH", `/api/v1/incidents/${incident}`, {
+  status: "identified",
+  message: "Disk — 満杯",
+});
+await api("POST", `/api/v1/incidents/${await create("incidents")}/resolve`);
+await create("maintenance-windows", {
+  ...nouns["maintenance-windows"]?.create,
+  monitorIds: monitors,
+});
+await create("status-pages");
+await alertRound(api);
+
+// A monitor that goes on would be late by the time that anybody reads this.
+for (const id of monitors) await api("PATCH", `/api/v1/monitors/${id}`, { paused: true });
+
+await Bun.write(join(folder, "answers.json"), JSON.stringify(await recordedAnswers(api), null, 2));
+await server.stop();
+mkdirSync(folder, { recursive: true });
+const backup = join(machine.directory, "backup");
+await succeeded(machine.run(["backup", backup]));
+await Bun.write(join(folder, "signalbox.db.gz"), Bun.gzipSync(await Bun.file(backup).bytes()));
+await Bun.write(join(folder, "secret.key"), Bun.file(join(machine.dataDir, "secret.key")));
+await Bun.write(join(folder, "api.key"), machine.key);

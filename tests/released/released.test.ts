@@ -1,0 +1,35 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { clientOf, machine } from "../support/outside.ts";
+import { recordedAnswers } from "./answers.ts";
+
+const versions = readdirSync(import.meta.dir, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test("every version that was released has left its data here", async () => {
+  const changelog = await Bun.file(join(import.meta.dir, "../../CHANGELOG.md")).text();
+  const headings = [...changelog.matchAll(/^## (\S+) – (.+)$/gm)];
+  expect(headings.length).toBeGreaterThan(0);
+  const released = headings.filter(([, , date]) => date !== "unreleased");
+  expect(versions).toEqual(expect.arrayContaining(released.map(([, version]) => version)));
+});
+
+describe("data of version", () => {
+  for (const version of versions)
+    test(`${version} is brought up to this one: every record is answered as it was`, async () => {
+      const kept = (name: string) => Bun.file(join(import.meta.dir, version, name));
+      await using box = machine();
+      mkdirSync(box.dataDir, { mode: 0o700 });
+      const database = Bun.gunzipSync(await kept("signalbox.db.gz").bytes());
+      await Bun.write(join(box.dataDir, "signalbox.db"), database, { mode: 0o600 });
+      await Bun.write(join(box.dataDir, "secret.key"), kept("secret.key"), { mode: 0o600 });
+      const { url } = await box.serve();
+      const api = clientOf(url, await kept("api.key").text());
+      expect(await recordedAnswers(api)).toMatchObject(await kept("answers.json").json());
+      const { stdout } = await box.run(["doctor", "--offline"]);
+      for (const subject of ["integrity", "references", "schema", "secrets"])
+        expect(stdout).toMatch(new RegExp(`^ok +${subject}:`, "m"));
+    });
+});
